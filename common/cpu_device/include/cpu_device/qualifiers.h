@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What CUDA's function and variable qualifiers mean on the CPU device.
+#pragma once
+
+#define __global__
+#define __host__
+
+// Device functions are inlined without exception, as nvcc does nearly always. GCC's instrumentation
+// sees no access when an aggregate travels by value between memory and a function that is really
+// called, so a call would lose loads and stores. Recursion is a compile error for the same reason.
+#define __device__ __attribute__((always_inline))
+#define __forceinline__ inline __attribute__((always_inline))
+
+// always_inline without `inline`, and on variables, is what __device__ has to be: not worth a word.
+#pragma GCC diagnostic ignored "-Wattributes"
+
+// Empty rather than noinline: __device__ functions are inlined all the same, and the standard
+// library writes __attribute__((__noinline__)), which must stay well-formed.
+#define __noinline__
+
+// One block runs at a time on a thread of the operating system, so the thread's storage is the
+// block's. At block scope thread_local implies static, as __shared__ does.
+#define __shared__ thread_local
+
+// A constant or managed variable of a header is one object, however many files include it.
+#define __constant__ inline
+#define __managed__ inline
+
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __block_size__(...)
+#define __grid_constant__
+#define __inline_hint__
+#define __nv_pure__
+
+// A launch cannot see the cluster size that a kernel fixes at compile time, and running it without
+// clusters would compute something else: so calling such a kernel is an error with this text.
+#define __cluster_dims__(...)                                                              \
+    __attribute__((noinline, error("the CPU device knows no __cluster_dims__: launch the " \
+                                   "kernel with cudaLaunchKernelEx and "                   \
+                                   "cudaLaunchAttributeClusterDimension instead")))
