@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+//
+// What device code may ask of the CPU device: who am I, meet the other lanes, report a mistake.
+// The stand-in headers (warp functions, atomics, cooperative groups, cub) are built on this alone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu_device/types.h"
+
+// Real variables, so that a debugger shows them. Const, because a thread never sees its own change:
+// the compiler may keep them in registers and the memory hooks do not see them.
+extern __thread const uint3 threadIdx;
+extern __thread const uint3 blockIdx;
+extern __thread const dim3 blockDim;
+extern __thread const dim3 gridDim;
+
+namespace cpu_device {
+
+// ---------------------------------------------------------------- the warp
+
+enum class Collective : uint8_t { syncwarp, shuffle, vote, match, reduce };
+
+// Waits until every lane in mask has called with the same mask and kind, and returns the 32 lanes'
+// values (0 for lanes outside the mask or exited). Valid until this lane's next collective but one.
+const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind);
+
+enum class Shuffle : uint8_t { index, exclusive_or, down, up };
+
+// The value of the lane that mode, operand and width (a power of two, at most 32) select.
+uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, int width);
+
+// Lanes of the warp that wait at this same place once no other lane of the warp can move.
+unsigned active_mask();
+
+// Position in the warp, 0 to 31.
+unsigned lane_id();
+
+// ---------------------------------------------------------------- the block
+
+void block_barrier();
+
+enum class BarrierVote : uint8_t { count, all, any };
+
+// A barrier that tells every thread how many (count), whether all or whether any gave non-zero.
+int block_barrier_vote(BarrierVote vote, int predicate);
+
+// ---------------------------------------------------------------- the cluster
+
+void cluster_barrier();
+void cluster_arrive();
+void cluster_wait();
+unsigned cluster_block_rank();
+unsigned cluster_block_count();
+dim3 cluster_dimensions();
+dim3 cluster_block_index();  // this block's place in its cluster
+
+// The address at which block `rank` of the cluster keeps what this block keeps at `shared`.
+void* map_shared_rank(void* shared, unsigned rank);
+
+// ---------------------------------------------------------------- memory
+
+// To be called by every atomic before it happens: checks the address as for any access, and gives
+// other lanes a turn now and then, so that a lock held by one of them is released some day.
+void note_atomic(const void* address, int bytes);
+
+// Copies as the bulk copy engine does: checked like any access, counted apart.
+void bulk_copy(void* to, const void* from, size_t bytes);
+
+bool is_shared(const void* address);
+bool is_global(const void* address);
+
+// Lets other lanes and blocks run (__nanosleep and other ways of waiting politely).
+void relax();
+
+// ---------------------------------------------------------------- mistakes
+
+// Ends this launch with an error that names kernel, block, thread and source line, then what
+// `format` says. The process stays healthy: the next launch works.
+[[noreturn]] void fail(cudaError_t code, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+[[noreturn]] void device_assert_failed(const char* expression, const char* file, unsigned line,
+                                       const char* function);
+[[noreturn]] void trap();
+
+// The text of the latest error of a launch, as it was printed. Empty if there was none.
+const char* last_error_text();
+
+}  // namespace cpu_device

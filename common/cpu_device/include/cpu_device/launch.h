@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches on the CPU device. The translation writes
+//
+//     K<<<grid, block, shared, stream>>>(a, b);
+//
+// as
+//
+//     ::cpu_device::kernel("K", [=](auto... values) { K(values...); },
+//                          [=](auto ask) -> decltype(ask(K)) { return ask(K); })
+//         .on(grid, block, shared, stream)(a, b);
+//
+// so that nothing moves and the arguments stay as they were written. The first lambda calls K, so
+// template arguments are deduced and overloads chosen as in the original. The second gives K's
+// address where K alone names one function (which is when cudaFuncSetAttribute can name it, too)
+// and is not called otherwise. [=] is for kernels held in variables. Where K is an expression
+// (`table[i]`) it becomes ::cpu_device::kernel("table[i]", table[i]), evaluated once, on the host.
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cpu_device/types.h"
+
+namespace cpu_device {
+
+struct LaunchConfiguration {
+    dim3 grid;
+    dim3 block;
+    size_t shared_bytes = 0;
+    cudaStream_t stream = nullptr;
+    dim3 cluster = dim3(1, 1, 1);
+    bool cooperative = false;
+};
+
+inline LaunchConfiguration configuration(dim3 grid, dim3 block, size_t shared_bytes = 0,
+                                         cudaStream_t stream = nullptr) {
+    return {grid, block, shared_bytes, stream, dim3(1, 1, 1), false};
+}
+
+// A launch with the kernel's type erased: run(invocation) is one thread's call of the kernel.
+struct LaunchRequest {
+    LaunchConfiguration configuration;
+    const char* kernel_name;     // null: the name is looked up by address
+    const void* kernel_address;  // null: not known
+    void (*run)(void* invocation);
+    void* invocation;
+    size_t invocation_bytes;
+};
+
+// Checks the limits, runs the kernel to its end, and remembers and prints what went wrong.
+cudaError_t launch_request(const LaunchRequest& request);
+
+// Call with a function's name: its address.
+struct AskAddress {
+    template <class... Parameters>
+    const void* operator()(void (*kernel)(Parameters...)) const {
+        return reinterpret_cast<const void*>(kernel);
+    }
+};
+
+// The kernel's call with its arguments, copied once at launch and once more for each thread.
+template <class Body, class... Arguments>
+struct Invocation {
+    Body body;
+    std::tuple<Arguments...> arguments;
+
+    static void run(void* self) {
+        const auto* invocation = static_cast<const Invocation*>(self);
+        std::apply(invocation->body, invocation->arguments);
+    }
+};
+
+template <class Body, class... Arguments>
+cudaError_t launch_body(const LaunchConfiguration& configuration, const char* kernel_name,
+                        const void* kernel_address, const Body& body, Arguments&&... arguments) {
+    using Call = Invocation<Body, std::decay_t<Arguments>...>;
+    Call call{body, {std::forward<Arguments>(arguments)...}};
+    return launch_request(
+        {configuration, kernel_name, kernel_address, &Call::run, &call, sizeof(call)});
+}
+
+// A kernel with its configuration: called with its arguments, it runs.
+template <class Body, class Address>
+struct ConfiguredKernel {
+    const char* name;
+    Body body;
+    Address address;
+    LaunchConfiguration configuration;
+
+    template <class... Arguments>
+    void operator()(Arguments&&... arguments) const {
+        const void* known_address = nullptr;
+        if constexpr (std::is_invocable_v<Address, AskAddress>) known_address = address(AskAddress{});
+        launch_body(configuration, name, known_address, body,
+                    std::forward<Arguments>(arguments)...);
+    }
+};
+
+template <class Body, class Address>
+struct Kernel {
+    const char* name;
+    Body body;
+    Address address;
+
+    // One value is enough for nvcc, too.
+    ConfiguredKernel<Body, Address> on(dim3 grid, dim3 block = dim3(1), size_t shared_bytes = 0,
+                                       cudaStream_t stream = nullptr) const {
+        return {name, body, address, cpu_device::configuration(grid, block, shared_bytes, stream)};
+    }
+};
+
+template <class Body, class Address>
+Kernel<Body, Address> kernel(const char* name, Body body, Address address) {
+    return {name, body, address};
+}
+
+template <class... Parameters>
+auto kernel(const char* name, void (*function)(Parameters...)) {
+    return kernel(name, function, [function](auto ask) { return ask(function); });
+}
+
+// The name of a kernel inside a macro's body, where it may be the macro's parameter.
+#define CPU_DEVICE_TEXT(...) #__VA_ARGS__
+
+template <class Body, class... Arguments>
+void launch(const LaunchConfiguration& configuration, const char* kernel_name, const Body& body,
+            Arguments&&... arguments) {
+    launch_body(configuration, kernel_name, nullptr, body, std::forward<Arguments>(arguments)...);
+}
+
+// What the attributes of a cudaLaunchConfig_t ask for. cudaErrorNotSupported for one that is not
+// known here.
+cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to);
+
+}  // namespace cpu_device
+
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+    if (config == nullptr || kernel == nullptr) return cudaErrorInvalidValue;
+    cpu_device::LaunchConfiguration configuration;
+    const cudaError_t read = cpu_device::read_launch_attributes(*config, configuration);
+    if (read != cudaSuccess) return read;
+    // Arguments become the kernel's own parameter types here, as in the toolkit.
+    return cpu_device::launch_body(
+        configuration, nullptr, reinterpret_cast<const void*>(kernel),
+        [kernel](const Parameters&... parameters) { kernel(parameters...); },
+        static_cast<Parameters>(std::forward<Arguments>(arguments))...);
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    // A braced list is evaluated from left to right, so each parameter meets its own pointer.
+    const std::tuple<std::decay_t<Parameters>...> values{
+        *static_cast<std::decay_t<Parameters>*>(*arguments++)...};
+    return cpu_device::launch_body(
+        cpu_device::configuration(grid, block, shared_bytes, stream), nullptr,
+        reinterpret_cast<const void*>(kernel),
+        [kernel](const auto& parameters) { std::apply(kernel, parameters); }, values);
+}
