@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Which device the kernels run on: cuda where nvcc and a GPU are there, else the CPU device.
+
+readonly oldest_cuda=12
+
+# The path of nvcc, also where an installer left it off PATH.
+find_nvcc() {
+    local candidate
+    for candidate in "${CUDACXX:-}" "$(command -v nvcc)" "${CUDA_HOME:-}/bin/nvcc" \
+        "${CUDA_PATH:-}/bin/nvcc" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+        if [[ -x $candidate ]]; then
+            echo "$candidate"
+            return
+        fi
+    done
+}
+
+# A line for each GPU that the driver sees. Under WSL nvidia-smi is off PATH.
+list_gpus() {
+    PATH=$PATH:/usr/lib/wsl/lib nvidia-smi -L 2>/dev/null | grep '^GPU'
+}
+
+# Why cuda cannot be used here; nothing where it can.
+cuda_obstacle() {
+    local nvcc
+    nvcc=$(find_nvcc)
+    if [[ -z $nvcc ]]; then
+        echo "nvcc (the CUDA toolkit's compiler) is not here"
+    elif ! at_least "$(version_of "$nvcc")" $oldest_cuda; then
+        echo "nvcc $(version_of "$nvcc") is older than CUDA $oldest_cuda"
+    elif [[ -z $(list_gpus) ]]; then
+        echo "nvidia-smi shows no GPU"
+    fi
+}
+
+# Settles `device`, or exits 77 where the one asked for is not there.
+choose_device() {
+    local obstacle
+    case $device in
+        cpu) return ;;
+        auto | cuda) ;;
+        *) fail 2 "--device takes cpu or cuda, not '$device'" ;;
+    esac
+    obstacle=$(cuda_obstacle)
+    if [[ -z $obstacle ]]; then
+        device=cuda
+    elif [[ $device == auto ]]; then
+        device=cpu
+    else
+        fail 77 "no cuda device: $obstacle. \`./stages doctor\` says more; --device cpu needs neither"
+    fi
+}

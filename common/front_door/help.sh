@@ -1,0 +1,71 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# The verbs, and what --help says of them.
+
+readonly verbs="run test list header example doctor lint"
+
+usage() {
+    cat <<'END'
+usage: ./stages VERB [STAGE...] [flags]
+
+  run      check every variant against the fp64 reference, then measure it
+  test     run the tests: of everything, or of the stages named
+  list     the stages and their variants
+  header   print a stage as one self-contained header
+  example  run the smallest program that uses a stage
+  doctor   what is on this machine, what is missing, which device is used and why
+  lint     check the layout and the usual mistakes in the sources
+
+A STAGE is a number, a name or the start of a name: 3, 03, online, 03_online_softmax.
+END
+    flags
+    echo
+    echo "Start with: ./stages run 01 --quick        More on a verb: ./stages run --help"
+}
+
+flags() {
+    cat <<'END'
+
+Flags of every verb, anywhere among the arguments; -- ends them:
+  --device cpu|cuda   default: cuda where nvcc and a GPU are there, else cpu
+  --yes               install what is missing without asking
+  --no-install        install nothing: list what is missing and exit 2
+  --help              this text
+Exit status: 0 good, 1 something is wrong, 2 usage or something missing, 77 no such device.
+END
+}
+
+help_for() {
+    case $1 in
+        run) echo "usage: ./stages run [STAGE...] [flags]
+Checks every variant of the stages (all of them, where none is named) on every named input against
+the fp64 reference and against the stage before, then measures. One stage alone builds fastest." ;;
+        test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
+Builds the tests of everything, or of the stages named, and runs them with ctest." ;;
+        list) echo "usage: ./stages list [flags]
+The stages in order, with their variants." ;;
+        header) echo "usage: ./stages header STAGE > softmax.hpp
+Prints a stage as one self-contained header that needs CUDA and CUB only." ;;
+        example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
+Builds and runs the stage's example.cu: the smallest program that uses its header." ;;
+        doctor) echo "usage: ./stages doctor
+What is on this machine, what is missing and the command that brings it, which device is used and
+why. Installs and builds nothing. Exit status 0 where \`./stages run\` can work, else 1." ;;
+        lint) echo "usage: ./stages lint [--fix]
+clang-format and shellcheck on the sources, clang-tidy on the CPU build. --fix formats in place." ;;
+    esac
+    flags
+    # The program knows its own flags best; before its first build there is nothing to ask.
+    local program=$root/build/cpu/stages
+    [[ -x $program ]] || program=$root/build/cuda/stages
+    case $1 in
+        run | list | header)
+            echo
+            if [[ -x $program ]]; then
+                "$program" "$1" --help
+            else
+                echo "The flags of \`$1\` itself are listed here once it has been built."
+            fi
+            ;;
+    esac
+}

@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What has to be on the machine, how that is found out, and how what is missing gets there.
+
+# A line for each need: group, probe, Debian or Ubuntu package, the same in words. Probes ask for
+# the thing itself, not for the package, so that any distribution and any way to install will do:
+#   command:NAME,OTHER[:VERSION]   one of these programs (from that version on)
+#   header:PATH,OTHER              one of these headers
+#   library:FILE,OTHER             one of these files where the linker looks
+# Pictures are optional, and no verb draws them yet: nothing asks for `plot`.
+readonly needs="
+build  command:${CXX:-g++}:11       g++                      g++ 11 or newer
+build  command:cmake:3.22           cmake                    CMake 3.22 or newer
+build  command:ninja,make           ninja-build              Ninja or make
+build  header:CLI/CLI.hpp           libcli11-dev             CLI11
+build  header:nlohmann/json.hpp     nlohmann-json3-dev       nlohmann-json
+cpu    library:libboost_context.so  libboost-context-dev     Boost.Context
+test   header:catch2/catch_all.hpp,catch2/catch.hpp  catch2  Catch2, version 2 or 3
+lint   command:git                  git                      git
+lint   command:clang-format         clang-format             clang-format
+lint   command:clang-tidy           clang-tidy               clang-tidy
+lint   command:shellcheck           shellcheck               shellcheck
+plot   command:gnuplot              gnuplot-nox              gnuplot
+plot   header:gnuplot-iostream.h    libgnuplot-iostream-dev  gnuplot-iostream
+plot   library:libboost_iostreams.so  libboost-iostreams-dev   Boost.Iostreams
+"
+
+# Where the compiler and the linker look.
+IFS=: read -ra header_folders <<<"/usr/include:/usr/local/include:${CPATH:-}:${CONDA_PREFIX:-}/include"
+IFS=: read -ra library_folders <<<"/usr/lib64:/usr/local/lib:${LIBRARY_PATH:-}:${CONDA_PREFIX:-}/lib"
+library_folders+=(/usr/lib /usr/lib/*-linux-gnu)
+
+# The first version number in what a program says about itself.
+version_of() {
+    "$1" --version 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1
+}
+
+at_least() {
+    [[ $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
+}
+
+# Prints what a probe found (a version, or "here"); fails where there is nothing good enough.
+probe() {
+    local kind names oldest name folder version
+    local -a folders=()
+    IFS=: read -r kind names oldest <<<"$1"
+    [[ $kind == header ]] && folders=("${header_folders[@]}")
+    [[ $kind == library ]] && folders=("${library_folders[@]}")
+    for name in ${names//,/ }; do
+        if [[ $kind == command ]] && command -v "$name" >/dev/null; then
+            version=$(version_of "$name")
+            at_least "$version" "${oldest:-0}" && echo "$version" && return
+        fi
+        for folder in "${folders[@]}"; do
+            [[ -e $folder/$name ]] && echo here && return
+        done
+    done
+    return 1
+}
+
+# The lines "PACKAGE WORDS" of what the groups need and the machine has not.
+missing_in() {
+    local group what package in_words
+    while read -r group what package in_words; do
+        [[ " $* " == *" $group "* ]] || continue
+        probe "$what" >/dev/null || echo "$package $in_words"
+    done <<<"$needs"
+}
+
+# Debian, Ubuntu and what is made from them have the packages under these names.
+has_apt() {
+    command -v apt-get >/dev/null && grep -qE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release 2>/dev/null
+}
+
+readonly install_command="apt-get install --no-install-recommends"
+
+# "62 MB" for what apt would download; fails where apt does not know the packages (yet).
+download_size() {
+    LC_ALL=C $install_command --print-uris -qq "$@" 2>/dev/null |
+        awk '{ bytes += $3 } END { printf "%.0f MB", bytes < 1e6 ? 1 : bytes / 1e6 }'
+}
+
+# Runs apt-get as root and without questions; what it says goes to the log.
+apt_get() {
+    local -a as_root=()
+    (($(id -u) == 0)) || as_root=(sudo)
+    mkdir -p "$root/build"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >>"$root/build/install.log" 2>&1
+}
+
+# Makes sure that all the groups need is here: require VERB GROUP...
+require() {
+    local verb=$1 missing size answer started
+    local -a packages
+    shift
+    missing=$(missing_in "$@")
+    [[ -n $missing ]] || return 0
+
+    if ! has_apt; then
+        say "missing for \`./stages $verb\`:"
+        say "$(cut -d' ' -f2- <<<"$missing" | sed 's/^/  /')"
+        fail 2 "install these with this system's package manager, then try again"
+    fi
+    mapfile -t packages < <(cut -d' ' -f1 <<<"$missing")
+    say "missing for \`./stages $verb\`: ${packages[*]}"
+    if [[ $install == no ]]; then
+        size=$(download_size "${packages[@]}") || size="size unknown before apt-get update"
+        say "download: $size; install with: sudo $install_command ${packages[*]}"
+        exit 2
+    fi
+    if (($(id -u) != 0)) && ! command -v sudo >/dev/null; then
+        fail 2 "only root can install them (no sudo here): $install_command ${packages[*]}"
+    fi
+
+    # A machine may come without apt's lists, or with lists that name packages long replaced.
+    size=$(download_size "${packages[@]}") || {
+        say "reading the package lists (apt-get update) ..."
+        apt_get update || fail 1 "apt-get update failed: $root/build/install.log"
+        size=$(download_size "${packages[@]}") || fail 2 "apt-get does not know all of: ${packages[*]}"
+    }
+    if [[ $install == ask && -t 0 && -t 2 ]]; then
+        read -r -p "Install them with apt-get ($size to download)? [Y/n] " answer
+        [[ ${answer:-y} == [Yy]* ]] || fail 2 "nothing was installed"
+    fi
+    say "installing them with apt-get ($size to download) ..."
+    started=$SECONDS
+    apt_get install --no-install-recommends -y "${packages[@]}" ||
+        { apt_get update && apt_get install --no-install-recommends -y "${packages[@]}"; } ||
+        { tail -n 5 "$root/build/install.log" >&2 && fail 1 "apt-get failed; all it said: $root/build/install.log"; }
+    say "installed in $((SECONDS - started)) s"
+
+    missing=$(missing_in "$@")
+    [[ -z $missing ]] || fail 2 "installed, but still not good enough: $(cut -d' ' -f2- <<<"$missing" | paste -sd,)"
+}
