@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# Included before project(): an optimized build with line numbers unless the caller says otherwise. `assert` stays on: this is a course.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug")
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1" CACHE STRING "C++ flags of a Release build")
+set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -lineinfo" CACHE STRING "CUDA flags of a Release build")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

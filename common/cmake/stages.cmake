@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# One folder, one stage: add_stage(03_online_softmax) makes the programs 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
+
+# The device files of all stages and of what they share are translated together: any stage may build on an earlier one.
+file(GLOB_RECURSE stage_device_files CONFIGURE_DEPENDS "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh")
+file(GLOB shared_device_files CONFIGURE_DEPENDS "common/runner/*.cu" "common/runner/*.cuh" "common/testing/*.cuh")
+translate_device_files(translated_stages ${stage_device_files} ${shared_device_files})
+
+# A program that runs the stages named after it: the generated list of them, and the runner.
+function(add_stage_program program)
+    set(STAGE_DECLARATIONS "")
+    set(STAGE_CALLS "")
+    foreach(stage IN LISTS ARGN)
+        string(APPEND STAGE_DECLARATIONS "runner::Stage describe_${stage}();\n")
+        list(APPEND STAGE_CALLS "describe_${stage}()")
+    endforeach()
+    string(REPLACE ";" ", " STAGE_CALLS "${STAGE_CALLS}")
+    set(list "${CMAKE_BINARY_DIR}/generated/stages_of_${program}.cpp")
+    configure_file("${PROJECT_SOURCE_DIR}/common/cmake/stage_list.cpp.in" "${list}" @ONLY)
+    add_executable(${program} "${PROJECT_SOURCE_DIR}/common/runner/main.cpp" "${list}")
+    target_link_libraries(${program} PRIVATE runner course strict_warnings)
+    foreach(stage IN LISTS ARGN)
+        target_link_libraries(${program} PRIVATE describe_${stage})
+    endforeach()
+endfunction()
+
+function(add_stage name)
+    add_library(describe_${name} OBJECT)
+    compile_device_files(describe_${name} ${name}/stage.cu)
+    target_link_libraries(describe_${name} PRIVATE strict_warnings)
+    add_dependencies(describe_${name} translated_stages)
+    add_stage_program(${name} ${name})
+    set_property(GLOBAL APPEND PROPERTY stages_of_the_course ${name})
+
+    if(EXISTS "${PROJECT_SOURCE_DIR}/${name}/example.cu")
+        add_executable(example_${name})
+        compile_device_files(example_${name} ${name}/example.cu)
+        target_link_libraries(example_${name} PRIVATE device_runtime strict_warnings)
+        add_dependencies(example_${name} translated_stages)
+    endif()
+    if(EXISTS "${PROJECT_SOURCE_DIR}/${name}/test.cu")
+        add_course_test(test_${name} ${name}/test.cu)
+        if(TARGET test_${name})
+            target_link_libraries(test_${name} PRIVATE describe_${name} runner)
+        endif()
+    endif()
+endfunction()
+
+function(add_program_of_all_stages)
+    get_property(stages GLOBAL PROPERTY stages_of_the_course)
+    add_stage_program(stages ${stages})
+endfunction()

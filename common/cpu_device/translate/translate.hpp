@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// CUDA's launches as C++: everything else of a device file stays as it is, byte for byte and line for line.
+#pragma once
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace translate {
+
+// What cannot be translated, and what would work instead.
+class TranslationError : public std::runtime_error {
+public:
+    TranslationError(size_t line, const std::string& message)
+        : std::runtime_error(message), line_(line) {}
+    size_t line() const { return line_; }
+
+private:
+    size_t line_;
+};
+
+// The translation of `source`. It begins with a #line that makes compiler and debugger speak of the file at `path`.
+//   K<<<grid, block>>>(a)         ->  ::cpu_device::kernel("K", ...).on(grid, block)(a)
+//   extern __shared__ T tile[];   ->  an alias of the CPU device's one dynamic shared array
+std::string translate(const std::string& source, const std::string& path);
+
+}  // namespace translate
