@@ -29,17 +29,6 @@ files_to_compile() {
     cmake --build "$build" --target "$@" -- -n 2>/dev/null | grep -c 'Building' || true
 }
 
-# Copies the build's output into the log; a terminal also sees how far it is.
-follow() {
-    local line
-    while IFS= read -r line; do
-        printf '%s\n' "$line"
-        if [[ -t 2 && $line =~ ^\[\ *([0-9]+[/%][0-9]*)\] ]]; then
-            printf '\r%s %s ' "$1" "${BASH_REMATCH[1]}" >&2
-        fi
-    done >>"$build/build.log"
-}
-
 build() {
     local files seconds announcement started=$SECONDS
     local -i per_file=${seconds_per_file[$device]}
@@ -50,7 +39,8 @@ build() {
     announcement="building $* for the $device device (about $seconds s) ..."
     ((files == 0)) || printf '%s ' "$announcement" >&2
     : >"$build/build.log"
-    cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 | follow "$announcement" || build_failed
+    cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 |
+        follow "$build/build.log" "$announcement" '^\[ *([0-9]+[/%][0-9]*)\]' || build_failed
     ((files == 0)) || say "done in $((SECONDS - started)) s"
 }
 

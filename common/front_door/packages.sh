@@ -80,17 +80,45 @@ download_size() {
         awk '{ bytes += $3 } END { printf "%.0f MB", bytes < 1e6 ? 1 : bytes / 1e6 }'
 }
 
-# Runs apt-get as root and without questions; what it says goes to the log.
+# Runs apt-get as root and without questions. Where it fails, its last lines say why.
 apt_get() {
     local -a as_root=()
     (($(id -u) == 0)) || as_root=(sudo)
-    mkdir -p "$root/build"
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "$@" >>"$root/build/install.log" 2>&1
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y "$@" 2>&1 |
+        follow "$root/build/install.log" "$announcement" '^(Get:[0-9]+|Unpacking [^ ]+|Setting up [^ ]+)'
 }
 
-# Makes sure that all the groups need is here: require VERB GROUP...
+apt_failed() {
+    say
+    tail -n 5 "$root/build/install.log" >&2
+    fail 1 "apt-get failed; all it said: $root/build/install.log"
+}
+
+# Says what apt would download, asks where somebody can answer, and installs.
+install_packages() {
+    local announcement="reading the package lists (apt-get update) ..." size answer started
+    mkdir -p "$root/build"
+    size=$(download_size "$@") || {
+        say "$announcement"
+        apt_get update || apt_failed
+        size=$(download_size "$@") || fail 2 "apt-get does not know all of: $*"
+    }
+    if [[ $install == ask && -t 0 && -t 2 ]]; then
+        read -r -p "Install them with apt-get ($size to download)? [Y/n] " answer
+        [[ ${answer:-y} == [Yy]* ]] || fail 2 "nothing was installed"
+    fi
+    started=$SECONDS
+    announcement="installing with apt-get ($size to download) ..."
+    printf '%s ' "$announcement" >&2
+    # Old lists name packages that the mirror has replaced since: the second try has new lists.
+    apt_get install --no-install-recommends "$@" ||
+        { apt_get update && apt_get install --no-install-recommends "$@"; } || apt_failed
+    say "done in $((SECONDS - started)) s"
+}
+
+# Makes sure that all the groups need is here, or says what to do and exits 2: require VERB GROUP...
 require() {
-    local verb=$1 missing size answer started
+    local verb=$1 missing size
     local -a packages
     shift
     missing=$(missing_in "$@")
@@ -111,23 +139,7 @@ require() {
     if (($(id -u) != 0)) && ! command -v sudo >/dev/null; then
         fail 2 "only root can install them (no sudo here): $install_command ${packages[*]}"
     fi
-
-    # A machine may come without apt's lists, or with lists that name packages long replaced.
-    size=$(download_size "${packages[@]}") || {
-        say "reading the package lists (apt-get update) ..."
-        apt_get update || fail 1 "apt-get update failed: $root/build/install.log"
-        size=$(download_size "${packages[@]}") || fail 2 "apt-get does not know all of: ${packages[*]}"
-    }
-    if [[ $install == ask && -t 0 && -t 2 ]]; then
-        read -r -p "Install them with apt-get ($size to download)? [Y/n] " answer
-        [[ ${answer:-y} == [Yy]* ]] || fail 2 "nothing was installed"
-    fi
-    say "installing them with apt-get ($size to download) ..."
-    started=$SECONDS
-    apt_get install --no-install-recommends -y "${packages[@]}" ||
-        { apt_get update && apt_get install --no-install-recommends -y "${packages[@]}"; } ||
-        { tail -n 5 "$root/build/install.log" >&2 && fail 1 "apt-get failed; all it said: $root/build/install.log"; }
-    say "installed in $((SECONDS - started)) s"
+    install_packages "${packages[@]}"
 
     missing=$(missing_in "$@")
     [[ -z $missing ]] || fail 2 "installed, but still not good enough: $(cut -d' ' -f2- <<<"$missing" | paste -sd,)"
