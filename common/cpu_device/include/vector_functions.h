@@ -6,24 +6,23 @@
 #include "vector_types.h"
 
 // A macro, because each name of a family is made from the element's name.
-#define CPU_DEVICE_MAKE_FUNCTIONS(name, Element)                                      \
-    __host__ __device__ inline name##1 make_##name##1(Element x) {                    \
-        name##1 pack = {x};                                                           \
-        return pack;                                                                  \
-    }                                                                                 \
-    __host__ __device__ inline name##2 make_##name##2(Element x, Element y) {         \
-        name##2 pack = {x, y};                                                        \
-        return pack;                                                                  \
-    }                                                                                 \
-    __host__ __device__ inline name##3 make_##name##3(Element x, Element y,           \
-                                                      Element z) {                    \
-        name##3 pack = {x, y, z};                                                     \
-        return pack;                                                                  \
-    }                                                                                 \
-    __host__ __device__ inline name##4 make_##name##4(Element x, Element y,           \
-                                                      Element z, Element w) {         \
-        name##4 pack = {x, y, z, w};                                                  \
-        return pack;                                                                  \
+#define CPU_DEVICE_MAKE_FUNCTIONS(name, Element)                                         \
+    __host__ __device__ inline name##1 make_##name##1(Element x) {                       \
+        name##1 pack = {x};                                                              \
+        return pack;                                                                     \
+    }                                                                                    \
+    __host__ __device__ inline name##2 make_##name##2(Element x, Element y) {            \
+        name##2 pack = {x, y};                                                           \
+        return pack;                                                                     \
+    }                                                                                    \
+    __host__ __device__ inline name##3 make_##name##3(Element x, Element y, Element z) { \
+        name##3 pack = {x, y, z};                                                        \
+        return pack;                                                                     \
+    }                                                                                    \
+    __host__ __device__ inline name##4 make_##name##4(Element x, Element y, Element z,   \
+                                                      Element w) {                       \
+        name##4 pack = {x, y, z, w};                                                     \
+        return pack;                                                                     \
     }
 
 CPU_DEVICE_MAKE_FUNCTIONS(char, signed char)

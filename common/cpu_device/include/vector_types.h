@@ -14,18 +14,18 @@ constexpr size_t vector_alignment = count * sizeof(Element) < 16 ? count * sizeo
 }  // namespace cpu_device
 
 // A macro, because each name of a family is made from the element's name.
-#define CPU_DEVICE_VECTOR_TYPES(name, Element)                          \
-    struct name##1 {                                                    \
-        Element x;                                                      \
-    };                                                                  \
-    struct alignas(cpu_device::vector_alignment<Element, 2>) name##2 {  \
-        Element x, y;                                                   \
-    };                                                                  \
-    struct name##3 {                                                    \
-        Element x, y, z;                                                \
-    };                                                                  \
-    struct alignas(cpu_device::vector_alignment<Element, 4>) name##4 {  \
-        Element x, y, z, w;                                             \
+#define CPU_DEVICE_VECTOR_TYPES(name, Element)                         \
+    struct name##1 {                                                   \
+        Element x;                                                     \
+    };                                                                 \
+    struct alignas(cpu_device::vector_alignment<Element, 2>) name##2 { \
+        Element x, y;                                                  \
+    };                                                                 \
+    struct name##3 {                                                   \
+        Element x, y, z;                                               \
+    };                                                                 \
+    struct alignas(cpu_device::vector_alignment<Element, 4>) name##4 { \
+        Element x, y, z, w;                                            \
     };
 
 CPU_DEVICE_VECTOR_TYPES(char, signed char)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Barriers, fences, waiting, and the ways in which a kernel gives up.
+#pragma once
+#include <chrono>
+
+#include "cpu_device/core.h"
+#include "cpu_device/qualifiers.h"
+
+__device__ inline void __syncthreads()
+{ cpu_device::block_barrier(); }
+
+__device__ inline int __syncthreads_count(int predicate) {
+    return cpu_device::block_barrier_vote(cpu_device::BarrierVote::count, predicate);
+}
+
+__device__ inline int __syncthreads_and(int predicate) {
+    return cpu_device::block_barrier_vote(cpu_device::BarrierVote::all, predicate);
+}
+
+__device__ inline int __syncthreads_or(int predicate) {
+    return cpu_device::block_barrier_vote(cpu_device::BarrierVote::any, predicate);
+}
+
+__device__ inline void __syncwarp(unsigned mask = 0xffffffffu) {
+    cpu_device::warp_exchange(mask, 0, cpu_device::Collective::syncwarp);
+}
+
+// Lanes of a block take turns and blocks are threads of the operating system: the strongest fence
+// is right for every scope. Not inlined, because GCC warns of fences in code with memory hooks.
+__attribute__((noinline, no_sanitize("thread"))) inline void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+__device__ inline void __threadfence_block() {
+    __threadfence();
+}
+__device__ inline void __threadfence_system() {
+    __threadfence();
+}
+
+// The time to wait is a hint on hardware too; what matters is that others run meanwhile.
+__device__ inline void __nanosleep(unsigned) {
+    cpu_device::relax();
+}
+
+// clock() itself is the C library's. Ticks are nanoseconds here, and say nothing about a GPU.
+__device__ inline long long clock64() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+__device__ inline void __trap() {
+    cpu_device::trap();
+}
+
+// Without a debugger a breakpoint ends the kernel on hardware, too.
+__device__ inline void __brkpt() {
+    cpu_device::trap();
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// CUDA C++ on the CPU device. g++ finds this in place of the toolkit's header of the same name;
+// each part stands in a file of its own under cpu_device/.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cpu_device/atomics.h"
+#include "cpu_device/core.h"
+#include "cpu_device/float_math.h"
+#include "cpu_device/integer_math.h"
+#include "cpu_device/launch.h"
+#include "cpu_device/memory_access.h"
+#include "cpu_device/qualifiers.h"
+#include "cpu_device/runtime_api.h"
+#include "cpu_device/synchronization.h"
+#include "cpu_device/warp.h"
+#include "cuda_runtime_api.h"
+#include "device_launch_parameters.h"
+#include "vector_functions.h"
+#include "vector_types.h"
