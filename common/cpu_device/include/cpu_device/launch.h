@@ -130,6 +130,16 @@ void launch(const LaunchConfiguration& configuration, const char* kernel_name, c
     launch_body(configuration, kernel_name, nullptr, body, std::forward<Arguments>(arguments)...);
 }
 
+// What `extern __shared__ T name[];` inside a function becomes: a reference to the block's one array
+// of dynamic shared memory, dynamic_shared<T[]>(). Its own name here is not the linker's, so that a
+// program may declare `shared_bytes` as it likes.
+extern thread_local unsigned char dynamic_shared_bytes[] __asm__("shared_bytes");
+
+template <class Array>
+__attribute__((always_inline)) inline Array& dynamic_shared() {
+    return reinterpret_cast<Array&>(dynamic_shared_bytes);
+}
+
 // What the attributes of a cudaLaunchConfig_t ask for. cudaErrorNotSupported for one that is not
 // known here.
 cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to);
