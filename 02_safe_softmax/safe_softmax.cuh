@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 02_safe_softmax, version 1.0
+//
+// Softmax that cannot overflow: the row's maximum is subtracted first.
+//   new here   exp(x - max) lies in [0, 1] whatever x is; finding max costs a pass of its own
+//   traffic    01: 2 reads + 1 write per element  ->  02: 3 reads + 1 write
+//   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
+//   rows       with NaN or +inf, or of -inf alone, come out all NaN, as in PyTorch
+//   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 2
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <cub/block/block_reduce.cuh>
+#include <cuda_runtime.h>
+
+namespace safe_softmax {
+
+// The larger of two; a NaN loses here and makes the sum NaN instead, and with it the row.
+struct Max {
+    __host__ __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
+};
+
+// One block per row; threadIdx.x walks columns.
+template <int kThreads>
+__global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
+    using BlockReduce = cub::BlockReduce<float, kThreads>;
+    __shared__ typename BlockReduce::TempStorage scratch;
+    __shared__ float row_max;
+    __shared__ float row_sum;
+
+    const float* x_row = x + blockIdx.x * cols;
+    float* y_row = y + blockIdx.x * cols;
+
+    float max = -INFINITY;
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // the pass that 01 does without
+        max = Max{}(max, x_row[col]);
+    }
+    max = BlockReduce(scratch).Reduce(max, Max{});
+    if (threadIdx.x == 0) row_max = max;  // only thread 0 has the block's result
+    __syncthreads();                      // also: scratch is about to be used again
+
+    float sum = 0.f;
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        sum += expf(x_row[col] - row_max);
+    }
+    sum = BlockReduce(scratch).Sum(sum);
+    if (threadIdx.x == 0) row_sum = sum;
+    __syncthreads();
+
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        y_row[col] = expf(x_row[col] - row_max) / row_sum;
+    }
+}
+
+// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
+// cudaErrorInvalidValue for a null pointer or a negative size.
+inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
+                                 cudaStream_t stream) {
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    constexpr int kThreads = 256;
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    for (int64_t row = 0; row < rows; row += kMaxBlocks) {
+        const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
+        block_per_row_kernel<kThreads>
+            <<<blocks, kThreads, 0, stream>>>(x + row * cols, y + row * cols, cols);
+    }
+    return cudaGetLastError();
+}
+
+}  // namespace safe_softmax

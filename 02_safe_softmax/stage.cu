@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures stage 02, against stage 01.
+#include "safe_softmax.cuh"
+
+#include "../01_naive_softmax/naive_softmax.cuh"
+#include "common/runner/stage.hpp"
+
+runner::Stage describe_02_safe_softmax() {
+    using runner::Call;
+    using runner::Shape;
+
+    runner::Variant baseline;
+    baseline.name = "01_naive_softmax/block_per_row";
+    baseline.traffic = {2, 1};
+    baseline.launch = [](const Call& call) {
+        return naive_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    baseline.threads_per_row = [](Shape) { return 256; };
+    baseline.overflows = true;
+
+    runner::Variant block_per_row;
+    block_per_row.name = "block_per_row";
+    block_per_row.summary = "the row's maximum first: one more pass over x";
+    block_per_row.traffic = {3, 1};
+    block_per_row.launch = [](const Call& call) {
+        return safe_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    block_per_row.threads_per_row = [](Shape) { return 256; };
+
+    runner::Stage stage;
+    stage.name = "02_safe_softmax";
+    stage.title = "softmax that cannot overflow";
+    stage.header = "02_safe_softmax/safe_softmax.cuh";
+    stage.variants = {block_per_row};
+    stage.baseline = baseline;
+    stage.notes = {"02 is expected to be slower than 01: safety costs a third pass over x."};
+    return stage;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures stage 03, against stage 02.
+#include "online_softmax.cuh"
+
+#include "../02_safe_softmax/safe_softmax.cuh"
+#include "common/runner/stage.hpp"
+#include "further/split_row.cuh"
+
+runner::Stage describe_03_online_softmax() {
+    using runner::Call;
+    using runner::Operation;
+    using runner::Shape;
+
+    runner::Variant baseline;
+    baseline.name = "02_safe_softmax/block_per_row";
+    baseline.traffic = {3, 1};
+    baseline.launch = [](const Call& call) {
+        return safe_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    baseline.threads_per_row = [](Shape) { return 256; };
+
+    runner::Variant block_per_row;
+    block_per_row.name = "block_per_row";
+    block_per_row.summary = "maximum and normalizer in one pass";
+    block_per_row.traffic = {2, 1};
+    block_per_row.launch = [](const Call& call) {
+        return online_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    block_per_row.threads_per_row = [](Shape) { return online_softmax::kBlockThreads; };
+
+    runner::Variant split_row = block_per_row;
+    split_row.name = "split_row";
+    split_row.summary = "a row over many blocks, for few long rows";
+    split_row.launch = [](const Call& call) {
+        return online_softmax::split_row(call.x, call.y, call.rows, call.cols, call.workspace,
+                                         call.workspace_bytes, call.stream);
+    };
+    split_row.threads_per_row = [](Shape shape) {
+        return online_softmax::split(shape.rows, shape.cols).slices * online_softmax::kBlockThreads;
+    };
+    split_row.workspace_bytes = [](Shape shape) {
+        return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
+    };
+
+    runner::Variant log_softmax = block_per_row;
+    log_softmax.name = "log_softmax";
+    log_softmax.summary = "log(softmax(x)), small probabilities kept";
+    log_softmax.operation = Operation::log_softmax;
+    log_softmax.launch = [](const Call& call) {
+        return online_softmax::log_softmax(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+
+    runner::Variant log_sum_exp = block_per_row;
+    log_sum_exp.name = "log_sum_exp";
+    log_sum_exp.summary = "log of the normalizer: one read, one result a row";
+    log_sum_exp.operation = Operation::log_sum_exp;
+    log_sum_exp.traffic = {1, 0};
+    log_sum_exp.launch = [](const Call& call) {
+        return online_softmax::log_sum_exp(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+
+    runner::Stage stage;
+    stage.name = "03_online_softmax";
+    stage.title = "maximum and normalizer in one pass";
+    stage.header = "03_online_softmax/online_softmax.cuh";
+    stage.variants = {block_per_row, split_row, log_softmax, log_sum_exp};
+    stage.baseline = baseline;
+    return stage;
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/check.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/runner/build_info.hpp"
+#include "common/runner/device.hpp"
+
+namespace runner {
+
+const char* name_of(Operation operation) {
+    switch (operation) {
+        case Operation::softmax: return "softmax";
+        case Operation::log_softmax: return "log_softmax";
+        case Operation::log_sum_exp: return "log_sum_exp";
+    }
+    return "?";
+}
+
+std::string describe(const Report& report) {
+    char text[240];
+    if (report.good()) {
+        std::snprintf(text, sizeof(text), "%lld elements good, worst error %.2f of its bound",
+                      static_cast<long long>(report.checked), report.worst_share);
+    } else if (report.checked + report.unchecked == 0) {
+        std::snprintf(text, sizeof(text), "nothing was compared");
+    } else {
+        std::snprintf(text, sizeof(text),
+                      "%lld of %lld elements wrong; first at row %lld, col %lld: got %.9g, wanted %.9g +- %.2g",
+                      static_cast<long long>(report.mismatches), static_cast<long long>(report.checked),
+                      static_cast<long long>(report.first_row), static_cast<long long>(report.first_col),
+                      report.first_got, report.first_wanted, report.first_bound);
+    }
+    return text;
+}
+
+namespace {
+
+// One comparison: what came, what was wanted, and what became of it.
+struct Verdict {
+    bool skipped = false;
+    bool unchecked = false;
+    bool promised = false;
+    double got = 0;
+    Expected wanted = {0, 0};
+    double share = 0;
+};
+
+__host__ __device__ inline bool one_per_row(const Rules& rules) {
+    return rules.operation == Operation::log_sum_exp;
+}
+
+__host__ __device__ inline Verdict against_reference(double x, const RowReference& reference, const Result& ours,
+                                                     int64_t index) {
+    Verdict verdict;
+    verdict.got = ours.y[index];
+    verdict.wanted = expected(x, reference, ours.rules);
+    verdict.unchecked = verdict.wanted.bound != verdict.wanted.bound;
+    verdict.promised = reference.range != ExpRange::fits;
+    verdict.share = share_of_bound(verdict.got, verdict.wanted);
+    return verdict;
+}
+
+// A result as a probability, whatever the operation.
+__host__ __device__ inline double probability(double x, double y, Operation operation) {
+    if (operation == Operation::softmax) return y;
+    return operation == Operation::log_softmax ? exp(y) : x == -INFINITY ? 0 : exp(x - y);
+}
+
+// How far such a probability may lie from the true one.
+__host__ __device__ inline double probability_bound(double x, const RowReference& reference, const Rules& rules) {
+    Rules softmax = rules;
+    softmax.operation = Operation::softmax;
+    const Expected p = expected(x, reference, softmax);
+    if (rules.operation == Operation::softmax || x == -INFINITY) return p.bound;
+    return p.value * expm1(expected(x, reference, rules).bound) + kSubnormalSlack;
+}
+
+// The element at index of a result, or its row's only one.
+__host__ __device__ inline double element(const Result& result, int64_t row, int64_t index) {
+    return result.y[one_per_row(result.rules) ? row : index];
+}
+
+__host__ __device__ inline Verdict against_previous(double x, const RowReference& reference, const Result& ours,
+                                                    const RowReference& previous_reference, const Result& previous,
+                                                    int64_t row, int64_t index) {
+    Verdict verdict;
+    verdict.skipped = reference.range != ExpRange::fits || previous_reference.range != ExpRange::fits;
+    verdict.got = probability(x, element(ours, row, index), ours.rules.operation);
+    verdict.wanted.value = probability(x, element(previous, row, index), previous.rules.operation);
+    verdict.wanted.bound = probability_bound(x, reference, ours.rules) +
+                           probability_bound(x, previous_reference, previous.rules);
+    verdict.share = share_of_bound(verdict.got, verdict.wanted);
+    return verdict;
+}
+
+struct Tally {
+    Report report;
+    int64_t first_index = INT64_MAX;
+
+    __host__ __device__ void add(const Verdict& verdict, int64_t index) {
+        if (verdict.skipped) return;
+        if (verdict.unchecked) {
+            ++report.unchecked;
+            return;
+        }
+        ++report.checked;
+        report.promised += verdict.promised;
+        if (verdict.share > report.worst_share) report.worst_share = verdict.share;
+        const double magnitude = fabs(verdict.wanted.value);
+        if (verdict.share < INFINITY && magnitude >= 0x1p-126 && magnitude < INFINITY) {
+            const double relative = fabs(verdict.got - verdict.wanted.value) / magnitude;
+            if (relative > report.worst_relative_error) report.worst_relative_error = relative;
+        }
+        if (verdict.share <= 1) return;
+        ++report.mismatches;
+        if (index < first_index) {
+            first_index = index;
+            report.first_got = verdict.got;
+            report.first_wanted = verdict.wanted.value;
+            report.first_bound = verdict.wanted.bound;
+        }
+    }
+    __host__ __device__ void add(const Tally& other) {
+        const Tally& first = other.first_index < first_index ? other : *this;
+        const int64_t index = first.first_index;
+        const double got = first.report.first_got;
+        const double wanted = first.report.first_wanted;
+        const double bound = first.report.first_bound;
+        report.checked += other.report.checked;
+        report.unchecked += other.report.unchecked;
+        report.promised += other.report.promised;
+        report.mismatches += other.report.mismatches;
+        if (other.report.worst_share > report.worst_share) report.worst_share = other.report.worst_share;
+        if (other.report.worst_relative_error > report.worst_relative_error) {
+            report.worst_relative_error = other.report.worst_relative_error;
+        }
+        first_index = index;
+        report.first_got = got;
+        report.first_wanted = wanted;
+        report.first_bound = bound;
+    }
+};
+
+// Every comparison of one row, by thread `thread` of `threads`.
+__host__ __device__ inline void judge_row(const float* x, Shape shape, int64_t row, const RowSummary& summary,
+                                          const Result& ours, const Result* previous, int64_t thread, int64_t threads,
+                                          Tally& tally) {
+    const RowReference reference = row_reference(summary, shape.cols, ours.rules);
+    if (previous == nullptr && one_per_row(ours.rules)) {
+        if (thread == 0) tally.add(against_reference(0, reference, ours, row), row);
+        return;
+    }
+    const RowReference theirs = previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
+    for (int64_t col = thread; col < shape.cols; col += threads) {
+        const int64_t index = row * shape.cols + col;
+        const double value = x[index];
+        tally.add(previous == nullptr
+                      ? against_reference(value, reference, ours, index)
+                      : against_previous(value, reference, ours, theirs, *previous, row, index),
+                  index);
+    }
+}
+
+Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previous) {
+    if (tally.first_index == INT64_MAX) return tally.report;
+    const bool per_row = one_per_row(ours.rules) && !against_a_previous;
+    tally.report.first_row = per_row ? tally.first_index : tally.first_index / shape.cols;
+    tally.report.first_col = per_row ? 0 : tally.first_index % shape.cols;
+    return tally.report;
+}
+
+constexpr int kThreads = 128;
+
+// A block walks rows; one tally per thread.
+__global__ void check_kernel(const float* x, Shape shape, Result ours, Result previous, bool against_a_previous,
+                             Tally* tallies) {
+    __shared__ RowSummary summaries[kThreads];
+    Tally tally;
+    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+        RowSummarizer mine;
+        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads) mine.add(x[row * shape.cols + col]);
+        summaries[threadIdx.x] = mine.row;
+        __syncthreads();
+        RowSummarizer all;
+        for (int thread = 0; thread < kThreads; ++thread) all.add(summaries[thread]);
+        judge_row(x, shape, row, all.row, ours, against_a_previous ? &previous : nullptr, threadIdx.x, kThreads,
+                  tally);
+        __syncthreads();  // before the next row's summaries
+    }
+    tallies[blockIdx.x * kThreads + threadIdx.x] = tally;
+}
+
+bool device_memory_is_host_memory() { return build_info().backend == "cpu"; }
+
+}  // namespace
+
+Report check_on_host(const float* x, Shape shape, const Result& ours, const Result* previous) {
+    Tally tally;
+    for (int64_t row = 0; row < shape.rows; ++row) {
+        RowSummarizer summary;
+        for (int64_t col = 0; col < shape.cols; ++col) summary.add(x[row * shape.cols + col]);
+        judge_row(x, shape, row, summary.row, ours, previous, 0, 1, tally);
+    }
+    return finish(tally, shape, ours, previous != nullptr);
+}
+
+Report check_on_device(const float* x, Shape shape, const Result& ours, const Result* previous) {
+    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 1024));
+    DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
+    check_kernel<<<blocks, kThreads>>>(x, shape, ours, previous == nullptr ? Result{} : *previous, previous != nullptr,
+                                       tallies.data());
+    check_cuda(cudaGetLastError(), "launching the checker");
+    Tally total;
+    for (const Tally& tally : tallies.download()) total.add(tally);
+    return finish(total, shape, ours, previous != nullptr);
+}
+
+Report check(const float* x, Shape shape, const Result& ours) {
+    check_cuda(cudaDeviceSynchronize(), "running the variant");
+    return device_memory_is_host_memory() ? check_on_host(x, shape, ours) : check_on_device(x, shape, ours);
+}
+
+Report compare(const float* x, Shape shape, const Result& ours, const Result& previous) {
+    check_cuda(cudaDeviceSynchronize(), "running the variant");
+    return device_memory_is_host_memory() ? check_on_host(x, shape, ours, &previous)
+                                          : check_on_device(x, shape, ours, &previous);
+}
+
+}  // namespace runner

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The command line. With every stage linked in this is `stages` and takes a verb; with one stage it is
+// that stage's own program and takes the flags of `run`.
+#include <cstdio>
+#include <exception>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "common/course/header.hpp"
+#include "common/runner/build_info.hpp"
+#include "common/runner/npy.hpp"
+#include "common/runner/run.hpp"
+
+namespace {
+
+using namespace runner;
+
+// 4000x1000 as a shape.
+Shape parse_shape(const std::string& text) {
+    const size_t cross = text.find('x');
+    const auto size = [&](const std::string& digits) {
+        constexpr size_t kDigits = 12;
+        const bool number = !digits.empty() && digits.size() <= kDigits &&
+                            digits.find_first_not_of("0123456789") == std::string::npos;
+        if (!number || std::stoll(digits) == 0) {
+            throw UsageError("--shape " + text + ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000");
+        }
+        return static_cast<int64_t>(std::stoll(digits));
+    };
+    return {size(text.substr(0, cross)), size(cross == std::string::npos ? "" : text.substr(cross + 1))};
+}
+
+// A named input, or a path to a .npy file.
+void add_input(RunOptions& options, const std::string& text) {
+    for (const Input input : all_inputs()) {
+        if (text == name_of(input)) return options.inputs.push_back(input);
+    }
+    if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) {
+        std::string known;
+        for (const Input input : all_inputs()) known += std::string(" ") + name_of(input);
+        throw UsageError("--input " + text + ": a .npy file or one of" + known);
+    }
+    if (!options.input_file.empty()) throw UsageError("--input: one file at a time");
+    options.input_file = text;
+}
+
+struct RunWords {  // as typed
+    std::vector<std::string> shapes;
+    std::vector<std::string> inputs;
+    std::string device;
+    std::string dtype = "float32";
+};
+
+void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
+    app.add_option("--variant", options.variant, "only this variant (`list` names them)");
+    app.add_option("--device", words.device, "cpu or cuda; default: cuda where nvcc and a GPU are there")
+        ->check(CLI::IsMember({"cpu", "cuda"}));
+    app.add_flag("--quick", options.quick, "fewer shapes");
+    app.add_option("--shape", words.shapes, "ROWSxCOLS instead of the course's shapes; may be repeated");
+    app.add_option("--dtype", words.dtype, "element type: float32")->check(CLI::IsMember({"float32"}));
+    app.add_option("--input", words.inputs,
+                   "a named input, or FILE.npy with your own logits (float32 or float16); may be repeated");
+    app.add_option("--save-output", options.save_output, "write the result to this .npy file");
+    app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
+    app.add_option("--out", options.out, "folder for the records (default: results)");
+}
+
+void check_device(const std::string& wanted) {
+    const std::string backend = build_info().backend;
+    if (!wanted.empty() && wanted != backend) {
+        throw UsageError("this program was built for the " + backend + " device; `./stages run --device " + wanted +
+                         "` builds and runs the other");
+    }
+}
+
+// Whether there is a GPU to run on; the CPU device is always there.
+bool device_is_there() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
+ExitCode run_verb(RunOptions options, const RunWords& words) {
+    check_device(words.device);
+    for (const std::string& shape : words.shapes) options.shapes.push_back(parse_shape(shape));
+    for (const std::string& input : words.inputs) add_input(options, input);
+    if (!options.input_file.empty() && !options.inputs.empty()) {
+        throw UsageError("--input: either named inputs or a file, not both");
+    }
+    if (!device_is_there()) {
+        std::fprintf(stderr, "stages: this program was built for a GPU and none answers; try --device cpu\n");
+        return kNoDevice;
+    }
+    return runner::run(all_stages(), options);
+}
+
+void list_verb() {
+    for (const Stage& stage : all_stages()) {
+        std::printf("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
+        for (const Variant& variant : stage.variants) {
+            std::printf("    %-18s %g + %g accesses; %s\n", variant.name.c_str(), variant.traffic.loads,
+                        variant.traffic.stores, variant.summary.c_str());
+        }
+    }
+    std::printf("\nNamed inputs (--input):\n");
+    for (const Input input : all_inputs()) std::printf("    %-18s %s\n", name_of(input), summary_of(input));
+}
+
+int parse_and_run(int argc, char** argv) {
+    RunOptions options;
+    RunWords words;
+    std::string header_stage;
+
+    const std::vector<Stage> stages = all_stages();
+    const bool single = stages.size() == 1;
+    CLI::App app(single ? stages.front().name + ": " + stages.front().title
+                        : "Softmax in stages, from naive to fused: see README.md");
+    app.name(single ? stages.front().name : "./stages");
+
+    CLI::App* run = &app;
+    CLI::App* list = nullptr;
+    CLI::App* header = nullptr;
+    if (!single) {
+        app.require_subcommand(1);
+        run = app.add_subcommand("run", "validate, measure and record stages");
+        run->add_option("stage", options.stages, "stages: 03, online or 03_online_softmax; default: all");
+        list = app.add_subcommand("list", "the stages, their variants, the named inputs");
+        header = app.add_subcommand("header", "print a stage's header as one self-contained file");
+        header->add_option("stage", header_stage, "the stage: 03, online or 03_online_softmax")->required();
+    }
+    add_run_flags(*run, options, words);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? kGood : kUsage;
+    }
+    if (list != nullptr && list->parsed()) {
+        list_verb();
+        return kGood;
+    }
+    if (header != nullptr && header->parsed()) {
+        std::cout << course::amalgamate(STAGES_SOURCE_DIRECTORY, find_stage(stages, header_stage).header);
+        return kGood;
+    }
+    return run_verb(options, words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const UsageError& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kUsage;
+    } catch (const FileError& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kUsage;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kWrong;
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/record.hpp"
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include <nlohmann/json.hpp>
+
+#include "common/runner/build_info.hpp"
+
+namespace runner {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string version_text(int version) {  // CUDA counts 13000 for 13.0
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+Json header() {
+    cudaDeviceProp properties{};
+    int driver = 0;
+    int runtime = 0;
+    cudaGetDeviceProperties(&properties, 0);
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+
+    char date[32] = {};
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+
+    const BuildInfo build = build_info();
+    return {{"schema", 1},           {"gpu", properties.name},        {"driver", version_text(driver)},
+            {"cuda", version_text(runtime)}, {"nvcc", build.nvcc}, {"commit", build.commit}, {"date", date}};
+}
+
+double per_element(int64_t bytes, Shape shape) {
+    return static_cast<double>(bytes) / static_cast<double>(sizeof(float)) / static_cast<double>(elements(shape));
+}
+
+Json to_json(const Record& record) {
+    Json json = {{"stage", record.stage},
+                 {"variant", record.variant},
+                 {"role", record.role},
+                 {"op", name_of(record.operation)},
+                 {"backend", build_info().backend},
+                 {"dtype", record.dtype},
+                 {"input", record.input},
+                 {"rows", record.shape.rows},
+                 {"cols", record.shape.cols},
+                 {"shape", {{"rows", record.shape.rows}, {"cols", record.shape.cols}}},
+                 {"bytes", record.bytes},
+                 {"max_rel_err", record.max_relative_error}};
+    if (record.timed) {
+        const TimedVariant& timed = *record.timed;
+        json["us_median"] = timed.work.us_median;
+        json["us_min"] = timed.work.us_min;
+        json["us_p10"] = timed.work.us_p10;
+        json["us_p90"] = timed.work.us_p90;
+        json["us_empty"] = timed.empty.us_median;
+        json["gbps"] = gigabytes_per_second(record.bytes, timed.work.us_median);
+        json["roof_gbps"] = gigabytes_per_second(record.bytes, timed.roof.us_median);
+    }
+    if (!record.baseline.empty()) json["baseline"] = record.baseline;
+    if (record.speedup) json["speedup"] = *record.speedup;
+    if (record.counts) {
+        const Counts& counts = *record.counts;
+        const int64_t requests = counts.global_load_requests + counts.global_store_requests;
+        const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
+        json["loads_per_element"] = per_element(counts.global_load_bytes, record.shape);
+        json["stores_per_element"] = per_element(counts.global_store_bytes, record.shape);
+        if (requests > 0) json["sectors_per_request"] = static_cast<double>(sectors) / static_cast<double>(requests);
+        json["bank_conflicts"] = counts.shared_bank_conflicts;
+    }
+    return json;
+}
+
+}  // namespace
+
+double gigabytes_per_second(int64_t bytes, double us) { return static_cast<double>(bytes) / us / 1e3; }
+
+std::string write_records(const std::string& directory, const std::string& stage, const std::vector<Record>& records) {
+    Json document = header();
+    document["records"] = Json::array();
+    for (const Record& record : records) document["records"].push_back(to_json(record));
+
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    const std::string path = directory + "/" + stage + ".json";
+    const std::string unfinished = path + ".part";
+    {
+        std::ofstream file(unfinished, std::ios::trunc);
+        file << document.dump(1) << "\n";
+        file.close();
+        if (!file) throw std::runtime_error(path + ": cannot be written; give a folder you may write to with --out");
+    }
+    std::filesystem::rename(unfinished, path, error);
+    if (error) throw std::runtime_error(path + ": cannot be written: " + error.message());
+    return path;
+}
+
+}  // namespace runner

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Measurements as JSON, for the plots, the READMEs and anyone's own tools. Schema 1.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/runner/probe.hpp"
+#include "common/runner/stage.hpp"
+#include "common/runner/timing.hpp"
+
+namespace runner {
+
+struct Record {
+    std::string stage;
+    std::string variant;
+    std::string role = "ours";  // or "peer", "roof"
+    Operation operation = Operation::softmax;
+    std::string dtype = "float32";
+    std::string input = "normal";
+    Shape shape;
+    int64_t bytes = 0;  // the family's common numerator: x once and the result once
+    double max_relative_error = 0;
+    std::optional<TimedVariant> timed;  // on a GPU
+    std::optional<Counts> counts;       // on the CPU device
+    std::string baseline;               // what speedup is relative to; empty for none
+    std::optional<double> speedup;
+};
+
+double gigabytes_per_second(int64_t bytes, double us);
+
+// Writes `directory`/`stage`.json, making the directory. The file appears whole or not at all;
+// std::runtime_error if it cannot.
+std::string write_records(const std::string& directory, const std::string& stage, const std::vector<Record>& records);
+
+}  // namespace runner

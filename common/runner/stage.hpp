@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// What a stage tells the runner about itself: its variants, what each computes, accepts and promises.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace runner {
+
+struct Shape {
+    int64_t rows = 0;
+    int64_t cols = 0;
+};
+inline int64_t elements(Shape shape) { return shape.rows * shape.cols; }
+
+enum class Operation { softmax, log_softmax, log_sum_exp };
+const char* name_of(Operation operation);
+
+// Elements of the result: one per element of x, or one per row.
+inline int64_t output_elements(Operation operation, Shape shape) {
+    return operation == Operation::log_sum_exp ? shape.rows : elements(shape);
+}
+
+// One launch, as the runner asks for it. Device memory; y may be x where the operation keeps the shape.
+struct Call {
+    const float* x = nullptr;
+    float* y = nullptr;
+    int64_t rows = 0;
+    int64_t cols = 0;
+    void* workspace = nullptr;
+    size_t workspace_bytes = 0;
+    cudaStream_t stream = nullptr;
+};
+
+// Accesses to x and y per element, as the lesson claims them.
+struct Traffic {
+    double loads = 0;
+    double stores = 0;
+};
+
+struct Variant {
+    std::string name;
+    std::string summary;  // what a listing says of it
+    Operation operation = Operation::softmax;
+    Traffic traffic;
+    std::function<cudaError_t(const Call&)> launch;
+
+    // How many threads add up one row: with the columns, that gives the longest chain of roundings.
+    std::function<int64_t(Shape)> threads_per_row;
+
+    // Scratch bytes this shape needs; empty for none.
+    std::function<size_t(Shape)> workspace_bytes = {};
+
+    // Stage 01's promise: rows whose exp(x) leaves the range of float come out as NaN or 0. Where true,
+    // the runner holds such rows to exactly that.
+    bool overflows = false;
+};
+
+struct Stage {
+    std::string name;     // the folder's: "03_online_softmax"
+    std::string title;    // one line
+    std::string header;   // path from the repository's root
+    std::vector<Variant> variants;      // in the order of the lesson; each is compared with the one before
+    std::optional<Variant> baseline = {};  // the last of the previous stage: what the first is compared with
+    std::vector<std::string> notes = {};   // lines for the reader, printed below the stage's table
+};
+
+// Every stage linked into this program, in order. The build generates the definition.
+std::vector<Stage> all_stages();
+
+}  // namespace runner

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Tables of 80 columns that need no colour: for a terminal, a slide, a pasted issue.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace runner {
+
+enum class Align { left, right };
+
+struct Column {
+    std::string title;
+    int width;
+    Align align;
+};
+
+class Table {
+public:
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    void print() const;  // to standard output; nothing where there are no rows
+
+private:
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+// title on the left, context on the right, a rule below.
+void print_heading(const std::string& title, const std::string& context);
+
+// value with that many decimals; "inf" and "nan" as words.
+std::string number(double value, int decimals);
+
+}  // namespace runner

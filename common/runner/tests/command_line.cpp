@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The programs as a user meets them: what they print, what they leave behind, how they exit.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/runner/npy.hpp"
+#include "common/runner/run.hpp"
+#include "common/testing/catch.hpp"
+
+namespace {
+
+struct Outcome {
+    int exit_code;
+    std::string text;  // standard output and standard error
+};
+
+// Runs a program of the build folder in a folder of its own, which disappears afterwards.
+class Session {
+public:
+    Session() : folder_(std::filesystem::temp_directory_path() / ("stages_test_" + std::to_string(getpid()))) {
+        std::filesystem::create_directories(folder_);
+    }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+    ~Session() { std::filesystem::remove_all(folder_); }
+
+    Outcome run(const std::string& arguments) const {
+        const std::string command = "cd " + folder_.string() + " && " STAGES_PROGRAM_FOLDER "/" + arguments + " 2>&1";
+        FILE* pipe = popen(command.c_str(), "r");
+        REQUIRE(pipe != nullptr);
+        Outcome outcome{};
+        std::array<char, 4096> piece;
+        while (const size_t got = fread(piece.data(), 1, piece.size(), pipe)) outcome.text.append(piece.data(), got);
+        outcome.exit_code = WEXITSTATUS(pclose(pipe));
+        return outcome;
+    }
+    std::string path(const std::string& name) const { return folder_ / name; }
+
+private:
+    std::filesystem::path folder_;
+};
+
+void expect_usage_error(const std::string& arguments, const std::string& message) {
+    const Session session;
+    const Outcome outcome = session.run(arguments);
+    INFO(arguments << "\n" << outcome.text);
+    CHECK(outcome.exit_code == runner::kUsage);
+    CHECK_THAT(outcome.text, ContainsSubstring(message));
+}
+
+}  // namespace
+
+TEST_CASE("a quick run is good, says so, and leaves records that other tools can read") {
+    const Session session;
+    const Outcome outcome = session.run("stages run --quick --shape 40x700");
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == runner::kGood);
+    CHECK_THAT(outcome.text, ContainsSubstring("All good."));
+    for (const std::string stage : {"01_naive_softmax", "02_safe_softmax", "03_online_softmax"}) {
+        std::ifstream file(session.path("results/" + stage + ".json"));
+        const auto document = nlohmann::json::parse(file);
+        CHECK(document["schema"] == 1);
+        for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date"}) CHECK(document[key].is_string());
+        REQUIRE_FALSE(document["records"].empty());
+        for (const auto& record : document["records"]) {
+            CHECK(record["stage"] == stage);
+            CHECK(record["rows"] == 40);
+            CHECK(record["shape"]["cols"] == 700);
+            CHECK(record["role"] == "ours");
+            CHECK(record["bytes"].get<int64_t>() >= 40 * 700 * 4);
+            CHECK(record["max_rel_err"].get<double>() > 0);
+            CHECK(record["max_rel_err"].get<double>() < 1e-4);
+        }
+    }
+}
+
+TEST_CASE("lines fit 80 columns") {
+    const Session session;
+    for (const std::string arguments : {"stages run --quick --shape 40x700", "stages list"}) {
+        std::istringstream lines(session.run(arguments).text);
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            CHECK(line.size() <= 80);
+        }
+    }
+}
+
+TEST_CASE("one's own logits go in and results come out") {
+    const Session session;
+    runner::write_npy(session.path("x.npy"), {2, 3}, {1, 2, 3, 0, 0, 0});
+    const Outcome outcome = session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == runner::kGood);
+    const runner::Array y = runner::read_npy(session.path("y.npy"), 2);
+    CHECK(y.shape == std::vector<int64_t>{2, 3});
+    CHECK(std::fabs(y.values[2] - 0.66524096f) < 1e-6f);
+    CHECK(y.values[4] == 1.f / 3);
+}
+
+TEST_CASE("an unusable file is one clear line, not a crash") {
+    expect_usage_error("03_online_softmax --input missing.npy", "missing.npy: no such file");
+}
+
+TEST_CASE("what makes no sense is answered with what would") {
+    expect_usage_error("stages run 09", "no stage is called '09'; here are: 01_naive_softmax");
+    expect_usage_error("stages run 03 --variant fast", "no variant is called 'fast'; here are: block_per_row");
+    expect_usage_error("stages run 03 --input gaussian", "a .npy file or one of uniform normal");
+    expect_usage_error("stages run 03 --shape 10", "ROWSxCOLS is wanted");
+    expect_usage_error("stages run 03 --shape 0x5", "both at least 1");
+    expect_usage_error("stages run 03 --shape -3x5", "ROWSxCOLS is wanted");
+    expect_usage_error("stages run 03 --shape 99999999999999x5", "ROWSxCOLS is wanted");
+    expect_usage_error("stages run 03 --dtype int8", "float32");
+    expect_usage_error("stages run 03 --device tpu", "cuda");
+    expect_usage_error("stages run 03 --save-output y.npy", "--save-output needs");
+    expect_usage_error("stages run 03 --input a.npy --shape 3x3", "exclude each other");
+    expect_usage_error("stages run 03 --input a.npy --input normal", "not both");
+    expect_usage_error("stages run 03 --fast", "--fast");
+    expect_usage_error("stages fly", "fly");
+    expect_usage_error("stages", "subcommand");
+    expect_usage_error("stages header 12", "no stage is called '12'");
+}
+
+TEST_CASE("a stage goes by its number, its word and its folder") {
+    std::vector<runner::Stage> stages(2);
+    stages[0].name = "01_naive_softmax";
+    stages[1].name = "03_online_softmax";
+    for (const std::string word : {"3", "03", "online", "online_softmax", "03_online_softmax", "03_online_softmax/"}) {
+        CHECK(runner::find_stage(stages, word).name == "03_online_softmax");
+    }
+    CHECK_THROWS_AS(runner::find_stage(stages, ""), runner::UsageError);
+    CHECK_THROWS_AS(runner::find_stage(stages, "softmax"), runner::UsageError);
+}
+
+TEST_CASE("every verb explains itself") {
+    const Session session;
+    for (const std::string arguments : {"stages --help", "stages run --help", "stages list --help", "stages header --help"}) {
+        const Outcome outcome = session.run(arguments);
+        CHECK(outcome.exit_code == runner::kGood);
+        CHECK_THAT(outcome.text, ContainsSubstring("Usage"));
+    }
+}
+
+TEST_CASE("a guess is asked for before a figure is shown") {
+    const Session session;
+    const Outcome outcome = session.run("02_safe_softmax --quick --ask --shape 4x100 < /dev/null");
+    CHECK(outcome.exit_code == runner::kGood);
+    CHECK_THAT(outcome.text, ContainsSubstring("will block_per_row"));
+    CHECK_THAT(outcome.text, ContainsSubstring("-> "));
+}

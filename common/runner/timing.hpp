@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Time of a launch on a GPU: CUDA events around it, caches flushed before it, the median of many.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace runner {
+
+struct Timing {
+    double us_median = 0;
+    double us_min = 0;
+    double us_p10 = 0;
+    double us_p90 = 0;
+    int repeats = 0;
+};
+
+// Queues work on the stream it is given.
+using Work = std::function<void(cudaStream_t)>;
+
+// Times several pieces of work in turn, over and over, so that a change of clock or temperature
+// meets all of them alike. Before each, a buffer of twice the L2's size is read: the work finds nothing of
+// its data there. The flush is queued ahead of the start event, so that the GPU is still busy while
+// the host queues the rest, and no launch latency is timed.
+std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
+
+// What no kernel of this traffic can beat, measured: the roof.
+enum class Roof {
+    copy,  // as many bytes read as written: the better of cudaMemcpyAsync and a flat 16-byte copy
+    read,  // bytes read, next to nothing written: a flat 16-byte read
+};
+
+struct TimedVariant {
+    Timing work;
+    Timing roof;   // the better of the roof's ways
+    Timing empty;  // a kernel that does nothing: the share of launching in a short time
+};
+
+// The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its own.
+TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes);
+
+// A kernel of known cost, for the test of the clock itself: spins for at least that many nanoseconds.
+void spin_for(long long nanoseconds, cudaStream_t stream);
+
+}  // namespace runner
