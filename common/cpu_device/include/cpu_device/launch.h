@@ -6,15 +6,19 @@
 //
 // as
 //
-//     ::cpu_device::kernel("K", [=](auto... values) { K(values...); },
-//                          [=](auto ask) -> decltype(ask(K)) { return ask(K); })
-//         .on(grid, block, shared, stream)(a, b);
+//     ::cpu_device::named_kernel("K", [=](auto... kernel_values) { K(kernel_values...); },
+//                                [=](auto ask_kernel) -> decltype(ask_kernel(K)) {
+//                                    return ask_kernel(K);
+//                                })
+//         .configured(grid, block, shared, stream)(a, b);
 //
-// so that nothing moves and the arguments stay as they were written. The first lambda calls K, so
-// template arguments are deduced and overloads chosen as in the original. The second gives K's
-// address where K alone names one function (which is when cudaFuncSetAttribute can name it, too)
-// and is not called otherwise. [=] is for kernels held in variables. Where K is an expression
-// (`table[i]`) it becomes ::cpu_device::kernel("table[i]", table[i]), evaluated once, on the host.
+// so that nothing moves and the arguments stay as they were written. (None of the words is one that
+// a macro around the launch may have for a parameter, as it may have `kernel`.) The first lambda
+// calls K, so template arguments are deduced and overloads chosen as in the original. The second
+// gives K's address where K alone names one function (which is when cudaFuncSetAttribute can name
+// it, too) and is not called otherwise. [=] is for kernels held in variables. Where K is an
+// expression (`table[i]`) it becomes ::cpu_device::named_kernel("table[i]", table[i]), evaluated
+// once, on the host.
 #pragma once
 
 #include <tuple>
@@ -92,33 +96,35 @@ struct ConfiguredKernel {
     template <class... Arguments>
     void operator()(Arguments&&... arguments) const {
         const void* known_address = nullptr;
-        if constexpr (std::is_invocable_v<Address, AskAddress>) known_address = address(AskAddress{});
+        if constexpr (std::is_invocable_v<Address, AskAddress>)
+            known_address = address(AskAddress{});
         launch_body(configuration, name, known_address, body,
                     std::forward<Arguments>(arguments)...);
     }
 };
 
 template <class Body, class Address>
-struct Kernel {
+struct NamedKernel {
     const char* name;
     Body body;
     Address address;
 
     // One value is enough for nvcc, too.
-    ConfiguredKernel<Body, Address> on(dim3 grid, dim3 block = dim3(1), size_t shared_bytes = 0,
-                                       cudaStream_t stream = nullptr) const {
+    ConfiguredKernel<Body, Address> configured(dim3 grid, dim3 block = dim3(1),
+                                               size_t shared_bytes = 0,
+                                               cudaStream_t stream = nullptr) const {
         return {name, body, address, cpu_device::configuration(grid, block, shared_bytes, stream)};
     }
 };
 
 template <class Body, class Address>
-Kernel<Body, Address> kernel(const char* name, Body body, Address address) {
+NamedKernel<Body, Address> named_kernel(const char* name, Body body, Address address) {
     return {name, body, address};
 }
 
 template <class... Parameters>
-auto kernel(const char* name, void (*function)(Parameters...)) {
-    return kernel(name, function, [function](auto ask) { return ask(function); });
+auto named_kernel(const char* name, void (*function)(Parameters...)) {
+    return named_kernel(name, function, [function](auto ask) { return ask(function); });
 }
 
 // The name of a kernel inside a macro's body, where it may be the macro's parameter.
@@ -130,9 +136,9 @@ void launch(const LaunchConfiguration& configuration, const char* kernel_name, c
     launch_body(configuration, kernel_name, nullptr, body, std::forward<Arguments>(arguments)...);
 }
 
-// What `extern __shared__ T name[];` inside a function becomes: a reference to the block's one array
-// of dynamic shared memory, dynamic_shared<T[]>(). Its own name here is not the linker's, so that a
-// program may declare `shared_bytes` as it likes.
+// What `extern __shared__ T name[];` inside a function becomes: a reference to the block's one
+// array of dynamic shared memory, dynamic_shared<T[]>(). Its own name here is not the linker's, so
+// that a program may declare `shared_bytes` as it likes.
 extern thread_local unsigned char dynamic_shared_bytes[] __asm__("shared_bytes");
 
 template <class Array>
