@@ -8,12 +8,14 @@
 namespace translate {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 
 // Bytes above 127 are letters of UTF-8.
 bool is_word(char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
 bool is_raw_string_prefix(std::string_view word) {
@@ -36,7 +38,8 @@ public:
     }
 
 private:
-    // text_ is the source with continued lines joined; offsets_[i] is where its i-th character stands in the source.
+    // text_ is the source with continued lines joined; offsets_[i] is where its i-th character
+    // stands in the source.
     void join_continued_lines() {
         for (size_t i = 0; i < source_.size(); ++i) {
             if (source_.compare(i, 2, "\\\n") == 0) {
@@ -54,7 +57,9 @@ private:
     char peek(size_t ahead = 0) const {
         return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
     }
-    bool at(std::string_view what) const { return text_.compare(position_, what.size(), what) == 0; }
+    bool at(std::string_view what) const {
+        return text_.compare(position_, what.size(), what) == 0;
+    }
     void skip_past(std::string_view what) {
         const size_t found = text_.find(what, position_);
         position_ = found == std::string::npos ? text_.size() : found + what.size();
@@ -99,7 +104,8 @@ private:
         }
     }
 
-    // A literal that does not end on its line is an error for the compiler, or prose under an #if: go on behind the quote.
+    // A literal that does not end on its line is an error for the compiler, or prose under an #if:
+    // go on behind the quote.
     void quoted(char quote) {
         const size_t begin = position_++;
         while (peek() != quote) {
@@ -139,7 +145,8 @@ private:
         }
     }
 
-    // In a raw string a backslash before a line end is just that, so its end is looked for in the source.
+    // In a raw string a backslash before a line end is just that, so its end is looked for in the
+    // source.
     void raw_string() {
         const size_t quote = offsets_[position_];
         const size_t open = source_.find('(', quote);
@@ -157,8 +164,8 @@ private:
         // `operator<<<T>` names an operator's instance.
         const std::vector<Token>& before = regions_[region()].tokens;
         const bool after_operator = !before.empty() && before.back().text == "operator";
-        static constexpr std::array<std::string_view, 8> kLong = {"<<<", "...", "<<", "<=", ">=",
-                                                                  "::", "->", "##"};
+        static constexpr std::array<std::string_view, 8> kLong = {
+            "<<<", "...", "<<", "<=", ">=", "::", "->", "##"};
         for (const std::string_view punctuation : kLong) {
             if (at(punctuation) && !(after_operator && punctuation == "<<<")) {
                 return punctuation.size();
@@ -244,6 +251,8 @@ private:
 
 }  // namespace
 
-std::vector<Region> regions_of(const std::string& source) { return Lexer(source).run(); }
+std::vector<Region> regions_of(const std::string& source) {
+    return Lexer(source).run();
+}
 
 }  // namespace translate

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Just enough of C++'s lexical rules to find launches: what is code, what is a comment, a literal or a directive.
+// Just enough of C++'s lexical rules to find launches: what is code, what is a comment, a literal
+// or a directive.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,8 +10,9 @@ namespace translate {
 
 enum class TokenKind { identifier, number, literal, punctuation };
 
-// One token of the source. `text` is without line continuations; [begin, end) is where it stands in the source.
-// Punctuation is one character, except for `<<<`, `<<`, `<=`, `>=`, `::`, `->`, `...` and `##`: a `>` always stands alone.
+// One token of the source. `text` is without line continuations; [begin, end) is where it stands in
+// the source. Punctuation is one character, except for `<<<`, `<<`, `<=`, `>=`, `::`, `->`, `...`
+// and `##`: a `>` always stands alone.
 struct Token {
     TokenKind kind;
     std::string text;
@@ -24,15 +26,16 @@ struct Conditional {
     size_t token;
 };
 
-// Tokens that belong together: the code of the file, or the body of one #define. Other directives, comments
-// and what stands under `#if 0` have no tokens.
+// Tokens that belong together: the code of the file, or the body of one #define. Other directives,
+// comments and what stands under `#if 0` have no tokens.
 struct Region {
     bool is_macro = false;
     std::vector<Token> tokens;
     std::vector<Conditional> conditionals;
 };
 
-// The file's code first, then each macro's body. Never fails: what is not C++ is for the compiler to say.
+// The file's code first, then each macro's body. Never fails: what is not C++ is for the compiler
+// to say.
 std::vector<Region> regions_of(const std::string& source);
 
 }  // namespace translate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// translate_launches IN OUT: writes the translation of the device file IN to OUT, making OUT's folder where it is missing.
-// Exit code 1, and no OUT, when IN cannot be translated; 2 for a wrong command line.
+// translate_launches IN OUT: writes the translation of the device file IN to OUT, making OUT's
+// folder where it is missing. Exit code 1, and no OUT, when IN cannot be translated; 2 for a wrong
+// command line.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +19,8 @@ int fail(const std::string& where, const std::string& message) {
 
 int run(const std::string& in, const std::filesystem::path& out) {
     std::error_code ignored;
-    std::filesystem::remove(out, ignored);  // whatever goes wrong, no older translation is taken for this one
+    std::filesystem::remove(
+        out, ignored);  // whatever goes wrong, no older translation is taken for this one
     std::ifstream input(in, std::ios::binary);
     const std::string source{std::istreambuf_iterator<char>(input), {}};
     if (!input.is_open() || input.bad()) return fail(in, "cannot be read");

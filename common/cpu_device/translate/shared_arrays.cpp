@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/shared_arrays.hpp"
+
+#include <algorithm>
+
+#include "common/cpu_device/translate/tokens.hpp"
+
+namespace translate {
+namespace {
+
+// Where in the file's nesting a token stands.
+struct Scope {
+    std::vector<bool> braces;  // those around; true: opened by a namespace or extern "C"
+    size_t statement = 0;      // first token of the statement
+};
+
+bool opens_namespace(const Tokens& tokens, Range statement) {
+    const Token& first = tokens[statement.begin];
+    const bool is_inline = first.text == "inline" && statement.end > statement.begin + 1;
+    return tokens[statement.begin + is_inline].text == "namespace" ||
+           (first.text == "extern" && statement.end == statement.begin + 2 &&
+            tokens[statement.begin + 1].kind == TokenKind::literal);
+}
+
+void step_over(const Tokens& tokens, size_t i, Scope& scope) {
+    if (tokens[i].text == "{") {
+        scope.braces.push_back(scope.statement < i &&
+                               opens_namespace(tokens, {scope.statement, i}));
+    }
+    if (tokens[i].text == "}" && !scope.braces.empty()) scope.braces.pop_back();
+    if (is_one_of(tokens[i], {"{", "}", ";"})) scope.statement = i + 1;
+}
+
+// For each token: is it outside of all functions and classes? The branches of an #if may each open
+// the same brace, so each begins in the scope of the #if.
+std::vector<bool> in_namespace(const Region& region) {
+    std::vector<bool> result;
+    Scope scope;
+    std::vector<Scope> at_if;
+    auto conditional = region.conditionals.begin();
+    for (size_t i = 0; i < region.tokens.size(); ++i) {
+        for (; conditional != region.conditionals.end() && conditional->token == i; ++conditional) {
+            if (conditional->kind == Conditional::Kind::open) at_if.push_back(scope);
+            if (conditional->kind == Conditional::Kind::alternative) scope = at_if.back();
+            if (conditional->kind == Conditional::Kind::close) at_if.pop_back();
+        }
+        step_over(region.tokens, i, scope);
+        result.push_back(std::find(scope.braces.begin(), scope.braces.end(), false) ==
+                         scope.braces.end());
+    }
+    return result;
+}
+
+bool is_alignment(const Token& token) {
+    return is_one_of(token, {"__align__", "alignas", "__attribute__"});
+}
+
+// The first token of the declaration that has its __shared__ at `shared`.
+size_t declaration_begin(const Tokens& tokens, size_t shared) {
+    size_t begin = shared;
+    while (begin > 0) {
+        const Token& before = tokens[begin - 1];
+        std::optional<size_t> open = begin - 1;
+        if (before.text == ")") {
+            open = matching_open(tokens, begin - 1);
+            if (!open || *open == 0 || !is_alignment(tokens[--*open])) return begin;
+        } else if (before.text == ">") {
+            open = matching_angle(tokens, begin - 1);
+        } else if (before.kind != TokenKind::identifier && before.text != "::") {
+            return begin;
+        }
+        if (!open) return begin;
+        begin = *open;
+    }
+    return begin;
+}
+
+// What is left of a declaration's specifiers without storage and alignment, and its declarator.
+struct SharedArray {
+    std::string type;        // float
+    std::string name;        // tile
+    std::string dimensions;  // [][33]
+    size_t end_of_dimensions;
+};
+
+constexpr const char* kForm =
+    "dynamic shared memory is declared as: extern __shared__ T name[]; one array a declaration";
+
+// The declaration is tokens [range.begin, range.end), its `;` is at range.end.
+SharedArray read_declaration(const Tokens& tokens, Range range, const Edits& edits) {
+    SharedArray array;
+    size_t i = range.begin;
+    for (; i < range.end && tokens[i].text != "["; ++i) {
+        if (is_alignment(tokens[i])) {
+            i = matching_close(tokens, i + 1).value_or(range.end);
+        } else if (!is_one_of(tokens[i], {"extern", "__shared__"})) {
+            if (!array.name.empty()) array.type += array.name + " ";
+            array.name = tokens[i].text;
+        }
+    }
+    const size_t dimensions = i;
+    while (i < range.end && tokens[i].text == "[") {
+        i = matching_close(tokens, i).value_or(range.end) + 1;
+    }
+    const bool is_complete = i == range.end || (i < range.end && is_alignment(tokens[i]));
+    if (array.type.empty() || dimensions == i || !is_complete ||
+        tokens[dimensions - 1].kind != TokenKind::identifier) {
+        edits.fail(tokens[range.begin], kForm);
+    }
+    array.dimensions = text_of(tokens, {dimensions, i});
+    array.end_of_dimensions = i;
+    return array;
+}
+
+}  // namespace
+
+void rewrite_shared_arrays(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<bool> is_in_namespace = in_namespace(region);
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i].text != "__shared__") continue;
+        Range range{declaration_begin(tokens, i), i};
+        while (range.end < tokens.size() && tokens[range.end].text != ";") ++range.end;
+        const bool is_dynamic =
+            std::any_of(tokens.begin() + range.begin, tokens.begin() + range.end,
+                        [](const Token& token) { return token.text == "extern"; });
+        if (!is_dynamic) continue;
+        if (region.is_macro) {
+            edits.fail(tokens[i], "write 'extern __shared__ T name[];' outside of macros");
+        }
+
+        const SharedArray array = read_declaration(tokens, range, edits);
+        if (is_in_namespace[i]) {
+            edits.insert(tokens[array.end_of_dimensions - 1].end, " __asm__(\"shared_bytes\")");
+            continue;
+        }
+        const size_t begin = tokens[range.begin].begin;
+        const size_t end = tokens[range.end - 1].end;
+        edits.replace(begin, end,
+                      "[[maybe_unused]] auto& " + array.name + " = ::cpu_device::dynamic_shared<" +
+                          array.type + array.dimensions + ">()" + edits.line_ends(begin, end));
+    }
+}
+
+}  // namespace translate
