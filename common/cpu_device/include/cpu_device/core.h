@@ -10,11 +10,12 @@
 #include "cpu_device/types.h"
 
 // Real variables, so that a debugger shows them. Const, because a thread never sees its own change:
-// the compiler may keep them in registers and the memory hooks do not see them.
+// the compiler may keep them in registers and the memory hooks do not see them. All are uint3, to
+// which dim3 converts: GCC takes a constant whose type has constructors for a variable.
 extern __thread const uint3 threadIdx;
 extern __thread const uint3 blockIdx;
-extern __thread const dim3 blockDim;
-extern __thread const dim3 gridDim;
+extern __thread const uint3 blockDim;
+extern __thread const uint3 gridDim;
 
 namespace cpu_device {
 

@@ -27,6 +27,18 @@ __device__ inline T shuffle(unsigned mask, T value, Shuffle mode, int operand, i
     return from_bits<T>(warp_shuffle(mask, to_bits(value), mode, operand, width));
 }
 
+// Any trivially copyable value, word by word, of a lane of the mask.
+template <class T>
+__device__ inline T value_from_lane(unsigned mask, T value, int lane) {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "lanes exchange values that are copied bit by bit");
+    uint64_t words[(sizeof(T) + 7) / 8] = {};
+    __builtin_memcpy(words, &value, sizeof(T));
+    for (uint64_t& word : words) word = warp_shuffle(mask, word, Shuffle::index, lane, warpSize);
+    __builtin_memcpy(&value, words, sizeof(T));
+    return value;
+}
+
 // The values that lanes exchange lie in memory of the runtime, not of the kernel: what reads them
 // is a real function, hidden from the memory hooks.
 inline __attribute__((noinline, no_sanitize("thread"))) uint64_t lane_value(const uint64_t* values,

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// The part of CUB that the CPU device has: collectives of a warp and of a block.
+#pragma once
+#include "cub/block/block_load.cuh"
+#include "cub/block/block_reduce.cuh"
+#include "cub/block/block_scan.cuh"
+#include "cub/block/block_store.cuh"
+#include "cub/warp/warp_reduce.cuh"
+#include "cub/warp/warp_scan.cuh"
