@@ -52,9 +52,12 @@ public:
             const Token& token = tokens_[i];
             if (token.text == "<") ++angles;
             if (token.text == ">") --angles;
-            const bool is_part_of_name =
-                token.kind == TokenKind::identifier || is_one_of(token, {"::", "##", ">"});
-            if (angles == 0 && !is_part_of_name) return false;
+            if (angles > 0) {
+                if (is_open(token)) i = matching_close(tokens_, i).value_or(i);
+            } else if (token.kind != TokenKind::identifier &&
+                       !is_one_of(token, {"::", "##", ">"})) {
+                return false;
+            }
         }
         return true;
     }

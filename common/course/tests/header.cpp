@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Every stage's header as one file: compiled far from the repository, and twice in one program.
+#include "common/course/header.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <vector>
+
+#include "common/testing/catch.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A folder that goes with the test.
+class Folder {
+public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "header_XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    Folder(const Folder&) = delete;
+    ~Folder() { fs::remove_all(path_); }
+    const fs::path& path() const { return path_; }
+    void write(const fs::path& name, const std::string& text) const {
+        fs::create_directories((path_ / name).parent_path());
+        std::ofstream(path_ / name) << text;
+    }
+    // Runs a command here; gives what it said, nothing if it succeeded.
+    std::string run(const std::string& command) const {
+        const std::string here = "cd '" + path_.string() + "' && (" + command + ") > log 2>&1";
+        return std::system(here.c_str()) == 0 ? "" : command + "\n" + read(path_ / "log");
+    }
+
+private:
+    fs::path path_;
+};
+
+// Every *.cuh of the stages' folders and their further/, as paths from the repository.
+std::vector<fs::path> stage_headers() {
+    const fs::path repository = STAGES_SOURCE_DIRECTORY;
+    static const std::regex kHeader(R"(\d\d_\w+/(further/)?\w+\.cuh)");
+    std::vector<fs::path> headers;
+    for (const auto& stage : fs::directory_iterator(repository)) {
+        if (!std::isdigit(stage.path().filename().string().front())) continue;
+        for (const auto& file : fs::recursive_directory_iterator(stage)) {
+            const fs::path header = fs::relative(file, repository);
+            if (std::regex_match(header.string(), kHeader)) headers.push_back(header);
+        }
+    }
+    std::sort(headers.begin(), headers.end());
+    return headers;
+}
+
+// Two users of the header, beside it: the stage's example, and the same with another name for main.
+// A header in further/ has no example and is compiled by itself.
+void write_users(const Folder& folder, const fs::path& header) {
+    const fs::path repository = STAGES_SOURCE_DIRECTORY;
+    folder.write(header.filename(), course::amalgamate(repository, header));
+    const fs::path example = repository / header.parent_path() / "example.cu";
+    std::string user = "#include \"" + header.filename().string() + "\"\nint main() {}\n";
+    if (fs::exists(example)) user = read(example);
+    folder.write("first.cu", user);
+    user.replace(user.find("main"), 4, "second");
+    user.insert(user.rfind('}'), " return 0; ");  // which only main does without
+    folder.write("second.cu", user);
+}
+
+// Compiles both users and links them by what sees a name defined twice, yet needs no runtime.
+std::string compile_twice(const std::string& compiler) {
+    return compiler + " first.cu -o first.o && " + compiler +
+           " second.cu -o second.o && ld -r first.o second.o -o both.o";
+}
+
+}  // namespace
+
+#ifdef HEADER_TEST_NVCC
+TEST_CASE("each stage's header compiles alone with nvcc") {
+    const std::vector<fs::path> headers = stage_headers();
+    REQUIRE(headers.size() >= 3);
+    for (const fs::path& header : headers) {
+        INFO(header);
+        const Folder folder;
+        write_users(folder, header);
+        CHECK(folder.run(compile_twice(HEADER_TEST_NVCC)) == "");
+    }
+}
+#endif
+
+#ifdef HEADER_TEST_TRANSLATE
+TEST_CASE("each stage's header compiles alone for the CPU device") {
+    const std::vector<fs::path> headers = stage_headers();
+    REQUIRE(headers.size() >= 3);
+    for (const fs::path& header : headers) {
+        INFO(header);
+        const Folder folder;
+        write_users(folder, header);
+        for (const std::string& name :
+             {header.filename().string(), std::string("first.cu"), std::string("second.cu")}) {
+            CHECK(folder.run(HEADER_TEST_TRANSLATE " " + name + " cpu/" + name) == "");
+        }
+        CHECK(folder.run("cd cpu && " + compile_twice(HEADER_TEST_GCC)) == "");
+    }
+}
+#endif
+
+TEST_CASE("includes are put in place once, in order") {
+    const Folder folder;
+    folder.write("01_a/a.cuh",
+                 "// SPDX-License-Identifier: MIT\n// Copyright one\n// a's card\n#pragma once\n"
+                 "#include <cuda_runtime.h>\n#include <cmath>\n\nint a;\n");
+    folder.write("02_b/b.cuh",
+                 "// SPDX-License-Identifier: MIT\n// Copyright one\n// b's card\n#pragma once\n"
+                 "#include <cmath>\n#include \"../01_a/a.cuh\"\n#if B\n#include "
+                 "<cuda/ptx>\n#endif\nint b;\n");
+    folder.write("02_b/further/c.cuh",
+                 "// SPDX-License-Identifier: MIT\n// Copyright two\n// c's card\n#  pragma once\n"
+                 "#include \"../b.cuh\"\n#include \"../../01_a/a.cuh\"\n\n\n\nint c;\n");
+    CHECK(course::amalgamate(folder.path(), "02_b/further/c.cuh") ==
+          "// SPDX-License-Identifier: MIT\n// Copyright two\n// Copyright one\n// c's card\n//\n"
+          "// One file made of: 01_a/a.cuh, 02_b/b.cuh, 02_b/further/c.cuh\n#pragma once\n"
+          "#include <cmath>\n#include <cuda_runtime.h>\n\n"
+          "// b's card\n// a's card\n\nint a;\n\n#if B\n#include <cuda/ptx>\n#endif\nint b;\n\nint "
+          "c;\n");
+}
+
+TEST_CASE("what cannot be taken in is named") {
+    const Folder folder;
+    folder.write("01_a/a.cuh", "#include \"missing.cuh\"\n");
+    folder.write("02_b/b.cuh", "// b\n#if B\n#include \"../01_a/a.cuh\"\n#endif\n");
+    CHECK_THROWS_WITH(course::amalgamate(folder.path(), "01_a/a.cuh"),
+                      "01_a/missing.cuh: cannot be read");
+    CHECK_THROWS_WITH(course::amalgamate(folder.path(), "02_b/b.cuh"),
+                      "02_b/b.cuh:3: an include of the course's own under #if");
+}

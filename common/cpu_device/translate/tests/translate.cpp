@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+// The translator as text in, text out. launches.cu compiles and runs what it makes of real
+// launches.
+#include "common/cpu_device/translate/translate.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "common/testing/catch.hpp"
+
+using translate::TranslationError;
+
+namespace {
+
+// The translation without its first line, the #line.
+std::string body(const std::string& source) {
+    const std::string text = translate::translate(source, "k.cu");
+    return text.substr(text.find('\n') + 1);
+}
+
+// What a launch of the kernel `name` becomes, up to its configuration.
+std::string launch_of(const std::string& name) {
+    return "::cpu_device::named_kernel(\"" + name + "\", [=](auto... kernel_values) { " + name +
+           "(kernel_values...); }, [=](auto ask_kernel) -> decltype(ask_kernel(" + name +
+           ")) { return ask_kernel(" + name + "); })";
+}
+
+std::string launch_of_value(const std::string& expression) {
+    return "::cpu_device::named_kernel(\"" + expression + "\", " + expression + ")";
+}
+
+size_t lines_of(const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+}
+
+std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("the first line names the original, quotes and backslashes escaped") {
+    CHECK(translate::translate("int x;\n", "a/k.cu") == "#line 1 \"a/k.cu\"\nint x;\n");
+    CHECK(translate::translate("", R"(odd\"name.cu)") == "#line 1 \"odd\\\\\\\"name.cu\"\n");
+}
+
+TEST_CASE("a launch becomes a call in place, and its arguments stay") {
+    CHECK(body("k<<<g, b>>>(x, y);") == launch_of("k") + ".configured(g, b)(x, y);");
+    CHECK(body("k<<<g, b, s, st>>>();") == launch_of("k") + ".configured(g, b, s, st)();");
+    CHECK(body("{ n::k<a, b> <<< 1, 2 >>> (x); }") ==
+          "{ " + launch_of("n::k<a, b>") + " .configured( 1, 2 ) (x); }");
+}
+
+TEST_CASE("every piece keeps its line") {
+    const std::string source = "k<1,  // one\n  2>\n  <<<g,\n  b>>>(\n  x,\n  y);\nint z;\n";
+    const std::string translation = body(source);
+    CHECK(lines_of(translation) == lines_of(source));
+    CHECK_THAT(translation, ContainsSubstring("\"k<1, 2>\""));
+    CHECK_THAT(translation, EndsWith(".configured(g,\n  b)(\n  x,\n  y);\nint z;\n"));
+}
+
+TEST_CASE("what the kernel is") {
+    for (const std::string name :
+         {"k", "::k", "n::m::k", "k<3>", "k<A<B<3>>>", "k<(a > b)>", "n<T>::template k<3>",
+          "k<'>'>", "k<1'000>", "k<sizeof(a[1])>", "n::A<T, U>::k<x>"}) {
+        CHECK(body("return " + name + "<<<1, 2>>>(x);") ==
+              "return " + launch_of(name) + ".configured(1, 2)(x);");
+    }
+    for (const std::string expression :
+         {"table[i]", "pick(3)", "f<g<3>>(x)", "(*p)", "a.k", "a->k", "this->k", "a.b[2]->k",
+          "(*this).k", "a.template k<3>", "decltype(a)::k", "static_cast<P>(k)", "f(x)(y)"}) {
+        CHECK(body("x = 1, " + expression + "<<<1, 2>>>(x);") ==
+              "x = 1, " + launch_of_value(expression) + ".configured(1, 2)(x);");
+    }
+}
+
+TEST_CASE("what stands before the kernel") {
+    for (const std::string before :
+         {"if (a) ", "else ", "do ", "case 3: ", "while (a(b)) ", "for (;;) ", "a ? ", "a, ", "!",
+          "if constexpr (a) ", "(void)", "not "}) {
+        CHECK(body(before + "k<<<1, 2>>>(x);") ==
+              before + launch_of("k") + ".configured(1, 2)(x);");
+        CHECK(body("if (a) (*p)<<<1, 2>>>(x);") ==
+              "if (a) " + launch_of_value("(*p)") + ".configured(1, 2)(x);");
+    }
+}
+
+TEST_CASE("what the configuration is") {
+    for (const std::string configuration :
+         {"g", "dim3(1, 2, 3), 4", "dim3{1, 2, 3}, dim3{4}, 5, 6", "f<A<B<C>>>(2), 32",
+          "f<1, 2, 3, 4>(5), 6", "n >> 3, 2", "(n >> 3), 2", "n<m ? 1 : 2, 3", "n < m, 3",
+          "n > m, 3", "[&] { int a, b, c, d; return 1; }(), 2", "V<32>{}, 2", "1, V<32>"}) {
+        CHECK(body("k<<<" + configuration + ">>>(x);") ==
+              launch_of("k") + ".configured(" + configuration + ")(x);");
+    }
+}
+
+TEST_CASE("launches in arguments, and several on a line") {
+    const std::string launch = launch_of("k") + ".configured(1)()";
+    CHECK(body("k<<<1>>>(); CHECK((k<<<1>>>(), 0)); k<<<1>>>();") ==
+          launch + "; CHECK((" + launch + ", 0)); " + launch + ";");
+    CHECK(body("k<<<1>>>([] { k<<<1>>>(); return 2; }());") ==
+          launch_of("k") + ".configured(1)([] { " + launch + "; return 2; }());");
+}
+
+TEST_CASE("in a macro the kernel's name is made text by the preprocessor") {
+    const std::string call =
+        "[=](auto... kernel_values) { k(kernel_values...); }, "
+        "[=](auto ask_kernel) -> decltype(ask_kernel(k)) { return ask_kernel(k); })";
+    CHECK(body("#define RUN(k, ...) k<<<1, \\\n 2>>>(__VA_ARGS__)\n") ==
+          "#define RUN(k, ...) ::cpu_device::named_kernel(CPU_DEVICE_TEXT(k), " + call +
+              ".configured(1, \\\n 2)(__VA_ARGS__)\n");
+    CHECK(body("#define HALF(k) k<<<1, 2>>>\n") ==
+          "#define HALF(k) ::cpu_device::named_kernel(CPU_DEVICE_TEXT(k), " + call +
+              ".configured(1, 2)\n");
+    CHECK_THAT(body("#define PASTE(a) a##_k<<<1>>>()\n"),
+               ContainsSubstring("CPU_DEVICE_TEXT(a##_k)"));
+}
+
+TEST_CASE("all else stays, byte for byte") {
+    for (const std::string source : {"// k<<<1, 2>>>(x);\n",
+                                     "/* k<<<1, 2>>>(x);\n */\n",
+                                     "// ends in a backslash \\\n k<<<1>>>(x);\n",
+                                     "auto a = \"k<<<1, 2>>>(x)\";\n",
+                                     "auto a = \"\\\"k<<<1>>>()\";\n",
+                                     "auto a = '\"'; // <<<\n",
+                                     "auto a = R\"(\" k<<<1, 2>>>(x))\";\n",
+                                     "auto a = R\"x()\" <<< )x\";\n",
+                                     "auto a = u8R\"(<<< \\\n)\"; auto b = L\"<<<\";\n",
+                                     "#error don't launch k<<<1>>>()\n",
+                                     "#include <a.cuh>\n#pragma unroll\n",
+                                     "friend O& operator<<<T>(O&, T);\n",
+                                     "bool b = 1'0 < 2 && \"<<<\"[0] << 3;\n",
+                                     "#if 0\nit's k<<<\n#endif\n",
+                                     "#if 0\n#if A\n<<<\n#else\n<<<\n#endif\n#endif\n",
+                                     "__shared__ float tile[32];\r\n",
+                                     "extern __device__ float table[];\n",
+                                     "int x = a >>> b;",
+                                     "a\0b",
+                                     "\xc3\xa4 = 1;",
+                                     "'",
+                                     "\"",
+                                     "R\"(",
+                                     "/*",
+                                     "#",
+                                     "#define",
+                                     "\\"}) {
+        CHECK(body(source) == source);
+    }
+    CHECK(body("#if 0\n<<<\n#else\nk<<<1>>>();\n#endif\n") ==
+          "#if 0\n<<<\n#else\n" + launch_of("k") + ".configured(1)();\n#endif\n");
+}
+
+TEST_CASE("dynamic shared memory in functions") {
+    const auto reference = [](const std::string& name, const std::string& type) {
+        return "{ [[maybe_unused]] auto& " + name + " = ::cpu_device::dynamic_shared<" + type +
+               ">(); }";
+    };
+    CHECK(body("{ extern __shared__ float t[]; }") == reference("t", "float []"));
+    CHECK(body("{ extern __shared__ T t[][33]; }") == reference("t", "T [][33]"));
+    for (const std::string specifiers :
+         {"extern __shared__ __align__(16) unsigned char",
+          "extern __align__(16) __shared__ unsigned char",
+          "alignas(16) extern __shared__ unsigned char",
+          "extern __shared__ alignas(16) unsigned char", "__shared__ extern unsigned char",
+          "extern unsigned char __shared__",
+          "extern __shared__ unsigned char __align__(sizeof(float4))"}) {
+        CHECK(body("{ " + specifiers + " t[]; }") == reference("t", "unsigned char []"));
+    }
+    CHECK(body("{ extern __shared__ typename A<T>::B\n  t [] __align__(16); }") ==
+          "{ [[maybe_unused]] auto& t = ::cpu_device::dynamic_shared<typename A < T > :: B "
+          "[]>()\n; }");
+    CHECK_THAT(
+        body("template <class T> struct S { T* f() { extern __shared__ int t[]; return t; } };"),
+        ContainsSubstring("dynamic_shared<int []>()"));
+}
+
+TEST_CASE("dynamic shared memory in namespaces") {
+    const std::string declaration = "extern __shared__ __align__(16) unsigned char bytes[]";
+    const std::string alias = declaration + " __asm__(\"shared_bytes\");";
+    for (const std::string around :
+         {"@", "namespace n { @ }", "inline namespace n { namespace { @ } }", "extern \"C\" { @ }",
+          "void f() { if (a) { } } @", "struct S { int a; }; @", "namespace n::m { void f(); @ }",
+          "\n#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n} @"}) {
+        const size_t at = around.find('@');
+        const auto with = [&](const std::string& text) {
+            return around.substr(0, at) + text + around.substr(at + 1);
+        };
+        CHECK(body(with(declaration + ";")) == with(alias));
+    }
+    CHECK(body("extern __shared__ float t[][4] __align__(8);") ==
+          "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8);");
+}
+
+TEST_CASE("what cannot be translated is an error that says what can") {
+    struct Case {
+        std::string source;
+        size_t line;
+        std::string message;
+    };
+    const std::vector<Case> cases = {
+        {"\n<<<1, 2>>>(x);", 2, "no kernel stands before"},
+        {"k +\n<<<1, 2>>>(x);", 2, "no kernel stands before"},
+        {"return <<<1, 2>>>(x);", 1, "no kernel stands before"},
+        {"#define BLOCKS \\\n <<<1, 2>>>\n", 2, "no kernel stands before"},
+        {"[] {}<<<1>>>();", 1, "no kernel stands before"},
+        {"int a;\nk>\n<<<1, 2>>>(x);", 2, "no '<' opens"},
+        {"k<a > b><<<1, 2>>>(x);", 1, "comparisons"},
+        {"k)<<<1, 2>>>(x);", 1, "nothing opens"},
+        {"f(\n\nk<<<1, 2>>(x));", 3, "no '>>>' closes"},
+        {"k<<<1, 2;\n>>>(x);", 1, "no '>>>' closes"},
+        {"k<<<1, 2> >>(x);", 1, "no '>>>' closes"},
+        {"\n\nk<<<>>>(x);", 3, "one to four values"},
+        {"k<<<1, 2, 3, 4, 5>>>(x);", 1, "one to four values"},
+        {"k<<<1, 2>>>;", 1, "arguments must follow"},
+        {"k<<<1, 2>>>", 1, "arguments must follow"},
+        {"k<<<1, 2>>>(a,\n{1, 2});", 2, "float2{x, y}"},
+        {"k<<<1, 2>>>(\n\nNULL);", 3, "write nullptr"},
+        {"{\n extern __shared__ float x; }", 2, "extern __shared__ T name[]"},
+        {"extern __shared__ float a[], b[];", 1, "one array a declaration"},
+        {"extern __shared__ float (*a)[];", 1, "extern __shared__ T name[]"},
+        {"extern __shared__ a[];", 1, "extern __shared__ T name[]"},
+        {"#define S \\\n extern __shared__ int t[];\n", 2, "outside of macros"},
+    };
+    for (const Case& wrong : cases) {
+        INFO(wrong.source);
+        try {
+            translate::translate(wrong.source, "k.cu");
+            FAIL_CHECK("was translated");
+        } catch (const TranslationError& error) {
+            CHECK(error.line() == wrong.line);
+            CHECK_THAT(error.what(), ContainsSubstring(wrong.message));
+        }
+    }
+}
+
+TEST_CASE("the program leaves a translation or an error, never half of one") {
+    const std::string folder = TRANSLATE_TEST_FOLDER;
+    const std::string in = folder + "/in.cu";
+    const std::string out = folder + "/made/by/it/out.cu";
+    const std::string log = folder + "/log";
+    const auto run = [&](const std::string& arguments) {
+        return std::system((TRANSLATE_PROGRAM " " + arguments + " 2> '" + log + "'").c_str()) / 256;
+    };
+    const std::string files = "'" + in + "' '" + out + "'";
+
+    std::ofstream(in) << "k<<<1, 2>>>(x);\n";
+    CHECK(run(files) == 0);
+    CHECK(read(out) == translate::translate(read(in), in));
+    CHECK(read(log).empty());
+
+    std::ofstream(in) << "\nk<<<1, 2>>>;\n";
+    CHECK(run(files) == 1);
+    CHECK_FALSE(std::ifstream(out).is_open());
+    CHECK_THAT(read(log), StartsWith(in + ":2: error: "));
+
+    CHECK(run("'" + folder + "/no such file' '" + out + "'") == 1);
+    CHECK_THAT(read(log), ContainsSubstring("cannot be read"));
+    std::ofstream(in) << "int x;\n";
+    CHECK(run("'" + in + "' /proc/out.cu") == 1);
+    CHECK_THAT(read(log), ContainsSubstring("/proc/out.cu: error: cannot be written"));
+    CHECK(run("") == 2);
+    CHECK_THAT(read(log), StartsWith("usage:"));
+}
