@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+#include "access.hpp"
+
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "cpu_device/core.h"
+#include "memory.hpp"
+#include "program_image.hpp"
+#include "shared_memory.hpp"
+#include "worker.hpp"
+
+namespace cpu_device {
+namespace {
+
+constexpr size_t kRecentAllocations = 8;
+
+bool is_load(Direction direction) {
+    return direction == Direction::load || direction == Direction::bulk_load;
+}
+
+const char* verb(Direction direction) {
+    switch (direction) {
+        case Direction::load:
+            return "load";
+        case Direction::store:
+            return "store";
+        case Direction::atomic:
+            return "atomic";
+        case Direction::bulk_load:
+            return "bulk copy from";
+        case Direction::bulk_store:
+            return "bulk copy to";
+    }
+    return "access";
+}
+
+AddressRange argument_block(const Launch& launch) {
+    const auto low = reinterpret_cast<uintptr_t>(launch.request->invocation);
+    return {low, low + launch.request->invocation_bytes};
+}
+
+AddressRange all_stacks(const Worker& worker) {
+    const auto low = reinterpret_cast<uintptr_t>(worker.stacks);
+    return {low, low + kMaxThreads * kStackBytes};
+}
+
+// Where lanes read what the others gave in a collective.
+AddressRange exchanged_values(const Worker& worker) {
+    const auto low = reinterpret_cast<uintptr_t>(worker.warps);
+    return {low, low + kMaxWarps * sizeof(Warp)};
+}
+
+// The dynamic array as long as it could ever be, and what lies behind it unused.
+AddressRange dynamic_array(uintptr_t thread_locals, const Worker& worker) {
+    const uintptr_t low = thread_locals + (worker.dynamic_shared.low - worker.thread_locals.low);
+    return {low, low + kSharedPerBlockOptIn + kDynamicSharedSlack};
+}
+
+// The block of the cluster in whose shared memory `address` lies, this one included.
+const Worker* owner_of_shared(const Worker& worker, uintptr_t address) {
+    for (const Worker* member : worker.gang->members) {
+        if (member->thread_locals.holds(address)) return member;
+    }
+    return nullptr;
+}
+
+// The allocation that holds the whole access; null if none does.
+const Allocation* find_allocation(Worker& worker, uintptr_t address, unsigned bytes) {
+    const auto holds = [&](const Allocation& allocation) {
+        return address >= allocation.low && address + bytes <= allocation.high();
+    };
+    for (const Allocation& recent : worker.recent) {
+        if (holds(recent)) return &recent;
+    }
+    const Allocation* found = nearest_allocation(*worker.launch->memory, address);
+    if (found == nullptr || found->freed || !holds(*found)) return nullptr;
+    if (worker.recent.size() == kRecentAllocations) worker.recent.pop_back();
+    worker.recent.insert(worker.recent.begin(), *found);
+    return found;
+}
+
+[[noreturn]] void fail_at(cudaError_t code, uintptr_t address, unsigned bytes,
+                          Direction direction) {
+    Failure failure = failure_of(*current.worker, current.lane, code);
+    describe_bad_address(failure, address, bytes, verb(direction));
+    fail_here(failure);
+}
+
+void require_alignment(uintptr_t address, unsigned bytes, Direction direction) {
+    if ((address & (bytes - 1)) == 0) return;
+    fail(cudaErrorMisalignedAddress,
+         "misaligned %s of %u bytes: address 0x%" PRIxPTR " is not a multiple of %u",
+         verb(direction), bytes, address, bytes);
+}
+
+// Finds the __shared__ variable of this block or `owner` that holds the access, or fails.
+void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsigned bytes,
+                  Direction direction) {
+    const AddressRange dynamic = dynamic_array(owner.thread_locals.low, worker);
+    if (dynamic.holds(address)) {
+        const size_t size = worker.dynamic_shared.high - worker.dynamic_shared.low;
+        if (address + bytes > dynamic.low + size) {
+            fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+        }
+        return;
+    }
+    const std::vector<Symbol>& variables = program_image().shared;
+    if (variables.empty()) return;  // a program without symbols: nothing is known
+    const uintptr_t offset = address - owner.thread_locals.low;
+    const Symbol* variable = nearest_shared_variable(offset);
+    if (variable == nullptr || offset + bytes > variable->value + variable->size) {
+        fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+    }
+    if (&owner != &worker) return;
+    const auto index = static_cast<unsigned>(variable - variables.data());
+    if (worker.shared_is_used[index] == 0) {
+        worker.shared_is_used[index] = 1;
+        worker.used_shared.push_back(index);
+    }
+    if (worker.launch->observer == nullptr) {
+        const uintptr_t low = worker.thread_locals.low + variable->value;
+        current.static_shared.set({low, low + variable->size});
+    }
+}
+
+AccessKind shared_kind(Direction direction) {
+    switch (direction) {
+        case Direction::load:
+            return AccessKind::shared_load;
+        case Direction::store:
+            return AccessKind::shared_store;
+        case Direction::atomic:
+            return AccessKind::shared_atomic;
+        case Direction::bulk_load:
+            return AccessKind::bulk_load;
+        case Direction::bulk_store:
+            return AccessKind::bulk_store;
+    }
+    return AccessKind::shared_load;
+}
+
+AccessKind remote_kind(Direction direction) {
+    switch (direction) {
+        case Direction::load:
+            return AccessKind::remote_load;
+        case Direction::store:
+            return AccessKind::remote_store;
+        case Direction::atomic:
+            return AccessKind::remote_atomic;
+        default:
+            return shared_kind(direction);
+    }
+}
+
+AccessKind global_kind(Direction direction) {
+    switch (direction) {
+        case Direction::load:
+            return AccessKind::global_load;
+        case Direction::store:
+            return AccessKind::global_store;
+        case Direction::atomic:
+            return AccessKind::global_atomic;
+        default:
+            return shared_kind(direction);
+    }
+}
+
+void log(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t place, bool split) {
+    if (current.worker->launch->observer == nullptr) return;
+    Lane& lane = *current.lane;
+    lane.log.push_back({address, place, lane.path, static_cast<uint16_t>(bytes), kind, split});
+}
+
+}  // namespace
+
+void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
+                  bool split) {
+    if (current.lane == nullptr) return;  // code of the host, which carries hooks as well
+    Worker& worker = *current.worker;
+    if (current.stack.holds(address, bytes)) return;
+    if (const Worker* owner = owner_of_shared(worker, address)) {
+        require_alignment(address, bytes, direction);
+        judge_shared(worker, *owner, address, bytes, direction);
+        const bool is_own = owner == &worker;
+        log(address, bytes, is_own ? shared_kind(direction) : remote_kind(direction), place, split);
+        return;
+    }
+    if (device_memory_range().holds(address)) {
+        require_alignment(address, bytes, direction);
+        const Allocation* allocation = find_allocation(worker, address, bytes);
+        if (allocation == nullptr) {
+            fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+        }
+        if (worker.launch->observer == nullptr) {
+            QuickRange& range = is_load(direction) ? current.loaded : current.stored;
+            range.set({allocation->low, allocation->high()});
+        }
+        log(address, bytes, global_kind(direction), place, split);
+        return;
+    }
+    const ProgramImage& image = program_image();
+    if (address >= image.low && address < image.high) {
+        log(address, bytes,
+            is_load(direction) ? AccessKind::constant_load : AccessKind::constant_store, place,
+            split);
+        return;
+    }
+    if (argument_block(*worker.launch).holds(address) || exchanged_values(worker).holds(address)) {
+        return;
+    }
+    fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+}
+
+void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, const char* verb) {
+    char access[128];
+    std::snprintf(access, sizeof access, "%s of %zu bytes at 0x%" PRIxPTR, verb, bytes, address);
+    const Worker& worker = *current.worker;
+    if (address < 4096) {
+        failure.set_what("%s: a null pointer", access);
+        return;
+    }
+    if (const Worker* owner = owner_of_shared(worker, address)) {
+        const AddressRange dynamic = dynamic_array(owner->thread_locals.low, worker);
+        if (dynamic.holds(address)) {
+            failure.set_what(
+                "%s: beyond shared memory, at byte %zu of the %zu bytes of dynamic shared memory "
+                "that the launch asked for",
+                access, static_cast<size_t>(address - dynamic.low),
+                static_cast<size_t>(worker.dynamic_shared.high - worker.dynamic_shared.low));
+            return;
+        }
+        const uintptr_t offset = address - owner->thread_locals.low;
+        const Symbol* variable = nearest_shared_variable(offset);
+        if (variable == nullptr) {
+            failure.set_what("%s: before the first __shared__ variable", access);
+        } else {
+            failure.set_what("%s: %zu bytes past the end of the __shared__ variable `%s` of %zu "
+                             "bytes",
+                             access,
+                             static_cast<size_t>(offset + bytes - variable->value - variable->size),
+                             demangled(variable->name).c_str(), variable->size);
+        }
+        return;
+    }
+    if (device_memory_range().holds(address)) {
+        const Allocation* near = nearest_allocation(*worker.launch->memory, address);
+        if (near == nullptr) {
+            failure.set_what("%s: device memory that was never allocated", access);
+        } else if (near->freed && address < near->high()) {
+            failure.set_what("%s: use after free, of an allocation of %zu bytes at 0x%" PRIxPTR
+                             " that has been freed",
+                             access, near->bytes, near->low);
+        } else {
+            failure.set_what("%s: out of bounds, %zu bytes past the end of an allocation of %zu "
+                             "bytes at 0x%" PRIxPTR,
+                             access, static_cast<size_t>(address + bytes - near->high()),
+                             near->bytes, near->low);
+        }
+        return;
+    }
+    if (all_stacks(worker).holds(address)) {
+        failure.set_what("%s: a local variable of another thread", access);
+        return;
+    }
+    failure.set_what("%s: is host memory; a kernel can use only what cudaMalloc or cudaMallocHost "
+                     "gave",
+                     access);
+}
+
+void note_atomic(const void* address, int bytes) {
+    judge_access(reinterpret_cast<uintptr_t>(address), static_cast<unsigned>(bytes),
+                 Direction::atomic, reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
+                 false);
+    current.accesses_left -= kAtomicCost;
+    if (current.lane != nullptr && current.accesses_left < 0) {
+        take_turns(reinterpret_cast<uintptr_t>(address));
+    }
+}
+
+void bulk_copy(void* to, const void* from, size_t bytes) {
+    const auto place = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+    constexpr size_t kPiece = 16;  // what the engine asks addresses and sizes to be multiples of
+    if (bytes % kPiece != 0) {
+        fail(cudaErrorLaunchFailure, "bulk copy of %zu bytes: not a multiple of 16", bytes);
+    }
+    for (size_t done = 0; done < bytes; done += kPiece) {
+        judge_access(reinterpret_cast<uintptr_t>(from) + done, kPiece, Direction::bulk_load, place,
+                     false);
+        judge_access(reinterpret_cast<uintptr_t>(to) + done, kPiece, Direction::bulk_store, place,
+                     false);
+    }
+    std::memcpy(to, from, bytes);
+}
+
+bool is_shared(const void* address) {
+    return current.worker->thread_locals.holds(reinterpret_cast<uintptr_t>(address));
+}
+
+bool is_global(const void* address) {
+    const auto value = reinterpret_cast<uintptr_t>(address);
+    const ProgramImage& image = program_image();
+    return device_memory_range().holds(value) || (value >= image.low && value < image.high);
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Judges one memory access of a kernel: where it goes, whether it may, and what is said if not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "failure.hpp"
+#include "observer.hpp"
+
+namespace cpu_device {
+
+enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store };
+
+// Everything the hooks' quick test leaves: finds what lies at `address`, ends the launch if the
+// running lane must not touch it, and logs the access if someone observes.
+void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
+                  bool split);
+
+// Says what is wrong with touching `address`. `verb` is "load", "store" or the like.
+void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, const char* verb);
+
+// Says that a lane got nowhere for as long as the watchdog waits.
+void describe_timeout(Failure& failure);
+
+}  // namespace cpu_device

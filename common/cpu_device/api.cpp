@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+//
+// Errors, streams and events. Everything has happened when a call returns, so a stream is only a
+// name and an event only a time.
+#include "api.hpp"
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "cpu_device/runtime_api.h"
+
+struct CUstream_st {};
+
+struct CUevent_st {
+    bool has_time;
+    bool recorded = false;
+    std::chrono::steady_clock::time_point time{};
+};
+
+namespace cpu_device {
+namespace {
+
+struct State {
+    std::mutex mutex;
+    cudaError_t last_error = cudaSuccess;
+    cudaError_t failure = cudaSuccess;
+    std::set<cudaStream_t> streams;
+    std::set<cudaEvent_t> events;
+};
+
+State& state() {
+    static State* const instance = new State;  // alive until the very end of the process
+    return *instance;
+}
+
+struct ErrorText {
+    const char* name;
+    const char* text;
+};
+
+const std::map<cudaError_t, ErrorText>& error_texts() {
+    static const std::map<cudaError_t, ErrorText> texts{
+        {cudaSuccess, {"cudaSuccess", "no error"}},
+        {cudaErrorInvalidValue, {"cudaErrorInvalidValue", "invalid argument"}},
+        {cudaErrorMemoryAllocation, {"cudaErrorMemoryAllocation", "out of memory"}},
+        {cudaErrorInitializationError, {"cudaErrorInitializationError", "initialization error"}},
+        {cudaErrorInvalidConfiguration,
+         {"cudaErrorInvalidConfiguration", "invalid configuration argument"}},
+        {cudaErrorInvalidPitchValue, {"cudaErrorInvalidPitchValue", "invalid pitch argument"}},
+        {cudaErrorInvalidDevicePointer,
+         {"cudaErrorInvalidDevicePointer", "invalid device pointer"}},
+        {cudaErrorInvalidMemcpyDirection,
+         {"cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"}},
+        {cudaErrorInsufficientDriver,
+         {"cudaErrorInsufficientDriver",
+          "CUDA driver version is insufficient for CUDA runtime version"}},
+        {cudaErrorInvalidDeviceFunction,
+         {"cudaErrorInvalidDeviceFunction", "invalid device function"}},
+        {cudaErrorNoDevice, {"cudaErrorNoDevice", "no CUDA-capable device is detected"}},
+        {cudaErrorInvalidDevice, {"cudaErrorInvalidDevice", "invalid device ordinal"}},
+        {cudaErrorInvalidResourceHandle,
+         {"cudaErrorInvalidResourceHandle", "invalid resource handle"}},
+        {cudaErrorNotReady, {"cudaErrorNotReady", "device not ready"}},
+        {cudaErrorIllegalAddress,
+         {"cudaErrorIllegalAddress", "an illegal memory access was encountered"}},
+        {cudaErrorLaunchOutOfResources,
+         {"cudaErrorLaunchOutOfResources", "too many resources requested for launch"}},
+        {cudaErrorLaunchTimeout,
+         {"cudaErrorLaunchTimeout", "the launch timed out and was terminated"}},
+        {cudaErrorAssert, {"cudaErrorAssert", "device-side assert triggered"}},
+        {cudaErrorHardwareStackError, {"cudaErrorHardwareStackError", "hardware stack error"}},
+        {cudaErrorIllegalInstruction,
+         {"cudaErrorIllegalInstruction", "an illegal instruction was encountered"}},
+        {cudaErrorMisalignedAddress, {"cudaErrorMisalignedAddress", "misaligned address"}},
+        {cudaErrorLaunchFailure, {"cudaErrorLaunchFailure", "unspecified launch failure"}},
+        {cudaErrorNotPermitted, {"cudaErrorNotPermitted", "operation not permitted"}},
+        {cudaErrorNotSupported, {"cudaErrorNotSupported", "operation not supported"}},
+        {cudaErrorInvalidClusterSize,
+         {"cudaErrorInvalidClusterSize", "a cluster configuration is not supported"}},
+        {cudaErrorUnknown, {"cudaErrorUnknown", "unknown error"}},
+    };
+    return texts;
+}
+
+bool is_event(cudaEvent_t event) {
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    return all.events.count(event) != 0;
+}
+
+}  // namespace
+
+cudaError_t remembered(cudaError_t error) {
+    if (error == cudaSuccess) return error;
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.last_error = error;
+    return error;
+}
+
+cudaError_t pending_failure() {
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    return all.failure;
+}
+
+void remember_failure(cudaError_t error) {
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.failure = error;
+}
+
+bool is_stream(cudaStream_t stream) {
+    if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) {
+        return true;
+    }
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    return all.streams.count(stream) != 0;
+}
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaPeekAtLastError() {
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    return all.failure != cudaSuccess ? all.failure : all.last_error;
+}
+
+cudaError_t cudaGetLastError() {
+    const cudaError_t error = cudaPeekAtLastError();
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.failure = all.last_error = cudaSuccess;
+    return error;
+}
+
+const char* cudaGetErrorName(cudaError_t error) {
+    const auto found = error_texts().find(error);
+    return found == error_texts().end() ? "unrecognized error code" : found->second.name;
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+    const auto found = error_texts().find(error);
+    return found == error_texts().end() ? "unrecognized error code" : found->second.text;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+    return pending_failure();
+}
+
+cudaError_t cudaDeviceReset() {
+    cudaGetLastError();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    if (stream == nullptr || flags > cudaStreamNonBlocking) {
+        return remembered(cudaErrorInvalidValue);
+    }
+    *stream = new CUstream_st;
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.streams.insert(*stream);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    State& all = state();
+    {
+        const std::lock_guard<std::mutex> lock(all.mutex);
+        if (all.streams.erase(stream) != 0) {
+            delete stream;
+            return cudaSuccess;
+        }
+    }
+    return remembered(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return is_stream(stream) ? pending_failure() : remembered(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    return cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    const bool known = is_stream(stream) && is_event(event);
+    return remembered(known ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+// Launches run at once and cannot be kept for later.
+cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
+    return remembered(cudaErrorNotSupported);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
+    return remembered(cudaErrorNotSupported);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    if (event == nullptr) return remembered(cudaErrorInvalidValue);
+    *event = new CUevent_st{(flags & cudaEventDisableTiming) == 0};
+    State& all = state();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.events.insert(*event);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    if (!is_event(event) || !is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    event->time = std::chrono::steady_clock::now();
+    event->recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return is_event(event) ? pending_failure() : remembered(cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return cudaEventSynchronize(event);
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+    if (milliseconds == nullptr) return remembered(cudaErrorInvalidValue);
+    for (const cudaEvent_t event : {start, stop}) {
+        if (!is_event(event) || !event->has_time || !event->recorded) {
+            return remembered(cudaErrorInvalidResourceHandle);
+        }
+    }
+    *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    State& all = state();
+    {
+        const std::lock_guard<std::mutex> lock(all.mutex);
+        if (all.events.erase(event) != 0) {
+            delete event;
+            return cudaSuccess;
+        }
+    }
+    return remembered(cudaErrorInvalidResourceHandle);
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// What the parts of the host API share: the error that cudaGetLastError reports.
+#pragma once
+
+#include "cpu_device/types.h"
+
+namespace cpu_device {
+
+// Remembers an error for cudaGetLastError, and returns it.
+cudaError_t remembered(cudaError_t error);
+
+// The error of a kernel that nobody has asked for yet, or success. Like CUDA's sticky errors it is
+// returned by every call that waits for the device, but cudaGetLastError clears it.
+cudaError_t pending_failure();
+void remember_failure(cudaError_t error);
+
+// Whether a launch or copy may name it: null, one of CUDA's two constants, or created and alive.
+bool is_stream(cudaStream_t stream);
+
+}  // namespace cpu_device

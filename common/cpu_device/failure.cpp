@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "failure.hpp"
+
+#include <signal.h>
+#include <unwind.h>
+
+#include <array>
+#include <cstdio>
+#include <vector>
+
+#include "access.hpp"
+#include "cpu_device/core.h"
+#include "program_image.hpp"
+#include "symbolize.hpp"
+#include "worker.hpp"
+
+namespace cpu_device {
+namespace {
+
+_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
+    auto& failure = *static_cast<Failure*>(to);
+    int is_interrupted = 0;
+    uintptr_t address = _Unwind_GetIPInfo(context, &is_interrupted);
+    if (address == 0) return _URC_END_OF_STACK;
+    if (is_interrupted != 0) {
+        // What lies above is the signal handler. This address is of the instruction itself, others
+        // are behind their call.
+        failure.frame_count = 0;
+        address++;
+    }
+    failure.frames[failure.frame_count++] = address;
+    return failure.frame_count < Failure::kMaxFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+std::string coordinates(uint3 at) {
+    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) +
+           ")";
+}
+
+// What a fault means in the terms of the kernel's author.
+void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
+    const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+    if (signal == SIGFPE) {
+        failure.set_what("integer division by zero");
+    } else if (signal == SIGILL || signal == SIGTRAP) {
+        failure.code = cudaErrorIllegalInstruction;
+        failure.set_what("the kernel executed a trap");
+    } else if (signal == watchdog_signal()) {
+        describe_timeout(failure);
+    } else if (address == 0) {
+        failure.code = cudaErrorIllegalAddress;
+        failure.set_what("access through a null pointer, or a misaligned one that no hook saw");
+    } else {
+        failure.code = cudaErrorIllegalAddress;
+        describe_bad_address(failure, address, 1, "access");
+    }
+}
+
+constexpr std::array kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+std::array<struct sigaction, kFaults.size() + 1> previous_actions;
+
+int signal_at(size_t index) {
+    return index < kFaults.size() ? kFaults[index] : watchdog_signal();
+}
+
+// A fault of the host's code: what was there before us deals with it, when it happens again.
+void restore_previous(int signal) {
+    for (size_t i = 0; i < previous_actions.size(); i++) {
+        if (signal_at(i) == signal) sigaction(signal, &previous_actions[i], nullptr);
+    }
+}
+
+// Runs on the worker's signal stack, and leaves by a jump to the scheduler.
+void on_signal(int signal, siginfo_t* info, void*) {
+    static thread_local bool handling = false;
+    const bool is_timeout = signal == watchdog_signal();
+    if (current.lane == nullptr || handling) {
+        if (!is_timeout) restore_previous(signal);
+        return;
+    }
+    handling = true;
+    Worker& worker = *current.worker;
+    Failure& failure = worker.fault;
+    failure = failure_of(worker, current.lane, cudaErrorLaunchFailure);
+    failure.capture_frames();
+    handling = false;
+    const ProgramImage& image = program_image();
+    const bool in_program = failure.frame_count > 0 && failure.frames[0] > image.code_low &&
+                            failure.frames[0] <= image.code_high;
+    // A library may hold a lock now. The watchdog calls again.
+    if (is_timeout && !in_program) return;
+    describe_fault(failure, signal, *info);
+    siglongjmp(worker.landing, 1);
+}
+
+}  // namespace
+
+void Failure::set_what(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    set_what(format, arguments);
+    va_end(arguments);
+}
+
+void Failure::set_what(const char* format, va_list arguments) {
+    std::vsnprintf(what, sizeof what, format, arguments);
+}
+
+void Failure::capture_frames() {
+    frame_count = 0;
+    _Unwind_Backtrace(add_frame, this);
+}
+
+void FirstFailure::record(const Failure& failure) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (happened_) return;
+    failure_ = failure;
+    happened_ = true;
+}
+
+Failure failure_of(const Worker& worker, const Lane* lane, cudaError_t code) {
+    Failure failure;
+    failure.code = code;
+    failure.block = worker.block;
+    failure.has_thread = lane != nullptr;
+    if (lane != nullptr) failure.thread = lane->index;
+    return failure;
+}
+
+void fail_here(Failure failure) {
+    failure.capture_frames();
+    current.worker->launch->failure.record(failure);
+    abandon();
+}
+
+std::string failure_text(const Failure& failure, const std::string& kernel_name) {
+    std::string text = "kernel " + kernel_name + ", block " + coordinates(failure.block);
+    if (failure.has_thread) text += ", thread " + coordinates(failure.thread);
+    text += std::string(": ") + failure.what;
+    if (failure.frame_count > 0) {
+        text += " at " + user_line({failure.frames, failure.frames + failure.frame_count});
+    }
+    return text;
+}
+
+SignalHandlers::SignalHandlers() {
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (size_t i = 0; i < previous_actions.size(); i++) {
+        sigaction(signal_at(i), &action, &previous_actions[i]);
+    }
+}
+
+SignalHandlers::~SignalHandlers() {
+    for (size_t i = 0; i < previous_actions.size(); i++) {
+        sigaction(signal_at(i), &previous_actions[i], nullptr);
+    }
+}
+
+int watchdog_signal() {
+    return SIGRTMIN + 5;
+}
+
+void fail(cudaError_t code, const char* format, ...) {
+    Failure failure = failure_of(*current.worker, current.lane, code);
+    va_list arguments;
+    va_start(arguments, format);
+    failure.set_what(format, arguments);
+    va_end(arguments);
+    fail_here(failure);
+}
+
+void device_assert_failed(const char* expression, const char* file, unsigned line,
+                          const char* function) {
+    fail(cudaErrorAssert, "assertion `%s` failed in %s (%s:%u),", expression, function, file, line);
+}
+
+void trap() {
+    fail(cudaErrorIllegalInstruction, "the kernel executed a trap");
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+//
+// What went wrong in a kernel, and how it is said.
+#pragma once
+
+#include <atomic>
+#include <cstdarg>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "cpu_device/types.h"
+
+namespace cpu_device {
+
+struct Worker;
+struct Lane;
+
+// Plain data: a signal handler fills it.
+struct Failure {
+    static constexpr int kMaxFrames = 48;
+
+    cudaError_t code = cudaSuccess;
+    char what[512] = {};
+    uint3 block{};
+    bool has_thread = false;
+    uint3 thread{};
+    int frame_count = 0;
+    uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
+
+    void set_what(const char* format, ...) __attribute__((format(printf, 2, 3)));
+    void set_what(const char* format, va_list arguments);
+    void capture_frames();  // of the caller
+};
+
+// The first failure of a launch; later ones are its consequences.
+class FirstFailure {
+  public:
+    void record(const Failure& failure);
+    bool happened() const { return happened_; }
+    const Failure& get() const { return failure_; }
+
+  private:
+    std::mutex mutex_;
+    std::atomic<bool> happened_{false};
+    Failure failure_;
+};
+
+// Fills in who: the worker's block, and the lane if there is one.
+Failure failure_of(const Worker& worker, const Lane* lane, cudaError_t code);
+
+// Ends the launch from the running lane, with its call stack as the place.
+[[noreturn]] void fail_here(Failure failure);
+
+// "kernel K, block (1,0,0), thread (5,0,0): what at file:line".
+std::string failure_text(const Failure& failure, const std::string& kernel_name);
+
+// While one exists, faults of lanes (segmentation, arithmetic, trap, the watchdog's call) are
+// failures of their launch. Only while one exists, since test frameworks have handlers of their own.
+class SignalHandlers {
+  public:
+    SignalHandlers();
+    ~SignalHandlers();
+    SignalHandlers(const SignalHandlers&) = delete;
+    SignalHandlers& operator=(const SignalHandlers&) = delete;
+};
+
+// By which the watchdog interrupts a worker whose lane does not come back by itself.
+int watchdog_signal();
+
+}  // namespace cpu_device

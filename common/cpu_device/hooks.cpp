@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions that g++ -fsanitize=thread and -fsanitize=bounds call. ThreadSanitizer's own
+// library is never linked: these check where a kernel's access goes and note it for the observer.
+// The compiler takes them for functions that do not throw.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "access.hpp"
+#include "cpu_device/core.h"
+#include "worker.hpp"
+
+#define RETURN_ADDRESS reinterpret_cast<uintptr_t>(__builtin_return_address(0))
+
+namespace cpu_device {
+namespace {
+
+// What a failing function needs to report itself, and a printf at the bottom of the stack.
+constexpr uintptr_t kStackReserve = 12 * 1024;
+
+inline bool is_quick(const QuickRange& last, uintptr_t address, unsigned bytes) {
+    return last.holds(address, bytes) || current.stack.holds(address, bytes) ||
+           current.dynamic_shared.holds(address, bytes) ||
+           current.static_shared.holds(address, bytes);
+}
+
+template <unsigned bytes, Direction direction>
+[[gnu::always_inline]] inline void check(void* pointer, uintptr_t place) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
+    const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
+    if (__builtin_expect(!quick, 0)) judge_access(address, bytes, direction, place, false);
+    if (__builtin_expect(--current.accesses_left < 0, 0)) {
+        if (current.lane != nullptr) take_turns(address);
+    }
+}
+
+// An object that the compiler copies as a whole, because it is large or its type promises too
+// little alignment. nvcc would make pieces of it, the widest that the type and the place allow.
+void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t place) {
+    if (current.lane == nullptr) return;
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    size_t piece = 16;
+    while (piece > 1 && (piece >= bytes || ((address | bytes) & (piece - 1)) != 0)) piece /= 2;
+    for (size_t done = 0; done < bytes; done += piece) {
+        judge_access(address + done, static_cast<unsigned>(piece), direction, place, true);
+    }
+}
+
+template <unsigned bytes, Direction direction>
+[[gnu::always_inline]] inline void check_unaligned(void* pointer, uintptr_t place) {
+    if (reinterpret_cast<uintptr_t>(pointer) % bytes == 0) {
+        check<bytes, direction>(pointer, place);
+    } else {
+        check_range(pointer, bytes, direction, place);
+    }
+}
+
+void enter_function(uintptr_t caller, uintptr_t frame) {
+    Lane* lane = current.lane;
+    if (lane == nullptr) return;
+    if (frame < lane->stack_low + kStackReserve) {
+        fail(cudaErrorHardwareStackError,
+             "stack overflow: local variables and calls of the thread take more than %zu KB",
+             (kStackBytes - kStackReserve) / 1024);
+    }
+    if (lane->call_depth < kRememberedCalls) lane->paths[lane->call_depth] = lane->path;
+    lane->call_depth++;
+    lane->path = (lane->path ^ static_cast<uint32_t>(caller)) * 0x9E3779B1u;
+}
+
+void leave_function() {
+    Lane* lane = current.lane;
+    if (lane == nullptr || lane->call_depth == 0) return;
+    lane->call_depth--;
+    if (lane->call_depth < kRememberedCalls) lane->path = lane->paths[lane->call_depth];
+}
+
+// What the compiler hands over with an index that is too large.
+struct IndexOutOfBounds {
+    const char* file;
+    uint32_t line;
+    uint32_t column;
+    const struct {
+        uint16_t kind;
+        uint16_t info;
+        char name[1];
+    } * array_type;
+};
+
+void report_index(const IndexOutOfBounds& data, uintptr_t index) {
+    const auto value = static_cast<long long>(index);
+    if (current.lane != nullptr) {
+        fail(cudaErrorIllegalAddress, "index %lld is out of bounds for an array of type %s", value,
+             data.array_type->name);
+    }
+    std::fprintf(stderr, "%s:%u: index %lld is out of bounds for an array of type %s\n", data.file,
+                 data.line, value, data.array_type->name);
+    std::abort();
+}
+
+// One of the other lanes may hold what this one's loop waits for.
+void note_polling() {
+    current.accesses_left -= kAtomicCost;
+    if (current.lane != nullptr && current.accesses_left < 0) take_turns(0);
+}
+
+}  // namespace
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+// The names are the compiler's, one for each size.
+#define CPU_DEVICE_HOOKS(bytes)                                                \
+    void __tsan_read##bytes(void* pointer) {                                   \
+        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);                \
+    }                                                                          \
+    void __tsan_write##bytes(void* pointer) {                                  \
+        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);               \
+    }                                                                          \
+    void __tsan_volatile_read##bytes(void* pointer) {                          \
+        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);                \
+    }                                                                          \
+    void __tsan_volatile_write##bytes(void* pointer) {                         \
+        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);               \
+    }                                                                          \
+    void __tsan_unaligned_read##bytes(void* pointer) {                         \
+        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);      \
+    }                                                                          \
+    void __tsan_unaligned_write##bytes(void* pointer) {                        \
+        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS);     \
+    }                                                                          \
+    void __tsan_unaligned_volatile_read##bytes(void* pointer) {                \
+        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);      \
+    }                                                                          \
+    void __tsan_unaligned_volatile_write##bytes(void* pointer) {               \
+        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS);     \
+    }
+
+// The stand-in headers' atomics call note_atomic, which checks; here they only happen.
+#define CPU_DEVICE_ATOMICS(bits)                                                                 \
+    uint##bits##_t __tsan_atomic##bits##_load(const uint##bits##_t* at, int) {                   \
+        note_polling();                                                                          \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                            \
+    void __tsan_atomic##bits##_store(uint##bits##_t* at, uint##bits##_t value, int) {            \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                           \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_exchange(uint##bits##_t* at, uint##bits##_t value,      \
+                                                  int) {                                         \
+        return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                 \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_fetch_add(uint##bits##_t* at, uint##bits##_t value,     \
+                                                   int) {                                        \
+        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_fetch_sub(uint##bits##_t* at, uint##bits##_t value,     \
+                                                   int) {                                        \
+        return __atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_fetch_and(uint##bits##_t* at, uint##bits##_t value,     \
+                                                   int) {                                        \
+        return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_fetch_or(uint##bits##_t* at, uint##bits##_t value,      \
+                                                  int) {                                         \
+        return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST);                                   \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_fetch_xor(uint##bits##_t* at, uint##bits##_t value,     \
+                                                   int) {                                        \
+        return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_strong(                                           \
+        uint##bits##_t* at, uint##bits##_t* expected, uint##bits##_t desired, int, int) {        \
+        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,       \
+                                           __ATOMIC_SEQ_CST);                                    \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_weak(                                             \
+        uint##bits##_t* at, uint##bits##_t* expected, uint##bits##_t desired, int, int) {        \
+        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,       \
+                                           __ATOMIC_SEQ_CST);                                    \
+    }                                                                                            \
+    uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                   \
+        uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t desired, int, int) {         \
+        __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,             \
+                                    __ATOMIC_SEQ_CST);                                           \
+        return expected;                                                                         \
+    }
+
+extern "C" {
+CPU_DEVICE_HOOKS(1)
+CPU_DEVICE_HOOKS(2)
+CPU_DEVICE_HOOKS(4)
+CPU_DEVICE_HOOKS(8)
+CPU_DEVICE_HOOKS(16)
+CPU_DEVICE_ATOMICS(8)
+CPU_DEVICE_ATOMICS(16)
+CPU_DEVICE_ATOMICS(32)
+CPU_DEVICE_ATOMICS(64)
+
+void __tsan_atomic_thread_fence(int) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int) {}
+void __tsan_read_range(void* pointer, size_t bytes) {
+    check_range(pointer, bytes, Direction::load, RETURN_ADDRESS);
+}
+void __tsan_write_range(void* pointer, size_t bytes) {
+    check_range(pointer, bytes, Direction::store, RETURN_ADDRESS);
+}
+void __tsan_func_entry(void* caller) {
+    enter_function(reinterpret_cast<uintptr_t>(caller),
+                   reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+}
+void __tsan_func_exit() {
+    leave_function();
+}
+void __tsan_init() {}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+
+void __ubsan_handle_out_of_bounds(IndexOutOfBounds* data, uintptr_t index) {
+    report_index(*data, index);
+}
+}

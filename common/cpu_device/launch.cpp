@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: MIT
+//
+// Launches: the workers, what they share out among themselves, and the watchdog over them.
+#include "cpu_device/launch.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "access.hpp"
+#include "api.hpp"
+#include "device.hpp"
+#include "meetings.hpp"
+#include "symbolize.hpp"
+#include "worker.hpp"
+
+namespace cpu_device {
+namespace {
+
+using std::chrono::milliseconds;
+
+// An OS thread that waits for work, for as long as the process lives.
+class WorkerThread {
+  public:
+    explicit WorkerThread(unsigned number) {
+        worker_.number = number;
+        std::thread([this] { live(); }).detach();
+        wait(milliseconds::max());
+    }
+
+    Worker& worker() { return worker_; }
+
+    void start(std::function<void(Worker&)> work) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        work_ = std::move(work);
+        idle_ = false;
+        changed_.notify_all();
+    }
+
+    // Whether it has finished, after waiting for that at most so long.
+    bool wait(milliseconds longest) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        const auto idle = [this] { return idle_; };
+        if (longest != milliseconds::max()) return changed_.wait_for(lock, longest, idle);
+        changed_.wait(lock, idle);
+        return true;
+    }
+
+  private:
+    void live() {
+        become_worker(worker_);
+        std::unique_lock<std::mutex> lock(mutex_);
+        for (;;) {
+            idle_ = true;
+            changed_.notify_all();
+            changed_.wait(lock, [this] { return !idle_; });
+            lock.unlock();
+            work_(worker_);
+            lock.lock();
+        }
+    }
+
+    Worker worker_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::function<void(Worker&)> work_;
+    bool idle_ = false;
+};
+
+struct Pool {
+    std::mutex one_launch;
+    std::vector<std::unique_ptr<WorkerThread>> threads;
+    std::string last_error;
+    Observer* observer = nullptr;
+
+    void grow(size_t count) {
+        while (threads.size() < count) {
+            threads.push_back(std::make_unique<WorkerThread>(static_cast<unsigned>(threads.size())));
+        }
+    }
+};
+
+Pool& pool() {
+    static Pool* const instance = new Pool;  // its threads live to the very end of the process
+    return *instance;
+}
+
+double number_from_environment(const char* name, double otherwise) {
+    const char* text = std::getenv(name);
+    if (text == nullptr) return otherwise;
+    char* end = nullptr;
+    const double value = std::strtod(text, &end);
+    return end != text && value >= 0 ? value : otherwise;
+}
+
+uint64_t usual_worker_count() {
+    const double asked = number_from_environment("CPU_DEVICE_THREADS", 0);
+    if (asked >= 1) return static_cast<uint64_t>(std::min(asked, 1024.0));
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+double watchdog_seconds() {
+    return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10);
+}
+
+uint3 position(uint64_t index, dim3 extent) {
+    return {static_cast<unsigned>(index % extent.x),
+            static_cast<unsigned>(index / extent.x % extent.y),
+            static_cast<unsigned>(index / extent.x / extent.y)};
+}
+
+// ---------------------------------------------------------------- what a worker does
+
+void run_blocks(Worker& worker, Launch& launch) {
+    worker.launch = &launch;
+    worker.gang = &worker.alone;
+    worker.alone.members = {&worker};
+    worker.cluster_rank = 0;
+    worker.cluster_index = dim3(0, 0, 0);
+    prepare_for_launch(worker);
+    while (!launch.stopped) {
+        const uint64_t index = launch.next_block++;
+        if (index >= launch.block_count) break;
+        worker.block = position(index, launch.request->configuration.grid);
+        worker.alone.phase = worker.cluster_told = 0;
+        run_block(worker);
+    }
+    worker.launch = nullptr;
+}
+
+// The members of a gang meet; the last to come chooses the cluster that they run next.
+void choose_cluster(Gang& gang, Launch& launch) {
+    std::unique_lock<std::mutex> lock(gang.mutex);
+    const uint64_t meeting = gang.meetings;
+    if (++gang.here < gang.members.size()) {
+        gang.all_here.wait(lock, [&] { return gang.meetings != meeting; });
+        return;
+    }
+    gang.here = 0;
+    gang.meetings++;
+    gang.cluster = launch.stopped ? UINT64_MAX : launch.next_block++;
+    gang.phase = 0;
+    for (Worker* member : gang.members) {
+        member->cluster_told = 0;
+        member->cluster_left = false;
+    }
+    gang.all_here.notify_all();
+}
+
+void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
+    const LaunchConfiguration& configuration = launch.request->configuration;
+    const dim3 grid = configuration.grid, cluster = configuration.cluster;
+    worker.launch = &launch;
+    worker.gang = &gang;
+    worker.cluster_rank = rank;
+    const uint3 place = position(rank, cluster);
+    worker.cluster_index = dim3(place);
+    prepare_for_launch(worker);
+    const dim3 clusters(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
+    for (;;) {
+        choose_cluster(gang, launch);
+        if (gang.cluster >= launch.block_count / launch.cluster_size) break;
+        const uint3 origin = position(gang.cluster, clusters);
+        worker.block = {origin.x * cluster.x + place.x, origin.y * cluster.y + place.y,
+                        origin.z * cluster.z + place.z};
+        run_block(worker);
+        leave_cluster(worker);
+    }
+    worker.launch = nullptr;
+}
+
+// ---------------------------------------------------------------- the watchdog
+
+// Ends a launch that gets nowhere. Counts its own looks rather than the clock, so that time spent
+// in a debugger does not count.
+class Watchdog {
+  public:
+    static constexpr milliseconds kLook{50};
+
+    explicit Watchdog(Launch& launch) : launch_(launch), patience_(watchdog_seconds()) {}
+
+    void look(const std::vector<WorkerThread*>& threads) {
+        uint64_t progress = 0;
+        for (WorkerThread* thread : threads) progress += thread->worker().progress;
+        looks_ = progress == seen_ ? looks_ + 1 : 0;
+        seen_ = progress;
+        const double waited = std::chrono::duration<double>(kLook).count() * looks_;
+        if (patience_ <= 0 || waited < patience_ || launch_.stopped) return;
+        launch_.timed_out = true;
+        // Lanes that touch memory or wait notice that by themselves. Others must be interrupted.
+        if (waited < patience_ + kGraceSeconds) return;
+        for (WorkerThread* thread : threads) {
+            pthread_kill(thread->worker().thread, watchdog_signal());
+        }
+    }
+
+  private:
+    static constexpr double kGraceSeconds = 0.3;
+    Launch& launch_;
+    double patience_;
+    uint64_t seen_ = 0;
+    int looks_ = 0;
+};
+
+// ---------------------------------------------------------------- a launch
+
+void run_to_the_end(Launch& launch, Pool& from) {
+    const uint64_t usual = usual_worker_count();
+    std::vector<std::unique_ptr<Gang>> gangs;
+    std::vector<WorkerThread*> threads;
+    if (launch.cluster_size == 1) {
+        const uint64_t count = std::min(usual, launch.block_count);
+        from.grow(count);
+        for (uint64_t i = 0; i < count; i++) {
+            threads.push_back(from.threads[i].get());
+            threads.back()->start([&launch](Worker& worker) { run_blocks(worker, launch); });
+        }
+    } else {
+        const uint64_t clusters = launch.block_count / launch.cluster_size;
+        const uint64_t count =
+            std::min(clusters, std::max<uint64_t>(1, usual / launch.cluster_size));
+        from.grow(count * launch.cluster_size);
+        for (uint64_t i = 0; i < count; i++) {
+            gangs.push_back(std::make_unique<Gang>());
+            Gang& gang = *gangs.back();
+            const size_t first = i * launch.cluster_size;
+            for (unsigned rank = 0; rank < launch.cluster_size; rank++) {
+                gang.members.push_back(&from.threads[first + rank]->worker());
+            }
+            for (unsigned rank = 0; rank < launch.cluster_size; rank++) {
+                threads.push_back(from.threads[first + rank].get());
+                threads.back()->start([&launch, &gang, rank](Worker& worker) {
+                    run_clusters(worker, launch, gang, rank);
+                });
+            }
+        }
+    }
+    Watchdog watchdog(launch);
+    for (WorkerThread* thread : threads) {
+        while (!thread->wait(Watchdog::kLook)) watchdog.look(threads);
+    }
+}
+
+std::string name_of_kernel(const LaunchRequest& request) {
+    if (request.kernel_name != nullptr) return request.kernel_name;
+    std::string name = function_name(reinterpret_cast<uintptr_t>(request.kernel_address));
+    return name.empty() ? "(unnamed)" : name;
+}
+
+void say(Pool& to, const std::string& text) {
+    to.last_error = text;
+    std::fflush(stdout);  // so that the message comes after what the program printed before
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+}  // namespace
+
+void describe_timeout(Failure& failure) {
+    failure.code = cudaErrorLaunchTimeout;
+    failure.set_what(
+        "no thread got anywhere for %g seconds: a loop that never ends, or a wait for something "
+        "that never comes (CPU_DEVICE_WATCHDOG_SECONDS sets the patience)",
+        watchdog_seconds());
+}
+
+cudaError_t launch_request(const LaunchRequest& request) {
+    Pool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
+    cudaError_t code = cudaSuccess;
+    if (const std::string text = launch_objection(request, code); !text.empty()) {
+        say(all, "kernel " + name_of_kernel(request) + " cannot be launched: " + text);
+        return remembered(code);
+    }
+    Launch launch;
+    launch.request = &request;
+    const dim3 block = request.configuration.block, grid = request.configuration.grid;
+    const dim3 cluster = request.configuration.cluster;
+    launch.threads = block.x * block.y * block.z;
+    launch.block_count = uint64_t{grid.x} * grid.y * grid.z;
+    launch.cluster_size = cluster.x * cluster.y * cluster.z;
+    launch.memory = allocation_table();
+    launch.observer = all.observer;
+    if (launch.observer != nullptr) {
+        const std::string name = name_of_kernel(request);
+        launch.observer->begin_launch({name.c_str(), request.configuration});
+    }
+    {
+        const SignalHandlers handlers;
+        run_to_the_end(launch, all);
+    }
+    const bool failed = launch.failure.happened();
+    if (launch.observer != nullptr) launch.observer->end_launch(failed);
+    if (!failed) return cudaSuccess;
+    const Failure& failure = launch.failure.get();
+    say(all, failure_text(failure, name_of_kernel(request)));
+    remember_failure(failure.code);
+    return failure.code;
+}
+
+cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to) {
+    to = configuration(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream);
+    for (unsigned i = 0; i < from.numAttrs; i++) {
+        const cudaLaunchAttribute& attribute = from.attrs[i];
+        switch (attribute.id) {
+            case cudaLaunchAttributeClusterDimension:
+                to.cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                                  attribute.val.clusterDim.z);
+                break;
+            case cudaLaunchAttributeCooperative:
+                to.cooperative = attribute.val.cooperative != 0;
+                break;
+            case cudaLaunchAttributeIgnore:
+            case cudaLaunchAttributeAccessPolicyWindow:
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            case cudaLaunchAttributePriority:
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+                break;  // about speed only, or true of launches that run one after the other
+            default:
+                return remembered(cudaErrorNotSupported);
+        }
+    }
+    return cudaSuccess;
+}
+
+Observer* set_observer(Observer* observer) {
+    Pool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
+    return std::exchange(all.observer, observer);
+}
+
+const char* last_error_text() {
+    return pool().last_error.c_str();
+}
+
+}  // namespace cpu_device

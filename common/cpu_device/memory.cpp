@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "api.hpp"
+#include "cpu_device/runtime_api.h"
+
+namespace cpu_device {
+namespace {
+
+// New memory is filled with 0xFF, a NaN in every floating type, so that a kernel that reads what
+// nobody wrote shows. Beyond this size the rest stays zero: filling it would take longer than the
+// kernel.
+constexpr size_t kPoisonedBytes = size_t{16} << 20;
+
+constexpr size_t kAlignment = 256;        // what cudaMalloc promises
+constexpr size_t kFreedRemembered = 512;  // enough to name a recent mistake
+
+struct Arena {
+    std::mutex mutex;
+    AddressRange range;
+    uintptr_t next = 0;
+    size_t live_bytes = 0;
+    std::shared_ptr<const AllocationTable> table = std::make_shared<AllocationTable>();
+};
+
+Arena& arena() {
+    static Arena instance;
+    return instance;
+}
+
+size_t page_size() {
+    static const size_t size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+size_t rounded_up(size_t value, size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+// Addresses are not memory: take as many as the system gives, since they are never used twice.
+void reserve(Arena& to) {
+    for (size_t bytes = size_t{1} << 44; bytes >= size_t{1} << 36; bytes /= 2) {
+        void* low = mmap(nullptr, bytes, PROT_NONE, kReserve, -1, 0);
+        if (low == MAP_FAILED) continue;
+        to.range.low = to.next = reinterpret_cast<uintptr_t>(low);
+        to.range.high = to.range.low + bytes;
+        return;
+    }
+}
+
+// What one allocation occupies: whole pages, its end at a page's end, where a guard page follows.
+AddressRange pages_of(const Allocation& allocation) {
+    return {allocation.low / page_size() * page_size(),
+            rounded_up(allocation.high(), page_size())};
+}
+
+cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    *pointer = nullptr;
+    if (bytes == 0) return cudaSuccess;
+    Arena& from = arena();
+    const std::lock_guard<std::mutex> lock(from.mutex);
+    if (from.range.low == 0) reserve(from);
+
+    size_t free_bytes = 0, total_bytes = 0;
+    cudaMemGetInfo(&free_bytes, &total_bytes);
+    if (bytes > total_bytes || from.live_bytes > total_bytes - bytes) {
+        return cudaErrorMemoryAllocation;
+    }
+    const size_t rounded = rounded_up(bytes, kAlignment);
+    const size_t paged = rounded_up(rounded, page_size());
+    const uintptr_t page = from.next + page_size();
+    if (from.next == 0 || paged > from.range.high - page - page_size()) {
+        return cudaErrorMemoryAllocation;
+    }
+    if (mprotect(reinterpret_cast<void*>(page), paged, PROT_READ | PROT_WRITE) != 0) {
+        return cudaErrorMemoryAllocation;
+    }
+    from.next = page + paged;
+    from.live_bytes += bytes;
+    const Allocation made{page + paged - rounded, bytes, kind, false};
+    *pointer = reinterpret_cast<void*>(made.low);
+    std::memset(*pointer, 0xFF, std::min(rounded, kPoisonedBytes));
+
+    auto table = std::make_shared<AllocationTable>(*from.table);
+    table->push_back(made);  // the newest has the highest address
+    from.table = std::move(table);
+    return cudaSuccess;
+}
+
+cudaError_t release(void* pointer, bool host) {
+    if (pointer == nullptr) return cudaSuccess;
+    Arena& to = arena();
+    const std::lock_guard<std::mutex> lock(to.mutex);
+    auto table = std::make_shared<AllocationTable>(*to.table);
+    const auto found =
+        std::find_if(table->begin(), table->end(), [&](const Allocation& allocation) {
+            return allocation.low == reinterpret_cast<uintptr_t>(pointer) && !allocation.freed &&
+                   (allocation.kind == MemoryKind::pinned_host) == host;
+        });
+    if (found == table->end()) return cudaErrorInvalidValue;
+    found->freed = true;
+    to.live_bytes -= found->bytes;
+    // Mapped anew rather than protected, so that it melts into the reserved range around it.
+    const AddressRange pages = pages_of(*found);
+    mmap(reinterpret_cast<void*>(pages.low), pages.high - pages.low, PROT_NONE,
+         kReserve | MAP_FIXED, -1, 0);
+
+    const auto is_freed = [](const Allocation& allocation) { return allocation.freed; };
+    if (std::count_if(table->begin(), table->end(), is_freed) >
+        static_cast<ptrdiff_t>(kFreedRemembered)) {
+        table->erase(std::find_if(table->begin(), table->end(), is_freed));
+    }
+    to.table = std::move(table);
+    return cudaSuccess;
+}
+
+// What is wrong with [pointer, pointer + bytes) as a piece of device memory; success if it is fine
+// or is not device memory at all.
+cudaError_t check_range(const void* pointer, size_t bytes) {
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (!device_memory_range().holds(address)) return cudaSuccess;
+    const auto table = allocation_table();
+    const Allocation* allocation = nearest_allocation(*table, address);
+    const bool inside = allocation != nullptr && !allocation->freed &&
+                        address - allocation->low <= allocation->bytes &&
+                        bytes <= allocation->bytes - (address - allocation->low);
+    return inside ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+bool is_device_side(const void* pointer) {
+    cudaPointerAttributes attributes{};
+    cudaPointerGetAttributes(&attributes, pointer);
+    return attributes.type != cudaMemoryTypeUnregistered ||
+           device_memory_range().holds(reinterpret_cast<uintptr_t>(pointer));
+}
+
+cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes,
+                       cudaMemcpyKind kind) {
+    if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+        return cudaErrorInvalidMemcpyDirection;
+    }
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if ((to_device && !is_device_side(to)) || (from_device && !is_device_side(from))) {
+        return cudaErrorInvalidValue;
+    }
+    if (const cudaError_t error = check_range(to, to_bytes)) return error;
+    return check_range(from, from_bytes);
+}
+
+}  // namespace
+
+std::shared_ptr<const AllocationTable> allocation_table() {
+    Arena& from = arena();
+    const std::lock_guard<std::mutex> lock(from.mutex);
+    return from.table;
+}
+
+const Allocation* nearest_allocation(const AllocationTable& table, uintptr_t address) {
+    const auto above = std::upper_bound(
+        table.begin(), table.end(), address,
+        [](uintptr_t value, const Allocation& allocation) { return value < allocation.low; });
+    return above == table.begin() ? nullptr : &*std::prev(above);
+}
+
+AddressRange device_memory_range() {
+    return arena().range;
+}
+
+}  // namespace cpu_device
+
+using namespace cpu_device;
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+    return remembered(allocate(pointer, bytes, MemoryKind::device));
+}
+
+cudaError_t cudaFree(void* pointer) {
+    return remembered(release(pointer, false));
+}
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    return cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    return cudaFree(pointer);
+}
+
+cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
+    return remembered(allocate(pointer, bytes, MemoryKind::pinned_host));
+}
+
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
+    return cudaMallocHost(pointer, bytes);
+}
+
+cudaError_t cudaFreeHost(void* pointer) {
+    return remembered(release(pointer, true));
+}
+
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+    return remembered(allocate(pointer, bytes, MemoryKind::managed));
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+    if (const cudaError_t error = pending_failure()) return error;
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (width > to_pitch || width > from_pitch) return remembered(cudaErrorInvalidPitchValue);
+    const cudaError_t error = check_copy(to, to_pitch * (height - 1) + width, from,
+                                         from_pitch * (height - 1) + width, kind);
+    if (error != cudaSuccess) return remembered(error);
+    for (size_t row = 0; row < height; row++) {
+        std::memmove(static_cast<char*>(to) + row * to_pitch,
+                     static_cast<const char*>(from) + row * from_pitch, width);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+    return cudaMemcpy2D(to, bytes, from, bytes, bytes, 1, kind);
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    return cudaMemcpy2DAsync(to, bytes, from, bytes, bytes, 1, kind, stream);
+}
+
+cudaError_t cudaMemset(void* to, int value, size_t bytes) {
+    if (const cudaError_t error = pending_failure()) return error;
+    if (bytes == 0) return cudaSuccess;
+    if (!is_device_side(to)) return remembered(cudaErrorInvalidValue);
+    if (const cudaError_t error = check_range(to, bytes)) return remembered(error);
+    std::memset(to, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    return cudaMemset(to, value, bytes);
+}
+
+// The host's memory is the device's memory.
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
+    if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
+    *total_bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
+    *free_bytes = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size();
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    if (attributes == nullptr) return remembered(cudaErrorInvalidValue);
+    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
+    const auto table = allocation_table();
+    const Allocation* allocation = nearest_allocation(*table, address);
+    if (allocation == nullptr || allocation->freed || address >= allocation->high()) {
+        return cudaSuccess;
+    }
+    attributes->device = 0;
+    attributes->devicePointer = const_cast<void*>(pointer);
+    switch (allocation->kind) {
+        case MemoryKind::device:
+            attributes->type = cudaMemoryTypeDevice;
+            attributes->hostPointer = nullptr;
+            break;
+        case MemoryKind::pinned_host:
+            attributes->type = cudaMemoryTypeHost;
+            break;
+        case MemoryKind::managed:
+            attributes->type = cudaMemoryTypeManaged;
+            break;
+    }
+    return cudaSuccess;
+}

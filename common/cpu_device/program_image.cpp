@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "program_image.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+namespace cpu_device {
+namespace {
+
+// Calls use(symbol, name) for each defined symbol of the executable file.
+template <class Use>
+void for_each_symbol(const std::string& path, Use use) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    struct stat status {};
+    void* mapped = MAP_FAILED;
+    if (fstat(file, &status) == 0) {
+        mapped = mmap(nullptr, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    }
+    close(file);
+    if (mapped == MAP_FAILED) return;
+
+    const char* image = static_cast<const char*>(mapped);
+    const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image);
+    const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(image + header->e_shoff);
+    for (int index = 0; index < header->e_shnum; index++) {
+        const ElfW(Shdr)& section = sections[index];
+        if (section.sh_type != SHT_SYMTAB) continue;
+        const char* names = image + sections[section.sh_link].sh_offset;
+        const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(image + section.sh_offset);
+        for (size_t i = 0; i < section.sh_size / sizeof(*symbols); i++) {
+            if (symbols[i].st_shndx != SHN_UNDEF) use(symbols[i], names + symbols[i].st_name);
+        }
+    }
+    munmap(mapped, status.st_size);
+}
+
+// The runtime's own thread-local variables, and the compiler's bookkeeping for others.
+bool is_shared_variable(std::string_view name) {
+    for (const std::string_view own : {"threadIdx", "blockIdx", "blockDim", "gridDim",
+                                       "shared_bytes"}) {
+        if (name == own) return false;
+    }
+    for (const std::string_view prefix : {"_ZGV", "_ZTH", "_ZTW", "_ZN10cpu_device"}) {
+        if (name.substr(0, prefix.size()) == prefix) return false;
+    }
+    return true;
+}
+
+int describe_executable(dl_phdr_info* info, size_t, void* result) {
+    auto& image = *static_cast<ProgramImage*>(result);
+    image.load_offset = info->dlpi_addr;
+    image.low = image.code_low = UINTPTR_MAX;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+        const uintptr_t low = info->dlpi_addr + segment.p_vaddr;
+        if (segment.p_type == PT_TLS) image.thread_local_bytes = segment.p_memsz;
+        if (segment.p_type != PT_LOAD) continue;
+        image.low = std::min(image.low, low);
+        image.high = std::max(image.high, low + segment.p_memsz);
+        if (segment.p_flags & PF_X) {
+            image.code_low = std::min(image.code_low, low);
+            image.code_high = std::max(image.code_high, low + segment.p_memsz);
+        }
+    }
+    return 1;  // the executable comes first; nothing else is wanted
+}
+
+ProgramImage read_program_image() {
+    ProgramImage image{};
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+    if (length > 0) image.path.assign(path, static_cast<size_t>(length));
+    dl_iterate_phdr(describe_executable, &image);
+    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && symbol.st_size > 0 &&
+            is_shared_variable(name)) {
+            image.shared.push_back({symbol.st_value, symbol.st_size, name});
+        }
+    });
+    std::sort(image.shared.begin(), image.shared.end(),
+              [](const Symbol& a, const Symbol& b) { return a.value < b.value; });
+    return image;
+}
+
+}  // namespace
+
+const ProgramImage& program_image() {
+    static const ProgramImage image = read_program_image();
+    return image;
+}
+
+uintptr_t thread_local_block() {
+    uintptr_t address = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* result) {
+            *static_cast<uintptr_t*>(result) = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
+            return 1;
+        },
+        &address);
+    return address;
+}
+
+std::vector<Symbol> program_functions() {
+    const ProgramImage& image = program_image();
+    std::vector<Symbol> functions;
+    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
+            functions.push_back({image.load_offset + symbol.st_value, symbol.st_size, name});
+        }
+    });
+    std::sort(functions.begin(), functions.end(),
+              [](const Symbol& a, const Symbol& b) { return a.value < b.value; });
+    return functions;
+}
+
+std::string demangled(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> text(
+        abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+    return status == 0 && text ? text.get() : name;
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// The running executable as a file and in memory: where it lies, its symbols, its thread-local
+// variables, which are what __shared__ variables become here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cpu_device {
+
+struct Symbol {
+    uintptr_t value;  // address for a function, offset in the thread-local block for a variable
+    size_t size;
+    std::string name;  // mangled
+};
+
+struct ProgramImage {
+    std::string path;
+    uintptr_t load_offset;           // address in memory minus address in the file
+    uintptr_t low, high;             // code and data
+    uintptr_t code_low, code_high;   // code alone
+    std::vector<Symbol> shared;      // __shared__ variables with static size, by offset
+    size_t thread_local_bytes;
+};
+
+// Read once, at the first call. Without a symbol table `shared` is empty.
+const ProgramImage& program_image();
+
+// Where the executable's thread-local variables of the calling thread lie.
+uintptr_t thread_local_block();
+
+// All functions of the program, by address. Reads the symbol table anew: for messages only.
+std::vector<Symbol> program_functions();
+
+// A mangled name as written in the source, or the name itself.
+std::string demangled(const std::string& name);
+
+}  // namespace cpu_device

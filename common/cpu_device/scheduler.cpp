@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs the lanes of a block in turns. Inside a round of a warp, control passes from lane to lane
+// directly; the scheduler decides only when all of the warp's lanes wait.
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+
+#include "access.hpp"
+#include "meetings.hpp"
+#include "shared_memory.hpp"
+#include "worker.hpp"
+
+// The variables that kernels see as threadIdx and so on. See builtin_variables.cpp.
+extern __thread uint3 lane_thread_index asm("threadIdx");
+extern __thread uint3 lane_block_index asm("blockIdx");
+extern __thread dim3 lane_block_dimensions asm("blockDim");
+extern __thread dim3 lane_grid_dimensions asm("gridDim");
+
+namespace cpu_device {
+
+constinit thread_local Current current;
+
+namespace {
+
+void become(Lane& lane) {
+    current.lane = &lane;
+    current.accesses_left = kAccessesPerTurn;
+    current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
+    lane_thread_index = lane.index;
+}
+
+void become_scheduler() {
+    current.lane = nullptr;
+    current.stack.clear();
+}
+
+// What every lane's fiber runs: the kernel, once a block, for ever.
+void lane_main() {
+    for (;;) {
+        Lane& lane = *current.lane;
+        Worker& worker = *current.worker;
+        lane.path = 0;
+        lane.call_depth = 0;
+        worker.launch->request->run(worker.launch->request->invocation);
+        Warp& warp = warp_of(worker, lane);
+        const unsigned bit = 1u << lane.linear % kWarpSize;
+        warp.exited |= bit;
+        warp.ready &= ~bit;
+        note_progress(worker);
+        switch_away(lane);
+    }
+}
+
+void start_lanes(Worker& worker) {
+    for (; worker.started < worker.launch->threads; worker.started++) {
+        const unsigned i = worker.started;
+        Lane& lane = worker.lanes[i];
+        char* low = worker.stacks + i * kStackBytes;
+        // Tops at the same offset of every stack would share a few cache sets.
+        char* high = low + kStackBytes - i % 32 * 192;
+        lane.fiber.start(low, high, lane_main);
+    }
+}
+
+// Runs the warp's lanes until each waits for another warp, has exited, or gave others a turn.
+void run_warp(Worker& worker, unsigned number) {
+    Warp& warp = worker.warps[number];
+    const std::atomic<bool>& stopped = worker.launch->stopped;
+    do {
+        warp.turn = warp.ready;
+        if (warp.turn == 0) return;
+        const unsigned bit = static_cast<unsigned>(__builtin_ctz(warp.turn));
+        warp.turn &= warp.turn - 1;
+        Lane& first = worker.lanes[number * kWarpSize + bit];
+        become(first);
+        Fiber::switch_over(worker.home, first.fiber);
+        if (stopped.load(std::memory_order_relaxed)) return;
+    } while (complete_warp_meetings(worker, number));
+}
+
+void run_rounds(Worker& worker) {
+    for (;;) {
+        unsigned ready = 0;
+        for (unsigned number = 0; number < worker.warp_count; number++) {
+            run_warp(worker, number);
+            if (worker.launch->stopped) return;
+            ready |= worker.warps[number].ready;
+        }
+        if (ready != 0) continue;  // those gave others a turn, and want one now
+        switch (complete_block_meeting(worker)) {
+            case BlockMeeting::completed:
+                continue;
+            case BlockMeeting::all_exited:
+                return;
+            case BlockMeeting::stuck:
+                report_stuck_block(worker);
+                return;
+        }
+    }
+}
+
+void begin_block(Worker& worker) {
+    lane_block_index = worker.block;
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        Warp& warp = worker.warps[number];
+        const unsigned lanes = std::min(worker.launch->threads - number * kWarpSize, kWarpSize);
+        warp.existing = warp.ready = lanes == kWarpSize ? ~0u : (1u << lanes) - 1;
+        warp.turn = warp.at_collective = warp.at_barrier = warp.at_cluster = 0;
+        warp.asks_active = warp.exited = 0;
+    }
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        Lane& lane = worker.lanes[i];
+        lane.cluster_arrived = false;
+        lane.lowest_seen = UINTPTR_MAX;
+        lane.highest_seen = 0;
+        lane.log.clear();
+    }
+    worker.barrier_threads = worker.barrier_votes = 0;
+    worker.barrier_places_differ = false;
+    worker.cluster_arrivals = 0;
+    poison_shared_memory(worker);
+    if (Observer* observer = worker.launch->observer) {
+        observer->begin_block(worker.number, worker.block, worker.thread_locals.low,
+                              worker.thread_locals.high);
+    }
+}
+
+// Large zeroed memory that costs nothing until it is touched, and is never given back: workers
+// live as long as the process.
+template <class T>
+T* map_array(size_t count) {
+    void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::bad_alloc();
+    madvise(memory, count * sizeof(T), MADV_NOHUGEPAGE);  // only a few pages of each are touched
+    return static_cast<T*>(memory);
+}
+
+}  // namespace
+
+void switch_away(Lane& lane) {
+    Worker& worker = *current.worker;
+    Warp& warp = warp_of(worker, lane);
+    if (warp.turn == 0 || worker.launch->stopped.load(std::memory_order_relaxed)) {
+        become_scheduler();
+        Fiber::switch_over(lane.fiber, worker.home);
+        return;
+    }
+    const unsigned bit = static_cast<unsigned>(__builtin_ctz(warp.turn));
+    warp.turn &= warp.turn - 1;
+    Lane& next = worker.lanes[lane.linear / kWarpSize * kWarpSize + bit];
+    become(next);
+    Fiber::switch_over(lane.fiber, next.fiber);
+}
+
+void abandon() {
+    Worker& worker = *current.worker;
+    Lane& lane = *current.lane;
+    worker.launch->stopped = true;
+    for (;;) switch_away(lane);
+}
+
+void take_turns(uintptr_t address) {
+    Worker& worker = *current.worker;
+    Lane& lane = *current.lane;
+    current.accesses_left = kAccessesPerTurn;
+    if (worker.launch->timed_out) {
+        Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
+        describe_timeout(failure);
+        fail_here(failure);
+    }
+    // A loop over memory comes to new addresses in the end; one that waits stays where it is.
+    if (address < lane.lowest_seen || address > lane.highest_seen) {
+        lane.lowest_seen = std::min(lane.lowest_seen, address);
+        lane.highest_seen = std::max(lane.highest_seen, address);
+        note_progress(worker);
+    }
+    switch_away(lane);
+}
+
+void become_worker(Worker& worker) {
+    worker.lanes = map_array<Lane>(kMaxThreads);
+    worker.warps = map_array<Warp>(kMaxWarps);
+    worker.stacks = map_array<char>(kMaxThreads * kStackBytes);
+    for (unsigned i = 0; i < kMaxThreads; i++) {
+        Lane* lane = new (&worker.lanes[i]) Lane();
+        lane->linear = i;
+        lane->stack_low = reinterpret_cast<uintptr_t>(worker.stacks) + i * kStackBytes;
+    }
+    for (unsigned i = 0; i < kMaxWarps; i++) new (&worker.warps[i]) Warp;
+    worker.thread_locals.low = thread_local_block();
+    worker.thread_locals.high = worker.thread_locals.low + program_image().thread_local_bytes;
+    worker.shared_is_used.resize(program_image().shared.size());
+    worker.thread = pthread_self();
+    current.worker = &worker;
+
+    // A lane's own stack may be what is broken.
+    constexpr size_t kSignalStackBytes = 64 * 1024;
+    stack_t stack{};
+    stack.ss_sp = map_array<char>(kSignalStackBytes);
+    stack.ss_size = kSignalStackBytes;
+    sigaltstack(&stack, nullptr);
+}
+
+void prepare_for_launch(Worker& worker) {
+    const LaunchConfiguration& configuration = worker.launch->request->configuration;
+    const dim3 block = configuration.block;
+    lane_block_dimensions = block;
+    lane_grid_dimensions = configuration.grid;
+    worker.warp_count = (worker.launch->threads + kWarpSize - 1) / kWarpSize;
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        worker.lanes[i].index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
+    }
+    const auto dynamic = reinterpret_cast<uintptr_t>(dynamic_shared_memory());
+    worker.dynamic_shared = {dynamic, dynamic + configuration.shared_bytes};
+    worker.recent.clear();
+    current.loaded.clear();
+    current.stored.clear();
+    current.static_shared.clear();
+    current.dynamic_shared.clear();
+    // While someone observes, every access is judged at length, where it is also logged.
+    if (worker.launch->observer == nullptr) current.dynamic_shared.set(worker.dynamic_shared);
+}
+
+void run_block(Worker& worker) {
+    start_lanes(worker);
+    begin_block(worker);
+    if (sigsetjmp(worker.landing, 0) == 0) {
+        run_rounds(worker);
+    } else {
+        worker.home.forget();  // what it held suspended is running again: here
+        worker.launch->failure.record(worker.fault);
+        worker.launch->stopped = true;
+    }
+    become_scheduler();
+    if (worker.launch->stopped) {
+        worker.started = 0;  // whatever the lanes were doing is never resumed
+        return;
+    }
+    if (Observer* observer = worker.launch->observer) observer->end_block(worker.number);
+}
+
+}  // namespace cpu_device

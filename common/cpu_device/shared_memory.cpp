@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "shared_memory.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "worker.hpp"
+
+// The one dynamic array of this project's kernels. Aligned as generously as the hardware's.
+alignas(1024) thread_local unsigned char
+    shared_bytes[cpu_device::kSharedPerBlockOptIn + cpu_device::kDynamicSharedSlack];
+
+namespace cpu_device {
+
+unsigned char* dynamic_shared_memory() {
+    return shared_bytes;
+}
+
+const Symbol* nearest_shared_variable(uintptr_t offset) {
+    const std::vector<Symbol>& variables = program_image().shared;
+    const auto above = std::upper_bound(
+        variables.begin(), variables.end(), offset,
+        [](uintptr_t value, const Symbol& variable) { return value < variable.value; });
+    return above == variables.begin() ? nullptr : &*std::prev(above);
+}
+
+size_t static_shared_bytes(uintptr_t kernel) {
+    if (kernel == 0) return 0;
+    for (const Symbol& function : program_functions()) {
+        if (function.value != kernel) continue;
+        // A function's variable x is called _ZZ<function>E1x, where the function is _Z<function>.
+        const std::string prefix = "_Z" + function.name.substr(1) + "E";
+        size_t bytes = 0;
+        for (const Symbol& variable : program_image().shared) {
+            if (variable.name.rfind(prefix, 0) == 0) bytes += variable.size;
+        }
+        return bytes;
+    }
+    return 0;
+}
+
+void poison_shared_memory(Worker& worker) {
+    std::memset(reinterpret_cast<void*>(worker.dynamic_shared.low), 0xFF,
+                worker.dynamic_shared.high - worker.dynamic_shared.low);
+    for (const unsigned index : worker.used_shared) {
+        const Symbol& variable = program_image().shared[index];
+        std::memset(reinterpret_cast<void*>(worker.thread_locals.low + variable.value), 0xFF,
+                    variable.size);
+        worker.shared_is_used[index] = 0;
+    }
+    worker.used_shared.clear();
+    current.static_shared.clear();
+}
+
+}  // namespace cpu_device

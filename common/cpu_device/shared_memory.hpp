@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// A block's shared memory: thread-local variables of the worker that runs it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "memory.hpp"
+#include "program_image.hpp"
+
+namespace cpu_device {
+
+struct Worker;
+
+constexpr size_t kSharedPerBlock = 48 * 1024;         // without asking
+constexpr size_t kSharedPerBlockOptIn = 227 * 1024;   // with cudaFuncSetAttribute
+// Behind the largest dynamic array lies room that nobody uses, so that running past it is seen.
+constexpr size_t kDynamicSharedSlack = 16 * 1024;
+
+// The calling worker's array of dynamic shared memory.
+unsigned char* dynamic_shared_memory();
+
+// The __shared__ variable with static size that holds offset `offset` of the thread-local block, or
+// the nearest one below it; null if there is none.
+const Symbol* nearest_shared_variable(uintptr_t offset);
+
+// Static shared memory that the function `kernel` declares itself. Its callees' is not known.
+size_t static_shared_bytes(uintptr_t kernel);
+
+// Fills the block's shared memory with 0xFF, a NaN in every floating type: dynamic memory as far as
+// the launch asked for it, and the variables that an earlier block of this worker used.
+void poison_shared_memory(Worker& worker);
+
+}  // namespace cpu_device

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "symbolize.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+
+#include "program_image.hpp"
+
+extern char** environ;
+
+namespace cpu_device {
+namespace {
+
+std::string hexadecimal(uintptr_t value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "0x%zx", static_cast<size_t>(value));
+    return text;
+}
+
+// What a program prints. Empty if it cannot be started.
+std::string output_of(const std::vector<std::string>& command) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return {};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    pid_t child = 0;
+    const bool started = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(),
+                                      environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+
+    std::string output;
+    char buffer[4096];
+    for (ssize_t got; started && (got = read(ends[0], buffer, sizeof buffer)) > 0;) {
+        output.append(buffer, static_cast<size_t>(got));
+    }
+    close(ends[0]);
+    if (started) waitpid(child, nullptr, 0);
+    return output;
+}
+
+// Lines of the CPU device's own headers and sources, and of the system's: not where a user looks.
+bool is_ours_or_the_systems(const std::string& file) {
+    static const std::string home = [] {
+        const std::string here = __FILE__;
+        return here.substr(0, here.rfind('/') + 1);
+    }();
+    if (file.rfind("/usr/", 0) == 0 || file.find("/cpu_device/include/") != std::string::npos) {
+        return true;
+    }
+    return file.rfind(home, 0) == 0 && file.find('/', home.size()) == std::string::npos;
+}
+
+std::string relative_to_here(const std::string& file) {
+    char here[4096];
+    if (getcwd(here, sizeof here) == nullptr) return file;
+    const std::string prefix = std::string(here) + "/";
+    return file.rfind(prefix, 0) == 0 ? file.substr(prefix.size()) : file;
+}
+
+}  // namespace
+
+std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses) {
+    std::vector<std::vector<SourceLine>> chains(return_addresses.size());
+    const ProgramImage& image = program_image();
+    std::vector<std::string> command{"addr2line", "-a", "-i", "-f", "-C", "-e", image.path};
+    for (const uintptr_t address : return_addresses) {
+        // A return address is behind the call, perhaps on the next line already.
+        command.push_back(hexadecimal(address - 1 - image.load_offset));
+    }
+    std::istringstream output(output_of(command));
+    // Each address is echoed on a line of its own, then come pairs: a function, and file:line.
+    std::string line;
+    size_t chain = 0;
+    while (std::getline(output, line)) {
+        if (line.rfind("0x", 0) == 0) {
+            chain++;
+            continue;
+        }
+        SourceLine source;
+        source.function = line;
+        if (!std::getline(output, line) || chain == 0 || chain > chains.size()) break;
+        const size_t colon = line.rfind(':');
+        if (colon == std::string::npos || line.rfind("??", 0) == 0) continue;
+        source.file = line.substr(0, colon);
+        source.line = static_cast<unsigned>(std::atoi(line.c_str() + colon + 1));
+        if (source.line != 0) chains[chain - 1].push_back(source);
+    }
+    return chains;
+}
+
+std::string user_line(const std::vector<uintptr_t>& return_addresses) {
+    for (const std::vector<SourceLine>& chain : source_lines(return_addresses)) {
+        for (const SourceLine& source : chain) {
+            if (is_ours_or_the_systems(source.file)) continue;
+            return relative_to_here(source.file) + ":" + std::to_string(source.line);
+        }
+    }
+    for (const uintptr_t address : return_addresses) {
+        const std::string function = function_name(address - 1);
+        if (function.empty()) continue;
+        return function + " (build with -g, and have addr2line from binutils, to see the line)";
+    }
+    return "an unknown place";
+}
+
+std::string function_name(uintptr_t address) {
+    for (const Symbol& function : program_functions()) {
+        if (address < function.value || address - function.value >= function.size) continue;
+        std::string name = demangled(function.name);
+        // Of "void space::name<T>(T*) [clone .x]" keep "space::name<T>".
+        size_t end = name.size();
+        int depth = 0;
+        for (size_t i = name.size(); i-- > 0;) {
+            if (name[i] == ')') depth++;
+            if (name[i] == '(' && --depth == 0) {
+                end = i;
+                break;
+            }
+        }
+        name.resize(end);
+        depth = 0;
+        for (size_t i = name.size(); i-- > 0;) {
+            if (name[i] == '>') depth++;
+            if (name[i] == '<') depth--;
+            if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+        }
+        return name;
+    }
+    return {};
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+//
+// From addresses in the running program to functions and source lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cpu_device {
+
+struct SourceLine {
+    std::string function;
+    std::string file;
+    unsigned line = 0;
+};
+
+// For each return address the chain of source lines, innermost inlined function first. Empty where
+// nothing is known. One run of addr2line for all: ask for many at once.
+std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses);
+
+// "file:line" of the innermost line that is not part of the CPU device or of the system's headers,
+// or what can be said instead. The addresses are a call stack, innermost first.
+std::string user_line(const std::vector<uintptr_t>& return_addresses);
+
+// The demangled name of the function that holds `address`, without its parameters. Empty if unknown.
+std::string function_name(uintptr_t address);
+
+}  // namespace cpu_device

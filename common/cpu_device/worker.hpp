@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// One OS thread that runs blocks, one at a time, each CUDA thread ("lane") as a fiber. A block's
+// lanes take turns: a lane runs until it waits for others, then the next lane of its warp runs.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "cpu_device/core.h"
+#include "cpu_device/launch.h"
+#include "failure.hpp"
+#include "fiber.hpp"
+#include "memory.hpp"
+#include "observer.hpp"
+
+namespace cpu_device {
+
+constexpr unsigned kWarpSize = 32;
+constexpr unsigned kMaxThreads = 1024;
+constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
+constexpr size_t kStackBytes = 64 * 1024;
+constexpr unsigned kRememberedCalls = 64;
+// After this many memory accesses without waiting a lane gives the others a turn, in case it waits
+// for one of them in a loop.
+constexpr int kAccessesPerTurn = 1 << 16;
+constexpr int kAtomicCost = 1 << 10;  // atomics are what such loops are made of: counted as many
+
+struct Lane {
+    Fiber fiber;
+    uint3 index{};
+    unsigned linear = 0;
+    uintptr_t stack_low = 0;
+
+    // What it waits for, and where in the kernel.
+    uintptr_t place = 0;
+    unsigned mask = 0;  // before the meeting the lanes it asks for, afterwards those that came
+    Collective kind = Collective::syncwarp;
+    uint64_t value = 0;
+    const uint64_t* received = nullptr;
+
+    uint64_t cluster_phase = 0;    // the one it arrived in
+    bool cluster_arrived = false;  // it has yet to wait for that phase
+
+    // Whether it gets anywhere between its turns: the range of addresses it was seen at.
+    uintptr_t lowest_seen = 0, highest_seen = 0;
+
+    // What the observer gets.
+    std::vector<Access> log;
+    uint32_t path = 0;
+    unsigned call_depth = 0;
+    uint32_t paths[kRememberedCalls];
+};
+
+// A bit per lane. Every existing lane that has not exited is in exactly one of ready and the waits.
+struct Warp {
+    unsigned existing = 0;
+    unsigned ready = 0;
+    unsigned turn = 0;  // of the ready ones, those that have not run in this round
+    unsigned at_collective = 0;
+    unsigned at_barrier = 0;
+    unsigned at_cluster = 0;
+    unsigned asks_active = 0;
+    unsigned exited = 0;
+
+    unsigned alive() const { return existing & ~exited; }
+    bool has_exited() const { return alive() == 0; }
+
+    // What the lanes of a collective receive: one pair of buffers per lowest lane of the meeting,
+    // since disjoint groups of a warp meet independently; a pair, since a lane may reach the next
+    // meeting before another has read the last one's values.
+    uint64_t values[kWarpSize][2][kWarpSize];
+    uint8_t next_buffer[kWarpSize] = {};
+};
+
+// The blocks of one cluster, each on its own worker.
+struct Gang {
+    std::vector<struct Worker*> members;  // by rank
+
+    // The cluster barrier opens, and the next phase begins, when all of a block's threads have
+    // arrived, for every block that has not exited.
+    std::mutex mutex;
+    std::atomic<uint64_t> phase{0};
+
+    // Between clusters, since no block may go before its peers have finished with its memory.
+    std::condition_variable all_here;
+    unsigned here = 0;
+    uint64_t meetings = 0;
+    uint64_t cluster = 0;  // the one the gang runs
+};
+
+struct Launch {
+    const LaunchRequest* request = nullptr;
+    unsigned threads = 0;
+    uint64_t block_count = 0;
+    unsigned cluster_size = 1;
+    std::atomic<uint64_t> next_block{0};
+    std::atomic<bool> stopped{false};
+    std::atomic<bool> timed_out{false};
+    std::shared_ptr<const AllocationTable> memory;
+    Observer* observer = nullptr;
+    FirstFailure failure;
+};
+
+struct Worker {
+    unsigned number = 0;
+    Lane* lanes = nullptr;  // kMaxThreads
+    Warp* warps = nullptr;  // kMaxWarps
+    Fiber home;             // the scheduler
+    char* stacks = nullptr;
+    unsigned started = 0;  // lanes whose fiber is alive, waiting at its kernel's beginning or end
+    unsigned warp_count = 0;
+    Launch* launch = nullptr;
+    Gang* gang = nullptr;  // never null while a launch runs: one of one block outside clusters
+    Gang alone;
+    uint3 block{};
+    dim3 cluster_index;  // the block's place in its cluster
+    unsigned cluster_rank = 0;
+
+    // The block barrier that is gathering: its threads so far, and what they brought.
+    unsigned barrier_threads = 0;
+    unsigned barrier_votes = 0;
+    unsigned barrier_result = 0;  // votes of the last completed one
+    unsigned barrier_result_threads = 0;
+    uintptr_t barrier_place = 0;
+    bool barrier_places_differ = false;
+
+    // Threads that arrived at the cluster barrier since the gang was last told that all have; the
+    // phase after the one it was told about; whether the block has exited. The gang's mutex guards
+    // the last two.
+    unsigned cluster_arrivals = 0;
+    uint64_t cluster_told = 0;
+    bool cluster_left = false;
+
+    AddressRange thread_locals;   // the executable's, of this OS thread
+    AddressRange dynamic_shared;  // as large as this launch asked
+    std::vector<uint8_t> shared_is_used;  // by a block since the last poisoning, per variable
+    std::vector<unsigned> used_shared;    // the same as a list
+
+    std::vector<Allocation> recent;  // that accesses went to, latest first
+
+    // For the watchdog: counts whatever cannot go on for ever.
+    std::atomic<uint64_t> progress{0};
+    std::atomic<bool> busy{false};
+    pthread_t thread{};
+    sigjmp_buf landing;  // where a signal that ends the block continues
+    Failure fault;       // what the signal handler saw
+};
+
+// An address range for the hooks' quick test: offsets 0 to span + 16 - size hold an access of
+// `size` bytes. At `low` = kNowhere it matches nothing.
+struct QuickRange {
+    static constexpr uintptr_t kNowhere = UINTPTR_MAX / 2;
+    uintptr_t low = kNowhere;
+    uintptr_t span = 0;
+
+    void set(AddressRange range) {
+        const bool fits = range.high - range.low >= 16;
+        low = fits ? range.low : kNowhere;
+        span = fits ? range.high - range.low - 16 : 0;
+    }
+    void clear() { set({}); }
+    bool holds(uintptr_t address, unsigned bytes) const { return address - low <= span + 16 - bytes; }
+};
+
+// What the hooks look at on every access. All ranges are empty while no lane runs, so that code of
+// the host that carries hooks too takes the slow path, which lets it go.
+struct Current {
+    Lane* lane = nullptr;
+    Worker* worker = nullptr;
+    int accesses_left = 0;
+    QuickRange stack, dynamic_shared, static_shared, loaded, stored;
+};
+extern constinit thread_local Current current;
+
+inline Warp& warp_of(Worker& worker, const Lane& lane) {
+    return worker.warps[lane.linear / kWarpSize];
+}
+
+inline unsigned bit_of(const Lane& lane) {
+    return 1u << lane.linear % kWarpSize;
+}
+
+inline void note_progress(Worker& worker) {
+    // The worker alone writes it: no need for a locked instruction.
+    worker.progress.store(worker.progress.load(std::memory_order_relaxed) + 1,
+                          std::memory_order_relaxed);
+}
+
+// Prepares the calling OS thread to run blocks.
+void become_worker(Worker& worker);
+
+// Fits the worker to worker.launch.
+void prepare_for_launch(Worker& worker);
+
+// Runs worker.block of worker.launch. On return either all its lanes have exited or the launch has
+// stopped.
+void run_block(Worker& worker);
+
+// Suspends the running lane. Whoever makes it ready again, or leaves it ready, decides when it
+// goes on.
+void switch_away(Lane& lane);
+
+// Ends the running lane's launch: what it was doing is never resumed.
+[[noreturn]] void abandon();
+
+// Gives others a turn, and looks whether the lane gets anywhere and whether time is up.
+void take_turns(uintptr_t address);
+
+}  // namespace cpu_device
