@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tests are programs of Catch2 (2 or 3) that only the target `tests` builds. Without Catch2 there are no tests, and everything else builds.
+# Tests are Catch2 programs (version 2 or 3) that only the target `tests` builds. Where Catch2 is missing there are none.
 enable_testing()
 find_package(Catch2 QUIET)
 if(Catch2_FOUND)
@@ -7,28 +7,30 @@ if(Catch2_FOUND)
     include(Catch)
     add_custom_target(tests)
 else()
-    message(STATUS "Catch2 was not found: there are no tests (Debian and Ubuntu: apt-get install catch2)")
+    message(STATUS "Catch2 was not found, so there are no tests (Debian, Ubuntu: apt-get install catch2)")
 endif()
 
-# add_course_test(NAME FILE...): *.cpp are compiled for the host, *.cu are device files. Link what it tests afterwards, inside if(TARGET NAME).
+# add_course_test(NAME FILE...): *.cpp are the host's, *.cu and *.cuh are device files of this test alone.
+# Afterwards, inside if(TARGET NAME), link what it tests.
 function(add_course_test name)
     if(NOT Catch2_FOUND)
         return()
     endif()
+    set(host_files ${ARGN})
+    list(FILTER host_files INCLUDE REGEX "\\.cpp$")
     set(device_files ${ARGN})
     list(FILTER device_files INCLUDE REGEX "\\.cuh?$")
-    set(host_files ${ARGN})
-    list(FILTER host_files EXCLUDE REGEX "\\.cuh?$")
+
     add_executable(${name} EXCLUDE_FROM_ALL ${host_files})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${name} PRIVATE catch_main strict_warnings)
     if(device_files)
         translate_device_files(translated_${name} ${device_files})
-        list(FILTER device_files EXCLUDE REGEX "\\.cuh$")
-        add_library(${name}_device OBJECT EXCLUDE_FROM_ALL)
-        compile_device_files(${name}_device ${device_files})
+        list(FILTER device_files INCLUDE REGEX "\\.cu$")
+        add_device_objects(${name}_device ${device_files})
+        add_dependencies(${name}_device translated_${name})
         target_link_libraries(${name}_device PRIVATE catch_main strict_warnings)
-        add_dependencies(${name}_device translated_stages translated_${name})
+        set_target_properties(${name}_device PROPERTIES EXCLUDE_FROM_ALL ON)
         target_link_libraries(${name} PRIVATE ${name}_device device_runtime)
     endif()
     add_dependencies(tests ${name})

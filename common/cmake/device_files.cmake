@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
-# Device files are *.cu and *.cuh. nvcc compiles them as they are; for the CPU device a copy of each, in which only
-# launches are rewritten, lies under ${build}/translated at the same relative path and is compiled by g++.
+# Device files are *.cu and *.cuh. nvcc compiles them as they are. For the CPU device a copy of each, in which only
+# launches are rewritten, lies at the same relative path under translated/ of the build folder; g++ compiles that.
+set(STAGES_TRANSLATED "${CMAKE_BINARY_DIR}/translated")
 
-# What device files are compiled with, and what a program that runs kernels links.
-# (For the cpu backend common/cpu_device says both.)
+# device_flags: what device files are compiled with; device_runtime: what a program with kernels links.
+# For the CPU device, common/cpu_device defines both.
 if(STAGES_BACKEND STREQUAL "cuda")
     add_library(device_flags INTERFACE)
     target_include_directories(device_flags INTERFACE "${PROJECT_SOURCE_DIR}")
     add_library(device_runtime INTERFACE)
     target_link_libraries(device_runtime INTERFACE CUDA::cudart_static)
 endif()
-set(STAGES_TRANSLATED "${CMAKE_BINARY_DIR}/translated")
-add_custom_target(translated COMMENT "Device files are translated")
 
-# translate_device_files(TARGET FILE...): TARGET, which `translated` depends on, makes the translated copies of the files.
-# Does nothing but define TARGET for the cuda backend.
+# Makes every translated copy, and nothing else: clang-tidy reads them.
+add_custom_target(translated)
+
+# translate_device_files(TARGET FILE...): the target TARGET makes the files' translated copies. (None for nvcc.)
 function(translate_device_files target)
     set(copies "")
     if(STAGES_BACKEND STREQUAL "cpu")
         foreach(file IN LISTS ARGN)
-            get_filename_component(source "${file}" ABSOLUTE)
+            path_of_copy("${file}" source copy)
             file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
-            set(copy "${STAGES_TRANSLATED}/${name}")
             add_custom_command(OUTPUT "${copy}" COMMAND translate_launches "${source}" "${copy}"
                                DEPENDS "${source}" translate_launches COMMENT "Translating ${name}" VERBATIM)
             list(APPEND copies "${copy}")
@@ -31,18 +31,43 @@ function(translate_device_files target)
     add_dependencies(translated ${target})
 endfunction()
 
-# compile_device_files(TARGET FILE.cu...): adds the files, or their translated copies, to TARGET.
-# Somebody must have called translate_device_files for them and for every device file they include.
+function(path_of_copy file source_variable copy_variable)
+    get_filename_component(source "${file}" ABSOLUTE)
+    file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
+    set(${source_variable} "${source}" PARENT_SCOPE)
+    set(${copy_variable} "${STAGES_TRANSLATED}/${name}" PARENT_SCOPE)
+endfunction()
+
+# The device files of all stages, and of what they share, are translated together: any stage may use an earlier one's.
+file(GLOB_RECURSE shared_device_files CONFIGURE_DEPENDS
+     "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "common/runner/*.cu" "common/runner/*.cuh" "common/testing/*.cuh")
+list(FILTER shared_device_files EXCLUDE REGEX "/tests/|/test\\.cu$")
+translate_device_files(translated_stages ${shared_device_files})
+
+# compile_device_files(TARGET FILE.cu...): adds device files, for which translate_device_files was called, to TARGET.
 function(compile_device_files target)
     foreach(file IN LISTS ARGN)
-        get_filename_component(source "${file}" ABSOLUTE)
+        path_of_copy("${file}" source copy)
         if(STAGES_BACKEND STREQUAL "cpu")
-            file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
-            set(source "${STAGES_TRANSLATED}/${name}")
-            set_source_files_properties("${source}" PROPERTIES GENERATED ON LANGUAGE CXX)
+            set_source_files_properties("${copy}" PROPERTIES GENERATED ON LANGUAGE CXX)
+            target_sources(${target} PRIVATE "${copy}")
+        else()
+            target_sources(${target} PRIVATE "${source}")
         endif()
-        target_sources(${target} PRIVATE "${source}")
     endforeach()
     target_link_libraries(${target} PRIVATE device_flags)
-    set_target_properties(${target} PROPERTIES CXX_STANDARD 17)
+    # A stage's header promises C++17.
+    set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CUDA_STANDARD 17)
+    add_dependencies(${target} translated_stages)
+endfunction()
+
+function(add_device_objects target)
+    add_library(${target} OBJECT)
+    compile_device_files(${target} ${ARGN})
+endfunction()
+
+function(add_device_program target)
+    add_executable(${target})
+    compile_device_files(${target} ${ARGN})
+    target_link_libraries(${target} PRIVATE device_runtime)
 endfunction()

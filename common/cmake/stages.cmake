@@ -1,52 +1,55 @@
 # SPDX-License-Identifier: MIT
-# One folder, one stage: add_stage(03_online_softmax) makes the programs 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
+# One folder, one stage. add_stage(03_online_softmax) makes of its stage.cu, example.cu and test.cu the programs
+# 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
 
-# The device files of all stages and of what they share are translated together: any stage may build on an earlier one.
-file(GLOB_RECURSE stage_device_files CONFIGURE_DEPENDS "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh")
-file(GLOB shared_device_files CONFIGURE_DEPENDS "common/runner/*.cu" "common/runner/*.cuh" "common/testing/*.cuh")
-translate_device_files(translated_stages ${stage_device_files} ${shared_device_files})
+# main() of 03_online_softmax and its like, and of `stages`. What they differ in is the list of stages linked in.
+add_library(runner_main OBJECT common/runner/main.cpp)
+target_link_libraries(runner_main PRIVATE runner course strict_warnings)
 
-# A program that runs the stages named after it: the generated list of them, and the runner.
+# add_stage_program(PROGRAM STAGE...): a program that knows these stages.
 function(add_stage_program program)
-    set(STAGE_DECLARATIONS "")
-    set(STAGE_CALLS "")
-    foreach(stage IN LISTS ARGN)
-        string(APPEND STAGE_DECLARATIONS "runner::Stage describe_${stage}();\n")
-        list(APPEND STAGE_CALLS "describe_${stage}()")
-    endforeach()
-    string(REPLACE ";" ", " STAGE_CALLS "${STAGE_CALLS}")
     set(list "${CMAKE_BINARY_DIR}/generated/stages_of_${program}.cpp")
+    string(REGEX REPLACE "([^;]+);?" "runner::Stage describe_\\1();\n" STAGE_DECLARATIONS "${ARGN}")
+    string(REGEX REPLACE "([^;]+)" "describe_\\1()" STAGE_CALLS "${ARGN}")
+    string(REPLACE ";" ", " STAGE_CALLS "${STAGE_CALLS}")
     configure_file("${PROJECT_SOURCE_DIR}/common/cmake/stage_list.cpp.in" "${list}" @ONLY)
-    add_executable(${program} "${PROJECT_SOURCE_DIR}/common/runner/main.cpp" "${list}")
-    target_link_libraries(${program} PRIVATE runner course strict_warnings)
-    foreach(stage IN LISTS ARGN)
-        target_link_libraries(${program} PRIVATE describe_${stage})
-    endforeach()
+
+    list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
+    add_executable(${program} "${list}")
+    target_link_libraries(${program} PRIVATE runner_main ${descriptions} runner course strict_warnings)
 endfunction()
 
 function(add_stage name)
-    add_library(describe_${name} OBJECT)
-    compile_device_files(describe_${name} ${name}/stage.cu)
+    add_device_objects(describe_${name} ${name}/stage.cu)
     target_link_libraries(describe_${name} PRIVATE strict_warnings)
-    add_dependencies(describe_${name} translated_stages)
     add_stage_program(${name} ${name})
-    set_property(GLOBAL APPEND PROPERTY stages_of_the_course ${name})
+    set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
 
-    if(EXISTS "${PROJECT_SOURCE_DIR}/${name}/example.cu")
-        add_executable(example_${name})
-        compile_device_files(example_${name} ${name}/example.cu)
-        target_link_libraries(example_${name} PRIVATE device_runtime strict_warnings)
-        add_dependencies(example_${name} translated_stages)
-    endif()
-    if(EXISTS "${PROJECT_SOURCE_DIR}/${name}/test.cu")
-        add_course_test(test_${name} ${name}/test.cu)
-        if(TARGET test_${name})
-            target_link_libraries(test_${name} PRIVATE describe_${name} runner)
-        endif()
+    add_device_program(example_${name} ${name}/example.cu)
+    target_link_libraries(example_${name} PRIVATE strict_warnings)
+
+    add_course_test(test_${name} ${name}/test.cu)
+    if(TARGET test_${name})
+        target_link_libraries(test_${name} PRIVATE describe_${name} runner)
     endif()
 endfunction()
 
+# `stages`: every stage in one program, which takes a verb.
 function(add_program_of_all_stages)
-    get_property(stages GLOBAL PROPERTY stages_of_the_course)
+    get_property(stages GLOBAL PROPERTY STAGES_OF_THE_COURSE)
     add_stage_program(stages ${stages})
+endfunction()
+
+# my/NAME.cu, a program of the learner's own, becomes the target my_NAME. Its warnings stay warnings.
+function(add_programs_of_a_learner)
+    file(GLOB programs RELATIVE "${PROJECT_SOURCE_DIR}" CONFIGURE_DEPENDS my/*.cu)
+    file(GLOB device_files CONFIGURE_DEPENDS my/*.cu my/*.cuh)
+    translate_device_files(translated_my ${device_files})
+    foreach(program IN LISTS programs)
+        get_filename_component(name "${program}" NAME_WE)
+        add_device_program(my_${name} "${program}")
+        target_link_libraries(my_${name} PRIVATE warnings)
+        set_target_properties(my_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(my_${name} translated_my)
+    endforeach()
 endfunction()
