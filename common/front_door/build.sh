@@ -5,51 +5,56 @@
 # Seconds that one core takes for one file of C++ or CUDA, on average: for the estimate only.
 readonly -A seconds_per_file=([cpu]=6 [cuda]=15)
 
-# True where cmake has nothing to add to what it wrote before. The build itself calls cmake again
-# when a CMakeLists.txt changes; it cannot see that Catch2 arrived or that the folder was moved.
+# The folder may have been moved since, or made by somebody who prefers make.
+has_ninja_files() {
+    [[ -e $build/build.ninja ]] && grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"
+}
+
+# The build itself calls cmake again when a CMakeLists.txt changes; it cannot see Catch2 arrive.
 is_configured() {
-    [[ -e $build/build.ninja || -e $build/Makefile ]] || return 1
-    grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt" || return 1
-    [[ $verb != test ]] || ! grep -q '^Catch2_DIR:.*NOTFOUND$' "$build/CMakeCache.txt"
+    has_ninja_files && ! { [[ $verb == test ]] && grep -q '^Catch2_DIR:.*NOTFOUND$' "$build/CMakeCache.txt"; }
 }
 
 configure() {
-    local -a options=("-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}")
-    if ! grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then
-        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"  # none, or of a folder since moved
-        command -v ninja >/dev/null && options+=(-G Ninja)
-    fi
+    has_ninja_files || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     [[ $device != cuda ]] || export CUDACXX=${CUDACXX:-$(find_nvcc)}
     say "configuring the build for the $device device ..."
-    cmake -S "$root" -B "$build" "${options[@]}" >"$build/build.log" 2>&1 || build_failed
+    cmake -S "$root" -B "$build" -G Ninja "-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}" \
+        >"$build/build.log" 2>&1 || build_failed
 }
 
-# How many files a build of these targets would compile.
+# How many files the targets need that were never compiled. (What changed since is soon built.)
 files_to_compile() {
-    cmake --build "$build" --target "$@" -- -n 2>/dev/null | grep -c 'Building' || true
+    local object
+    ninja -C "$build" -t commands "$@" 2>/dev/null | sed -nE 's/.* -o ([^ ]+\.o)( .*|$)/\1/p' |
+        while read -r object; do
+            [[ -e $build/$object ]] || echo "$object"
+        done | wc -l
 }
 
 build() {
-    local files seconds announcement started=$SECONDS
-    local -i per_file=${seconds_per_file[$device]}
+    local files announcement="building $* for the $device device" started=$SECONDS
     mkdir -p "$build"
     is_configured || configure
     files=$(files_to_compile "$@")
-    seconds=$((files * per_file / $(nproc) + 2))
-    announcement="building $* for the $device device (about $seconds s) ..."
-    ((files == 0)) || printf '%s ' "$announcement" >&2
+    ((files == 0)) || announcement+=" (about $((files * ${seconds_per_file[$device]} / $(nproc) + 5)) s)"
+    announcement+=" ..."
+    if ((files > 0)) || [[ -t 2 ]]; then
+        announce "$announcement"
+    fi
     : >"$build/build.log"
     cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 |
-        follow "$build/build.log" "$announcement" '^\[ *([0-9]+[/%][0-9]*)\]' || build_failed
-    ((files == 0)) || say "done in $((SECONDS - started)) s"
+        follow "$build/build.log" "$announcement" '^\[([0-9]+/[0-9]+)\]' || build_failed
+    if grep -q '^\[.*\] Building' "$build/build.log"; then
+        say "built $* for the $device device in $((SECONDS - started)) s"
+    fi
 }
 
 # The errors themselves, without the compilers' command lines; the rest stays in the log.
 build_failed() {
     local errors
-    errors=$(grep -E -A 4 '(error|Error)( [a-zA-Z0-9]+)?:|CMake Error|undefined reference|multiple definition' \
-        "$build/build.log" | cut -c 1-200 | head -n 40)
-    say
+    errors=$(grep -E -A 4 '(error|Error)( [a-zA-Z0-9]+)?:|CMake Error|/ld: |undefined reference|multiple definition' \
+        "$build/build.log" | grep -v "^\[" | cut -c 1-200 | head -n 40)
     say "${errors:-$(tail -n 20 "$build/build.log")}"
     fail 1 "the build failed; all it said: $build/build.log"
 }

@@ -11,7 +11,7 @@
 readonly needs="
 build  command:${CXX:-g++}:11       g++                      g++ 11 or newer
 build  command:cmake:3.22           cmake                    CMake 3.22 or newer
-build  command:ninja,make           ninja-build              Ninja or make
+build  command:ninja                ninja-build              Ninja
 build  header:CLI/CLI.hpp           libcli11-dev             CLI11
 build  header:nlohmann/json.hpp     nlohmann-json3-dev       nlohmann-json
 cpu    library:libboost_context.so  libboost-context-dev     Boost.Context
@@ -89,7 +89,6 @@ apt_get() {
 }
 
 apt_failed() {
-    say
     tail -n 5 "$root/build/install.log" >&2
     fail 1 "apt-get failed; all it said: $root/build/install.log"
 }
@@ -99,7 +98,7 @@ install_packages() {
     local announcement="reading the package lists (apt-get update) ..." size answer started
     mkdir -p "$root/build"
     size=$(download_size "$@") || {
-        say "$announcement"
+        announce "$announcement"
         apt_get update || apt_failed
         size=$(download_size "$@") || fail 2 "apt-get does not know all of: $*"
     }
@@ -109,11 +108,11 @@ install_packages() {
     fi
     started=$SECONDS
     announcement="installing with apt-get ($size to download) ..."
-    printf '%s ' "$announcement" >&2
+    announce "$announcement"
     # Old lists name packages that the mirror has replaced since: the second try has new lists.
     apt_get install --no-install-recommends "$@" ||
         { apt_get update && apt_get install --no-install-recommends "$@"; } || apt_failed
-    say "done in $((SECONDS - started)) s"
+    say "installed in $((SECONDS - started)) s: $*"
 }
 
 # Makes sure that all the groups need is here, or says what to do and exits 2: require VERB GROUP...
