@@ -12,22 +12,7 @@
 namespace cpu_device {
 namespace {
 
-// Hands the observer what the lanes did since they last met others.
-void hand_over_logs(Worker& worker, unsigned number, unsigned lanes) {
-    Lane* first = &worker.lanes[number * kWarpSize];
-    AccessLog logs[kWarpSize] = {};
-    for (unsigned left = lanes; left != 0; left &= left - 1) {
-        const int i = __builtin_ctz(left);
-        logs[i] = {first[i].log.data(), first[i].log.size()};
-    }
-    worker.launch->observer->accesses(worker.number, number, lanes, logs);
-    for (unsigned left = lanes; left != 0; left &= left - 1) {
-        first[__builtin_ctz(left)].log.clear();
-    }
-}
-
 void hand_over_all_logs(Worker& worker) {
-    if (worker.launch->observer == nullptr) return;
     for (unsigned number = 0; number < worker.warp_count; number++) {
         hand_over_logs(worker, number, worker.warps[number].existing);
     }
@@ -308,6 +293,24 @@ uintptr_t as_address(const void* pointer) {
 
 }  // namespace
 
+void hand_over_logs(Worker& worker, unsigned number, unsigned meeting) {
+    Observer* observer = worker.launch->observer;
+    if (observer == nullptr) return;
+    const Warp& warp = worker.warps[number];
+    Lane* lanes = &worker.lanes[number * kWarpSize];
+    WarpLogs logs{};
+    logs.meeting = meeting;
+    logs.settled = warp.at_barrier | warp.at_cluster | warp.exited;
+    for (unsigned left = warp.existing; left != 0; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        logs.lane[i] = {lanes[i].log.data(), lanes[i].log.size()};
+    }
+    observer->accesses(worker.number, number, logs);
+    for (unsigned left = warp.existing; left != 0; left &= left - 1) {
+        lanes[__builtin_ctz(left)].log.clear();
+    }
+}
+
 bool complete_warp_meetings(Worker& worker, unsigned number) {
     Warp& warp = worker.warps[number];
     Lane* lanes = &worker.lanes[number * kWarpSize];
@@ -317,8 +320,8 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
         left &= left - 1;
         const unsigned came = complete_collective(warp, lanes, lane);
         if (came == 0) continue;
+        hand_over_logs(worker, number, came);
         if (Observer* observer = worker.launch->observer) {
-            hand_over_logs(worker, number, came);
             observer->warp_collective(worker.number, number, came,
                                       lane.kind == Collective::syncwarp);
         }

@@ -10,6 +10,10 @@ namespace cpu_device {
 // Lets those lanes of the warp go on whose meeting is complete. False if there are none.
 bool complete_warp_meetings(Worker& worker, unsigned warp);
 
+// Hands the observer, if there is one, what the lanes of a warp did since it was last told. Those
+// in `meeting` meet now.
+void hand_over_logs(Worker& worker, unsigned warp, unsigned meeting);
+
 enum class BlockMeeting : uint8_t { completed, all_exited, stuck };
 
 // To be called when no lane of the block is ready: completes the block's or the cluster's barrier.

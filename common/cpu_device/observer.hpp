@@ -2,7 +2,6 @@
 //
 // What the CPU device tells whoever wants to know which memory a kernel touches. At most one
 // observer at a time; without one the hooks only check and nothing is recorded.
-// (A: X asks for a few changes here: /tmp/plan/X_to_A.md; delete this line when read.)
 #pragma once
 
 #include <cstddef>
@@ -42,10 +41,17 @@ struct Access {
     }
 };
 
-// What a lane did since it last met others.
+// Accesses of one lane, in order.
 struct AccessLog {
     const Access* records;
     size_t count;
+};
+
+// What the lanes of one warp did since the observer was last told of that warp.
+struct WarpLogs {
+    AccessLog lane[32];
+    unsigned meeting;  // lanes that meet now; none if the logs have merely grown long
+    unsigned settled;  // lanes that do nothing more before the next barrier: they wait there or exited
 };
 
 struct ObservedLaunch {
@@ -65,11 +71,9 @@ class Observer {
     virtual void begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
                              uintptr_t shared_high) = 0;
 
-    // The lanes in `lanes` of a warp meet: logs[lane] is what each did since it last met others.
-    // Called for every meeting: before warp_collective for its lanes, before block_barrier and
-    // end_block for all.
-    virtual void accesses(unsigned worker, unsigned warp, unsigned lanes,
-                          const AccessLog (&logs)[32]) = 0;
+    // Called for every meeting, before warp_collective for its warp, before block_barrier and
+    // end_block for all warps; and now and then where lanes do much without meeting anyone.
+    virtual void accesses(unsigned worker, unsigned warp, const WarpLogs& logs) = 0;
 
     // synchronizes: __syncwarp orders the lanes' memory accesses, other collectives only meet.
     virtual void warp_collective(unsigned worker, unsigned warp, unsigned lanes,

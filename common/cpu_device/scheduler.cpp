@@ -28,7 +28,7 @@ namespace {
 
 void become(Lane& lane) {
     current.lane = &lane;
-    current.accesses_left = kAccessesPerTurn;
+    current.accesses_left = current.accesses_per_turn;
     current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
     lane_thread_index = lane.index;
 }
@@ -79,6 +79,7 @@ void run_warp(Worker& worker, unsigned number) {
         become(first);
         Fiber::switch_over(worker.home, first.fiber);
         if (stopped.load(std::memory_order_relaxed)) return;
+        if (warp.ready != 0) hand_over_logs(worker, number, 0);
     } while (complete_warp_meetings(worker, number));
 }
 
@@ -167,7 +168,7 @@ void abandon() {
 void take_turns(uintptr_t address) {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
-    current.accesses_left = kAccessesPerTurn;
+    current.accesses_left = current.accesses_per_turn;
     if (worker.launch->timed_out) {
         Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
         describe_timeout(failure);
@@ -223,7 +224,9 @@ void prepare_for_launch(Worker& worker) {
     current.static_shared.clear();
     current.dynamic_shared.clear();
     // While someone observes, every access is judged at length, where it is also logged.
-    if (worker.launch->observer == nullptr) current.dynamic_shared.set(worker.dynamic_shared);
+    const bool observed = worker.launch->observer != nullptr;
+    if (!observed) current.dynamic_shared.set(worker.dynamic_shared);
+    current.accesses_per_turn = observed ? kObservedAccessesPerTurn : kAccessesPerTurn;
 }
 
 void run_block(Worker& worker) {

@@ -29,6 +29,7 @@ constexpr unsigned kRememberedCalls = 64;
 // After this many memory accesses without waiting a lane gives the others a turn, in case it waits
 // for one of them in a loop.
 constexpr int kAccessesPerTurn = 1 << 16;
+constexpr int kObservedAccessesPerTurn = 1 << 10;  // so that what is noted of them stays small
 constexpr int kAtomicCost = 1 << 10;  // atomics are what such loops are made of: counted as many
 
 struct Lane {
@@ -174,6 +175,7 @@ struct Current {
     Lane* lane = nullptr;
     Worker* worker = nullptr;
     int accesses_left = 0;
+    int accesses_per_turn = kAccessesPerTurn;
     QuickRange stack, dynamic_shared, static_shared, loaded, stored;
 };
 extern constinit thread_local Current current;

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts what kernels touch while they run on the CPU device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/observer.hpp"
+#include "counts.hpp"
+
+namespace xray {
+
+// Sees every request of every warp. Called by several threads at once, for different blocks.
+class RequestListener {
+  public:
+    virtual ~RequestListener() = default;
+    virtual void on_request(uint3 block, unsigned warp, const struct Request& request) = 0;
+};
+
+class Counter : public cpu_device::Observer {
+  public:
+    explicit Counter(RequestListener* listener = nullptr);
+    ~Counter() override;
+
+    // What was counted so far, a kernel each, in the order of their first launch.
+    const std::vector<KernelCounts>& kernels() const { return kernels_; }
+
+    void begin_launch(const cpu_device::ObservedLaunch& launch) override;
+    void begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
+                     uintptr_t shared_high) override;
+    void accesses(unsigned worker, unsigned warp, const cpu_device::WarpLogs& logs) override;
+    void warp_collective(unsigned worker, unsigned warp, unsigned lanes,
+                         bool synchronizes) override;
+    void block_barrier(unsigned worker) override;
+    void end_block(unsigned worker) override;
+    void end_launch(bool failed) override;
+
+  private:
+    class Worker;
+    KernelCounts& kernel_named(const std::string& name);
+
+    RequestListener* listener_;
+    std::vector<std::unique_ptr<Worker>> workers_;  // by number, made when first heard of
+    std::vector<KernelCounts> kernels_;
+    size_t current_ = 0;  // the kernel that runs, and how
+    cpu_device::LaunchConfiguration configuration_;
+};
+
+// Counts from here to the end of the scope.
+class Counting {
+  public:
+    explicit Counting(Counter& counter) : previous_(cpu_device::set_observer(&counter)) {}
+    ~Counting() { cpu_device::set_observer(previous_); }
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+  private:
+    cpu_device::Observer* previous_;
+};
+
+}  // namespace xray

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// What the x-ray counts. The words are Nsight Compute's: a request is one memory instruction of one
+// warp, a sector 32 bytes of global memory, a wavefront one pass through the banks of shared memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/observer.hpp"
+
+namespace xray {
+
+using cpu_device::AccessKind;
+
+struct Counts {
+    int64_t requests = 0;
+    int64_t accesses = 0;      // requests times the lanes that took part
+    int64_t bytes = 0;         // that those lanes asked for
+    int64_t useful_bytes = 0;  // different ones, within each request
+    int64_t sectors = 0;
+    int64_t split_requests = 0;  // pieces of a copy of unusual size: their widths are a best guess
+
+    // Shared memory. A conflict is a wavefront beyond the fewest that so many bytes need.
+    int64_t wavefronts = 0;
+    int64_t conflicts = 0;
+
+    // The same if the compiler fuses neighbouring accesses of a thread, up to 16 bytes.
+    int64_t fused_requests = 0;
+    int64_t fused_wavefronts = 0;
+    int64_t fused_conflicts = 0;
+
+    Counts& operator+=(const Counts& other);
+};
+
+// One memory instruction of the compiled kernel.
+struct Site {
+    uintptr_t place;  // return address of the access
+    AccessKind kind;
+
+    auto operator<=>(const Site&) const = default;
+};
+
+// One of the two sides of a hazard.
+struct Toucher {
+    unsigned thread = 0;  // linear index in its block
+    uintptr_t place = 0;
+    bool writes = false;
+};
+
+// Two threads of a block touch the same byte of shared memory, at least one writes, and nothing
+// orders them. Or, where `second` alone counts: it reads what nobody in the block has written.
+struct Hazard {
+    Toucher first, second;
+    uint3 block{};
+    size_t offset = 0;  // of the byte among the program's shared variables
+    int64_t times = 0;
+};
+
+struct KernelCounts {
+    std::string name;
+    cpu_device::LaunchConfiguration configuration;  // of the first launch
+    int64_t launches = 0;
+    int64_t failed_launches = 0;  // ended early: what was counted of them is incomplete
+    std::map<Site, Counts> sites;
+    int64_t barriers = 0;       // per block
+    int64_t warp_syncs = 0;     // __syncwarp, per warp
+    int64_t warp_exchanges = 0;  // shuffles, votes and the like, per warp
+    std::vector<Hazard> races;  // one per pair of places
+    std::vector<Hazard> uninitialized_reads;  // one per place
+
+    Counts total(AccessKind kind) const;
+};
+
+Counts total(const std::vector<KernelCounts>& kernels, AccessKind kind);
+
+}  // namespace xray

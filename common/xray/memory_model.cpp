@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "memory_model.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace xray {
+namespace {
+
+constexpr unsigned kWidestAccess = 16;
+
+// Calls f(lane, address) for every lane of the request.
+template <class Function>
+void for_each_lane(const Request& request, Function f) {
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+        f(lane, request.address[lane]);
+    }
+}
+
+// The addresses in ascending order. Nearly always they are so already.
+struct SortedAddresses {
+    std::array<uintptr_t, 32> address;
+    unsigned count = 0;
+
+    explicit SortedAddresses(const Request& request) {
+        bool ascending = true;
+        for_each_lane(request, [&](unsigned, uintptr_t next) {
+            ascending &= count == 0 || address[count - 1] <= next;
+            address[count++] = next;
+        });
+        if (!ascending) std::sort(address.begin(), address.begin() + count);
+    }
+};
+
+// Different units of `unit` bytes that the request touches.
+unsigned units_of(const Request& request, unsigned unit) {
+    const SortedAddresses sorted(request);
+    unsigned units = 0;
+    uintptr_t next_new = 0;  // units below are counted already
+    for (unsigned i = 0; i < sorted.count; i++) {
+        const uintptr_t first = std::max(sorted.address[i] / unit, next_new);
+        const uintptr_t end = (sorted.address[i] + request.bytes - 1) / unit + 1;
+        if (end <= first) continue;
+        units += static_cast<unsigned>(end - first);
+        next_new = end;
+    }
+    return units;
+}
+
+// Wavefronts for the lanes of one group: the most different words in one bank.
+unsigned wavefronts_of_group(const Request& group) {
+    std::array<uintptr_t, kBanks> first_word;  // of each bank that is wanted
+    std::array<uint8_t, kBanks> words{};
+    std::array<uintptr_t, kBanks * kWidestAccess / kBankBytes> others;
+    size_t other_count = 0;
+    unsigned most = 0;
+    for_each_lane(group, [&](unsigned, uintptr_t address) {
+        const uintptr_t last = (address + group.bytes - 1) / kBankBytes;
+        for (uintptr_t word = address / kBankBytes; word <= last; word++) {
+            const unsigned bank = word % kBanks;
+            if (words[bank] == 0) {
+                first_word[bank] = word;
+            } else {
+                if (first_word[bank] == word) continue;
+                const auto end = others.begin() + other_count;
+                if (std::find(others.begin(), end, word) != end) continue;
+                others[other_count++] = word;
+            }
+            most = std::max<unsigned>(most, ++words[bank]);
+        }
+    });
+    return most;
+}
+
+}  // namespace
+
+unsigned sectors_of(const Request& request) {
+    return units_of(request, kSectorBytes);
+}
+
+unsigned useful_bytes_of(const Request& request) {
+    return units_of(request, 1);
+}
+
+Wavefronts wavefronts_of(const Request& request) {
+    const unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    Wavefronts wavefronts;
+    Request group = request;
+    for (unsigned first = 0; first < 32; first += group_lanes) {
+        const unsigned all = group_lanes == 32 ? ~0u : (1u << group_lanes) - 1;
+        group.lanes = request.lanes & all << first;
+        if (group.lanes == 0) continue;
+        wavefronts.taken += wavefronts_of_group(group);
+        wavefronts.fewest++;
+    }
+    return wavefronts;
+}
+
+void AccessFusion::add(const Request& request, std::vector<Request>& done) {
+    if (!chains_.empty() && (chains_.front().request.kind != request.kind ||
+                             chains_.front().request.lanes != request.lanes)) {
+        end(done);
+    }
+    for (Chain& chain : chains_) {
+        if (join(chain, request)) return;
+    }
+    if (chains_.size() == kMostChains) end(done);
+    chains_.push_back({request, request.bytes});
+}
+
+void AccessFusion::end(std::vector<Request>& done) {
+    for (const Chain& chain : chains_) append_pieces(chain, done);
+    chains_.clear();
+}
+
+bool AccessFusion::join(Chain& chain, const Request& next) {
+    Request& request = chain.request;
+    if (chain.piece != next.bytes || request.bytes + next.bytes > kWidestAccess) return false;
+    bool follows = true;
+    for_each_lane(next, [&](unsigned lane, uintptr_t address) {
+        follows &= address == request.address[lane] + request.bytes;
+    });
+    if (follows) request.bytes = static_cast<uint16_t>(request.bytes + next.bytes);
+    return follows;
+}
+
+// Cuts the chain into accesses of the widths that exist, as wide as every lane's address allows.
+void AccessFusion::append_pieces(const Chain& chain, std::vector<Request>& done) {
+    for (unsigned offset = 0; offset < chain.request.bytes;) {
+        uintptr_t low_bits = 0;
+        for_each_lane(chain.request,
+                      [&](unsigned, uintptr_t address) { low_bits |= address + offset; });
+        unsigned width = kWidestAccess;
+        while (width > chain.piece &&
+               (offset + width > chain.request.bytes || (low_bits & (width - 1)) != 0)) {
+            width /= 2;
+        }
+        Request piece = chain.request;
+        piece.bytes = static_cast<uint16_t>(width);
+        for_each_lane(chain.request, [&](unsigned lane, uintptr_t address) {
+            piece.address[lane] = address + offset;
+        });
+        done.push_back(piece);
+        offset += width;
+    }
+}
+
+}  // namespace xray

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// What one request costs the memory system: 32-byte sectors of global memory, passes ("wavefronts")
+// through the 32 banks of shared memory, as an NVIDIA GPU since Volta counts them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "counts.hpp"
+#include "warp_requests.hpp"
+
+namespace xray {
+
+constexpr unsigned kSectorBytes = 32;
+constexpr unsigned kBanks = 32;
+constexpr unsigned kBankBytes = 4;
+
+// Different sectors that the lanes touch.
+unsigned sectors_of(const Request& request);
+
+// Different bytes that the lanes touch.
+unsigned useful_bytes_of(const Request& request);
+
+struct Wavefronts {
+    unsigned taken = 0;
+    unsigned fewest = 0;  // if no two lanes' words shared a bank
+};
+
+// 32 lanes go at once with up to 4 bytes each, 16 with 8, 8 with 16. In each such group every bank
+// gives one of its words per wavefront, to all who want that word.
+Wavefronts wavefronts_of(const Request& request);
+
+// Joins accesses of a thread that follow each other in the program and in shared memory, as the
+// compiler does where it can prove the alignment. Here the addresses themselves are known: what is
+// joined is the most that a compiler may join.
+class AccessFusion {
+  public:
+    // Another shared load or store of the warp. Appends to `done` what nothing can be joined to
+    // any more.
+    void add(const Request& request, std::vector<Request>& done);
+
+    // Something came between.
+    void end(std::vector<Request>& done);
+
+  private:
+    // Neighbours, as one request that may be 3, 6 or 12 bytes wide.
+    struct Chain {
+        Request request;
+        uint16_t piece;
+    };
+    static bool join(Chain& chain, const Request& next);
+    static void append_pieces(const Chain& chain, std::vector<Request>& done);
+
+    static constexpr size_t kMostChains = 8;
+    std::vector<Chain> chains_;
+};
+
+}  // namespace xray

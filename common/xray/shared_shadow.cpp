@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "shared_shadow.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace xray {
+namespace {
+
+constexpr uintptr_t kWordBytes = 4;
+
+bool reads(AccessKind kind) {
+    return kind == AccessKind::shared_load || kind == AccessKind::shared_atomic;
+}
+
+bool writes(AccessKind kind) {
+    return kind == AccessKind::shared_store || kind == AccessKind::shared_atomic;
+}
+
+template <class Key>
+std::vector<Hazard> values_of(std::map<Key, Hazard>& hazards) {
+    std::vector<Hazard> values;
+    for (const auto& [key, hazard] : hazards) values.push_back(hazard);
+    hazards.clear();
+    return values;
+}
+
+}  // namespace
+
+void SharedShadow::begin_block(uint3 block, uintptr_t low, uintptr_t high) {
+    low_ = low;
+    high_ = high;
+    block_ = block;
+    block_number_++;
+    interval_++;
+    chunks_.resize((high - low) / (kWordBytes * Chunk::kWords) + 1);
+}
+
+void SharedShadow::barrier() {
+    interval_++;
+}
+
+void SharedShadow::warp_sync(unsigned warp, unsigned lanes) {
+    WarpClock& known = known_[warp];
+    std::array<uint32_t, 32> together{};
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+        known[lane][lane]++;
+        for (unsigned i = 0; i < 32; i++) together[i] = std::max(together[i], known[lane][i]);
+    }
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        known[static_cast<unsigned>(__builtin_ctz(left))] = together;
+    }
+}
+
+void SharedShadow::note(unsigned warp, const Request& request) {
+    const bool bulk_store = request.kind == AccessKind::bulk_store;
+    if (!reads(request.kind) && !writes(request.kind) && !bulk_store) return;
+    Past now;
+    now.place = number_of(request.place);
+    now.atomic = request.kind == AccessKind::shared_atomic;
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+        const uintptr_t address = request.address[lane];
+        if (address < low_ || address + request.bytes > high_) continue;
+        now.thread = static_cast<uint16_t>(warp * 32 + lane);
+        now.syncs = known_[warp][lane][lane];
+        note_access(now, request.kind, address, request.bytes);
+    }
+}
+
+void SharedShadow::note_access(const Past& now, AccessKind kind, uintptr_t address,
+                               unsigned bytes) {
+    const uintptr_t offset = address - low_;
+    // An access is aligned, so it lies in one chunk.
+    std::unique_ptr<Chunk>& chunk = chunks_[offset / (kWordBytes * Chunk::kWords)];
+    if (chunk == nullptr) chunk = std::make_unique<Chunk>();
+    if (bytes < kWordBytes && chunk->bytes == nullptr) {
+        chunk->bytes = std::make_unique<std::array<Cell, 4 * Chunk::kWords>>();
+        for (size_t i = 0; i < chunk->bytes->size(); i++) {
+            (*chunk->bytes)[i] = chunk->words[i / kWordBytes];
+        }
+    }
+    const uintptr_t in_chunk = offset % (kWordBytes * Chunk::kWords);
+    if (chunk->bytes != nullptr) {
+        for (unsigned i = 0; i < bytes; i++) {
+            note_cell((*chunk->bytes)[in_chunk + i], now, kind, address + i);
+        }
+        return;
+    }
+    for (unsigned i = 0; i < bytes; i += kWordBytes) {
+        note_cell(chunk->words[(in_chunk + i) / kWordBytes], now, kind, address + i);
+    }
+}
+
+void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address) {
+    if (kind == AccessKind::bulk_store) {  // its barriers are not known here: take it for ordered
+        cell.written_block = block_number_;
+        return;
+    }
+    if (cell.interval != interval_) {  // a barrier ordered all that was before
+        cell.interval = interval_;
+        cell.writer = cell.reader = cell.same_warp_reader = cell.other_warp_reader = Past{};
+    }
+    if (reads(kind) && cell.written_block != block_number_) {
+        Hazard& hazard = uninitialized_reads_[now.place];
+        if (hazard.times++ == 0) {
+            hazard.second = toucher(now, false);
+            hazard.block = block_;
+            hazard.offset = address - low_;
+        }
+    }
+    if (conflict(cell.writer, now)) report_race(cell.writer, true, now, writes(kind), address);
+    if (writes(kind)) {
+        for (const Past* reader :
+             {&cell.reader, &cell.same_warp_reader, &cell.other_warp_reader}) {
+            if (!conflict(*reader, now)) continue;
+            report_race(*reader, false, now, true, address);
+            break;
+        }
+        cell.writer = now;
+        cell.written_block = block_number_;
+    } else {
+        remember_reader(cell, now);
+    }
+}
+
+void SharedShadow::remember_reader(Cell& cell, const Past& now) {
+    const Past& last = cell.reader;
+    if (last.thread != Past::kNobody && last.thread != now.thread) {
+        if (last.warp() != now.warp()) {
+            cell.other_warp_reader = last;
+            cell.same_warp_reader = Past{};
+        } else if (conflict(last, now)) {
+            cell.same_warp_reader = last;
+        }
+    }
+    cell.reader = now;
+}
+
+// Whether nothing orders the two, if one of them writes.
+bool SharedShadow::conflict(const Past& before, const Past& now) const {
+    if (before.thread == Past::kNobody || before.thread == now.thread) return false;
+    if (before.atomic && now.atomic) return false;
+    if (before.warp() != now.warp()) return true;
+    return known_[now.warp()][now.lane()][before.lane()] <= before.syncs;
+}
+
+void SharedShadow::report_race(const Past& before, bool before_writes, const Past& now,
+                               bool now_writes, uintptr_t address) {
+    Hazard& race = races_[{before.place, before_writes, now.place, now_writes}];
+    if (race.times++ != 0) return;
+    race.first = toucher(before, before_writes);
+    race.second = toucher(now, now_writes);
+    race.block = block_;
+    race.offset = address - low_;
+}
+
+Toucher SharedShadow::toucher(const Past& past, bool writes) const {
+    return {past.thread, places_[past.place], writes};
+}
+
+uint32_t SharedShadow::number_of(uintptr_t place) {
+    const auto [found, added] = numbers_.try_emplace(place, static_cast<uint32_t>(places_.size()));
+    if (added) places_.push_back(place);
+    return found->second;
+}
+
+std::vector<Hazard> SharedShadow::take_races() {
+    return values_of(races_);
+}
+
+std::vector<Hazard> SharedShadow::take_uninitialized_reads() {
+    return values_of(uninitialized_reads_);
+}
+
+}  // namespace xray

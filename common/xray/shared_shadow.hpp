@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// Watches a block's shared memory for threads that touch the same byte with nothing to order them,
+// and for reads of what nobody in the block has written.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "counts.hpp"
+#include "warp_requests.hpp"
+
+namespace xray {
+
+// One worker's. What orders two accesses is __syncthreads for the whole block and __syncwarp for
+// the lanes in its mask; a shuffle orders nothing.
+class SharedShadow {
+  public:
+    // The block's shared variables lie at [low, high). Nothing in them is written yet.
+    void begin_block(uint3 block, uintptr_t low, uintptr_t high);
+    void barrier();
+    void warp_sync(unsigned warp, unsigned lanes);
+
+    // Any access of a warp; what does not go to the block's shared memory is ignored.
+    void note(unsigned warp, const Request& request);
+
+    // What was found since the last call.
+    std::vector<Hazard> take_races();
+    std::vector<Hazard> take_uninitialized_reads();
+
+  private:
+    // An access that a later one may conflict with.
+    struct Past {
+        static constexpr uint16_t kNobody = UINT16_MAX;
+        uint16_t thread = kNobody;
+        bool atomic = false;
+        uint32_t syncs = 0;  // how often the thread had synchronized with lanes of its warp
+        uint32_t place = 0;  // index in places_
+
+        unsigned warp() const { return thread / 32u; }
+        unsigned lane() const { return thread % 32u; }
+    };
+
+    // The history of a word, or of a byte where accesses of less than a word were seen.
+    struct Cell {
+        uint32_t interval = 0;       // between two barriers; the rest of the history is of this one
+        uint32_t written_block = 0;  // the last block that wrote it
+        Past writer;
+        // Enough readers that, if any reader conflicts with a writer to come, one of these does:
+        // the last, another lane of its warp since they synchronized, and one of another warp.
+        Past reader, same_warp_reader, other_warp_reader;
+    };
+
+    // Made when first touched.
+    struct Chunk {
+        static constexpr size_t kWords = 1024;
+        std::array<Cell, kWords> words;
+        std::unique_ptr<std::array<Cell, 4 * kWords>> bytes;  // null: words are enough
+    };
+
+    void note_access(const Past& now, AccessKind kind, uintptr_t address, unsigned bytes);
+    void note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address);
+    void remember_reader(Cell& cell, const Past& now);
+    bool conflict(const Past& before, const Past& now) const;
+    void report_race(const Past& before, bool before_writes, const Past& now, bool now_writes,
+                     uintptr_t address);
+    uint32_t number_of(uintptr_t place);
+    Toucher toucher(const Past& past, bool writes) const;
+
+    uintptr_t low_ = 0;
+    uintptr_t high_ = 0;
+    uint3 block_{};
+    uint32_t block_number_ = 0;
+    uint32_t interval_ = 0;
+    std::vector<std::unique_ptr<Chunk>> chunks_;
+
+    // Vector clocks: known[a][b] is how often, as far as lane a of the warp knows, lane b had
+    // synchronized. What b did before that is before what a does now.
+    using WarpClock = std::array<std::array<uint32_t, 32>, 32>;
+    std::array<WarpClock, 32> known_{};
+
+    std::vector<uintptr_t> places_;
+    std::unordered_map<uintptr_t, uint32_t> numbers_;
+    std::map<std::tuple<uint32_t, bool, uint32_t, bool>, Hazard> races_;
+    std::map<uint32_t, Hazard> uninitialized_reads_;
+};
+
+}  // namespace xray
