@@ -53,6 +53,15 @@ std::string output_of(const std::vector<std::string>& command) {
 }
 
 // Lines of the CPU device's own headers and sources, and of the system's: not where a user looks.
+std::string relative_to_here(const std::string& file) {
+    char here[4096];
+    if (getcwd(here, sizeof here) == nullptr) return file;
+    const std::string prefix = std::string(here) + "/";
+    return file.rfind(prefix, 0) == 0 ? file.substr(prefix.size()) : file;
+}
+
+}  // namespace
+
 bool is_ours_or_the_systems(const std::string& file) {
     static const std::string home = [] {
         const std::string here = __FILE__;
@@ -63,15 +72,6 @@ bool is_ours_or_the_systems(const std::string& file) {
     }
     return file.rfind(home, 0) == 0 && file.find('/', home.size()) == std::string::npos;
 }
-
-std::string relative_to_here(const std::string& file) {
-    char here[4096];
-    if (getcwd(here, sizeof here) == nullptr) return file;
-    const std::string prefix = std::string(here) + "/";
-    return file.rfind(prefix, 0) == 0 ? file.substr(prefix.size()) : file;
-}
-
-}  // namespace
 
 std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses) {
     std::vector<std::vector<SourceLine>> chains(return_addresses.size());

@@ -19,6 +19,9 @@ struct SourceLine {
 // nothing is known. One run of addr2line for all: ask for many at once.
 std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses);
 
+// Whether the file is part of the CPU device or of the system's headers, not the user's.
+bool is_ours_or_the_systems(const std::string& file);
+
 // "file:line" of the innermost line that is not part of the CPU device or of the system's headers,
 // or what can be said instead. The addresses are a call stack, innermost first.
 std::string user_line(const std::vector<uintptr_t>& return_addresses);
