@@ -53,14 +53,14 @@ std::string output_of(const std::vector<std::string>& command) {
 }
 
 // Lines of the CPU device's own headers and sources, and of the system's: not where a user looks.
-std::string relative_to_here(const std::string& file) {
-    char here[4096];
-    if (getcwd(here, sizeof here) == nullptr) return file;
-    const std::string prefix = std::string(here) + "/";
-    return file.rfind(prefix, 0) == 0 ? file.substr(prefix.size()) : file;
-}
-
 }  // namespace
+
+std::string short_path(const std::string& path) {
+    char here[4096];
+    if (getcwd(here, sizeof here) == nullptr) return path;
+    const std::string prefix = std::string(here) + "/";
+    return path.rfind(prefix, 0) == 0 ? path.substr(prefix.size()) : path;
+}
 
 bool is_ours_or_the_systems(const std::string& file) {
     static const std::string home = [] {
@@ -106,15 +106,10 @@ std::string user_line(const std::vector<uintptr_t>& return_addresses) {
     for (const std::vector<SourceLine>& chain : source_lines(return_addresses)) {
         for (const SourceLine& source : chain) {
             if (is_ours_or_the_systems(source.file)) continue;
-            return relative_to_here(source.file) + ":" + std::to_string(source.line);
+            return short_path(source.file) + ":" + std::to_string(source.line);
         }
     }
-    for (const uintptr_t address : return_addresses) {
-        const std::string function = function_name(address - 1);
-        if (function.empty()) continue;
-        return function + " (build with -g, and have addr2line from binutils, to see the line)";
-    }
-    return "an unknown place";
+    return "a line that is not known (compile with -g, and have addr2line from binutils)";
 }
 
 std::string function_name(uintptr_t address) {
