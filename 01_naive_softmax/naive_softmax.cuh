@@ -33,8 +33,9 @@ __global__ void thread_per_row_kernel(const float* x, float* y, int64_t rows, in
         sum += expf(x_row[col]);
     }
 
+    const float scale = 1.f / sum;  // one division a row instead of one an element
     for (int64_t col = 0; col < cols; ++col) {
-        y_row[col] = expf(x_row[col]) / sum;
+        y_row[col] = expf(x_row[col]) * scale;
     }
 }
 
@@ -56,8 +57,9 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the block's result
     __syncthreads();
 
+    const float scale = 1.f / row_sum;
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
-        y_row[col] = expf(x_row[col]) / row_sum;
+        y_row[col] = expf(x_row[col]) * scale;
     }
 }
 

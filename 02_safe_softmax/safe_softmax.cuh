@@ -50,8 +50,9 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     if (threadIdx.x == 0) row_sum = sum;
     __syncthreads();
 
+    const float scale = 1.f / row_sum;
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
-        y_row[col] = expf(x_row[col] - row_max) / row_sum;
+        y_row[col] = expf(x_row[col] - row_max) * scale;
     }
 }
 

@@ -34,10 +34,10 @@ __global__ void split_row_kernel(const float* x, float* y, const Normalizer* sli
     float* y_row = y + blockIdx.y * cols;
 
     const Normalizer* row_slices = slices + blockIdx.y * gridDim.x;
-    const Normalizer row = for_division(block_normalizer<kThreads>(row_slices, gridDim.x));
+    const Output output(for_division(block_normalizer<kThreads>(row_slices, gridDim.x)));
 
     for (int64_t col = first + threadIdx.x; col < last; col += kThreads) {
-        y_row[col] = Output{}(x_row[col], row);
+        y_row[col] = output(x_row[col]);
     }
 }
 

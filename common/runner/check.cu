@@ -171,7 +171,7 @@ Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previ
     return tally.report;
 }
 
-constexpr int kThreads = 128;
+constexpr unsigned kThreads = 128;
 
 // A block walks rows; one tally per thread.
 __global__ void check_kernel(const float* x, Shape shape, Result ours, Result previous, bool against_a_previous,
@@ -182,10 +182,14 @@ __global__ void check_kernel(const float* x, Shape shape, Result ours, Result pr
         RowSummarizer mine;
         for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads) mine.add(x[row * shape.cols + col]);
         summaries[threadIdx.x] = mine.row;
+        for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+            __syncthreads();
+            if (threadIdx.x >= half) continue;
+            mine.add(summaries[threadIdx.x + half]);
+            summaries[threadIdx.x] = mine.row;
+        }
         __syncthreads();
-        RowSummarizer all;
-        for (int thread = 0; thread < kThreads; ++thread) all.add(summaries[thread]);
-        judge_row(x, shape, row, all.row, ours, against_a_previous ? &previous : nullptr, threadIdx.x, kThreads,
+        judge_row(x, shape, row, summaries[0], ours, against_a_previous ? &previous : nullptr, threadIdx.x, kThreads,
                   tally);
         __syncthreads();  // before the next row's summaries
     }
@@ -207,7 +211,7 @@ Report check_on_host(const float* x, Shape shape, const Result& ours, const Resu
 }
 
 Report check_on_device(const float* x, Shape shape, const Result& ours, const Result* previous) {
-    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 1024));
+    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
     check_kernel<<<blocks, kThreads>>>(x, shape, ours, previous == nullptr ? Result{} : *previous, previous != nullptr,
                                        tallies.data());
