@@ -5,6 +5,7 @@
 # main() of 03_online_softmax and its like, and of `stages`. What they differ in is the list of stages linked in.
 add_library(runner_main OBJECT common/runner/main.cpp)
 target_link_libraries(runner_main PRIVATE runner course strict_warnings)
+target_compile_options(runner_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
 
 # add_stage_program(PROGRAM STAGE...): a program that knows these stages.
 function(add_stage_program program)

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <regex>
+#include <sstream>
 #include <stdexcept>
 #include <vector>
 
@@ -27,6 +27,23 @@ void add_once(Lines& lines, const std::string& line) {
 
 void add_blank(Lines& lines) {
     if (!lines.empty() && !lines.back().empty()) lines.emplace_back();
+}
+
+// What a line of preprocessing says: `#  include "a.cuh"` has the word include and the rest
+// "a.cuh".
+struct Directive {
+    std::string word;  // empty: the line is none
+    std::string rest;
+};
+
+Directive read_directive(const std::string& line) {
+    std::istringstream text(line);
+    char hash = 0;
+    Directive directive;
+    if (text >> hash && hash == '#' && text >> directive.word) {
+        std::getline(text >> std::ws, directive.rest);
+    }
+    return directive;
 }
 
 class Amalgamation {
@@ -67,37 +84,28 @@ private:
     }
 
     void take_in(const fs::path& header, const Lines& lines, size_t first) {
-        static const std::regex kInclude(R"(\s*#\s*include\s*(["<])([^">]+)[">].*)");
-        static const std::regex kDirective(R"(\s*#\s*(if|endif|pragma\s+once\b).*)");
         taken_in_.push_back(header);
         int conditionals = 0;
         for (size_t i = first; i < lines.size(); ++i) {
-            const std::string& line = lines[i];
-            std::smatch match;
-            if (std::regex_match(line, match, kDirective)) {
-                if (starts_with(match[1], "pragma")) continue;
-                conditionals += match[1] == "if" ? 1 : -1;
-            } else if (std::regex_match(line, match, kInclude)) {
-                if (match[1] == "\"") {
-                    if (conditionals > 0) {
-                        throw std::runtime_error(header.string() + ":" + std::to_string(i + 1) +
-                                                 ": an include of the course's own under #if");
-                    }
-                    take_in(header.parent_path() / match[2].str());
-                    continue;
+            const auto [word, rest] = read_directive(lines[i]);
+            if (starts_with(word, "if")) ++conditionals;
+            if (word == "endif") --conditionals;
+
+            if (word == "include" && starts_with(rest, "\"")) {
+                if (conditionals > 0) {
+                    throw std::runtime_error(header.string() + ":" + std::to_string(i + 1) +
+                                             ": an include of the course's own under #if");
                 }
-                if (conditionals == 0) {
-                    add_once(includes_, line);
-                    continue;
-                }
-            } else if (is_licence(line)) {
-                add_once(licence_, line);
-                continue;
-            } else if (line.empty()) {
+                take_in(header.parent_path() / rest.substr(1, rest.find('"', 1) - 1));
+            } else if (word == "include" && conditionals == 0) {
+                add_once(includes_, lines[i]);
+            } else if (is_licence(lines[i])) {
+                add_once(licence_, lines[i]);
+            } else if (lines[i].empty()) {
                 add_blank(body_);
-                continue;
+            } else if (word != "pragma" || !starts_with(rest, "once")) {
+                body_.push_back(lines[i]);
             }
-            body_.push_back(line);
         }
         sources_ += (sources_.empty() ? "" : ", ") + header.string();
     }
