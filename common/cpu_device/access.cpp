@@ -43,7 +43,7 @@ AddressRange argument_block(const Launch& launch) {
 
 AddressRange all_stacks(const Worker& worker) {
     const auto low = reinterpret_cast<uintptr_t>(worker.stacks);
-    return {low, low + kMaxThreads * kStackBytes};
+    return {low, low + kMaxThreads * kStackStride};
 }
 
 // Where lanes read what the others gave in a collective.
@@ -218,15 +218,14 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     std::snprintf(access, sizeof access, "%s of %zu bytes at 0x%" PRIxPTR, verb, bytes, address);
     const Worker& worker = *current.worker;
     if (address < 4096) {
-        failure.set_what("%s: a null pointer", access);
+        failure.set_what("%s, a null pointer", access);
         return;
     }
     if (const Worker* owner = owner_of_shared(worker, address)) {
         const AddressRange dynamic = dynamic_array(owner->thread_locals.low, worker);
         if (dynamic.holds(address)) {
             failure.set_what(
-                "%s: beyond shared memory, at byte %zu of the %zu bytes of dynamic shared memory "
-                "that the launch asked for",
+                "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for",
                 access, static_cast<size_t>(address - dynamic.low),
                 static_cast<size_t>(worker.dynamic_shared.high - worker.dynamic_shared.low));
             return;
@@ -234,39 +233,37 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
         const uintptr_t offset = address - owner->thread_locals.low;
         const Symbol* variable = nearest_shared_variable(offset);
         if (variable == nullptr) {
-            failure.set_what("%s: before the first __shared__ variable", access);
+            failure.set_what("%s, before the first __shared__ variable", access);
         } else {
-            failure.set_what("%s: %zu bytes past the end of the __shared__ variable `%s` of %zu "
-                             "bytes",
-                             access,
-                             static_cast<size_t>(offset + bytes - variable->value - variable->size),
-                             demangled(variable->name).c_str(), variable->size);
+            failure.set_what(
+                "%s, %zu bytes past the end of the __shared__ variable `%s` of %zu "
+                "bytes",
+                access, static_cast<size_t>(offset + bytes - variable->value - variable->size),
+                demangled(variable->name).c_str(), variable->size);
         }
         return;
     }
     if (device_memory_range().holds(address)) {
         const Allocation* near = nearest_allocation(*worker.launch->memory, address);
         if (near == nullptr) {
-            failure.set_what("%s: device memory that was never allocated", access);
+            failure.set_what("%s, device memory that was never allocated", access);
         } else if (near->freed && address < near->high()) {
-            failure.set_what("%s: use after free, of an allocation of %zu bytes at 0x%" PRIxPTR
-                             " that has been freed",
+            failure.set_what("%s, use after free of the allocation of %zu bytes at 0x%" PRIxPTR,
                              access, near->bytes, near->low);
         } else {
-            failure.set_what("%s: out of bounds, %zu bytes past the end of an allocation of %zu "
-                             "bytes at 0x%" PRIxPTR,
-                             access, static_cast<size_t>(address + bytes - near->high()),
-                             near->bytes, near->low);
+            failure.set_what(
+                "%s, %zu bytes past the end of the allocation of %zu bytes at "
+                "0x%" PRIxPTR,
+                access, static_cast<size_t>(address + bytes - near->high()), near->bytes,
+                near->low);
         }
         return;
     }
     if (all_stacks(worker).holds(address)) {
-        failure.set_what("%s: a local variable of another thread", access);
+        failure.set_what("%s, a local variable of another thread", access);
         return;
     }
-    failure.set_what("%s: is host memory; a kernel can use only what cudaMalloc or cudaMallocHost "
-                     "gave",
-                     access);
+    failure.set_what("%s, which is host memory: a kernel can use what cudaMalloc gave", access);
 }
 
 void note_atomic(const void* address, int bytes) {
@@ -274,9 +271,7 @@ void note_atomic(const void* address, int bytes) {
                  Direction::atomic, reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
                  false);
     current.accesses_left -= kAtomicCost;
-    if (current.lane != nullptr && current.accesses_left < 0) {
-        take_turns(reinterpret_cast<uintptr_t>(address));
-    }
+    if (current.accesses_left < 0) take_turns(reinterpret_cast<uintptr_t>(address));
 }
 
 void bulk_copy(void* to, const void* from, size_t bytes) {

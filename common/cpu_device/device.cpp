@@ -2,9 +2,9 @@
 //
 // Limits and occupancy. The occupancy model: a multiprocessor holds as many blocks as fit its 2048
 // threads, 65536 registers, 228 KB of shared memory and 32 blocks. Shared memory is what the kernel
-// declares itself plus what the launch asks for plus 1 KB that the system keeps per block. Registers
-// are not known on a CPU: kRegistersPerThread is assumed for every kernel, handed out in pieces of
-// 256 per warp, as the hardware does.
+// declares itself plus what the launch asks for plus 1 KB that the system keeps per block.
+// Registers are not known on a CPU: kRegistersPerThread is assumed for every kernel, handed out in
+// pieces of 256 per warp, as the hardware does.
 #include "device.hpp"
 
 #include <unistd.h>
@@ -47,7 +47,8 @@ KernelState& state_of(const void* kernel) {
     if (is_new) {
         KernelState& state = entry->second;
         state.static_shared = static_shared_bytes(reinterpret_cast<uintptr_t>(kernel));
-        state.dynamic_shared_limit = kSharedPerBlock - std::min(state.static_shared, kSharedPerBlock);
+        state.dynamic_shared_limit =
+            kSharedPerBlock - std::min(state.static_shared, kSharedPerBlock);
     }
     return entry->second;
 }
@@ -129,8 +130,9 @@ std::string objection_to_shared(const LaunchConfiguration& launch, const KernelS
                        " bytes of dynamic shared memory, but this kernel may have " +
                        std::to_string(kernel.dynamic_shared_limit);
     if (launch.shared_bytes + kernel.static_shared <= kSharedPerBlockOptIn) {
-        text += "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
-                "bytes) raises that";
+        text +=
+            "; cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
+            "bytes) raises that";
     }
     return text;
 }
@@ -268,7 +270,8 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
     KernelState& state = state_of(kernel);
     switch (attribute) {
         case cudaFuncAttributeMaxDynamicSharedMemorySize:
-            if (value < 0 || static_cast<size_t>(value) + state.static_shared > kSharedPerBlockOptIn)
+            if (value < 0 ||
+                static_cast<size_t>(value) + state.static_shared > kSharedPerBlockOptIn)
                 return remembered(cudaErrorInvalidValue);
             state.dynamic_shared_limit = static_cast<size_t>(value);
             return cudaSuccess;
@@ -317,21 +320,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
     return cudaSuccess;
 }
 
-namespace {
-
-// The hardware places a cluster inside one group of multiprocessors. An H200 has 132 in groups of
-// 16 or 18, so at most 8 groups hold clusters of 16; smaller clusters lose nothing worth modelling.
-int groups_of_multiprocessors(int cluster_blocks, int blocks_per_multiprocessor) {
-    if (blocks_per_multiprocessor == 0) return 0;
-    const int multiprocessors_per_cluster =
-        (cluster_blocks + blocks_per_multiprocessor - 1) / blocks_per_multiprocessor;
-    constexpr int kSmallestGroup = 16, kGroups = kMultiprocessors / kSmallestGroup;
-    return kSmallestGroup * blocks_per_multiprocessor / cluster_blocks * kGroups *
-           (multiprocessors_per_cluster <= kSmallestGroup);
-}
-
-}  // namespace
-
+// An upper bound: hardware also keeps the blocks of a cluster in one group of multiprocessors.
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
                                            const cudaLaunchConfig_t* config) {
     if (clusters == nullptr || config == nullptr) return remembered(cudaErrorInvalidValue);
@@ -343,8 +332,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void* kernel,
             &blocks, kernel, static_cast<int>(block.x * block.y * block.z), launch.shared_bytes)) {
         return error;
     }
-    *clusters =
-        groups_of_multiprocessors(static_cast<int>(cluster.x * cluster.y * cluster.z), blocks);
+    const int cluster_blocks = static_cast<int>(cluster.x * cluster.y * cluster.z);
+    *clusters = blocks * kMultiprocessors / cluster_blocks;
     return cudaSuccess;
 }
 

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "access.hpp"
@@ -72,18 +73,17 @@ void restore_previous(int signal) {
 
 // Runs on the worker's signal stack, and leaves by a jump to the scheduler.
 void on_signal(int signal, siginfo_t* info, void*) {
-    static thread_local bool handling = false;
     const bool is_timeout = signal == watchdog_signal();
-    if (current.lane == nullptr || handling) {
+    if (current.lane == nullptr || current.in_signal) {
         if (!is_timeout) restore_previous(signal);
         return;
     }
-    handling = true;
+    current.in_signal = true;
     Worker& worker = *current.worker;
     Failure& failure = worker.fault;
     failure = failure_of(worker, current.lane, cudaErrorLaunchFailure);
     failure.capture_frames();
-    handling = false;
+    current.in_signal = false;
     const ProgramImage& image = program_image();
     const bool in_program = failure.frame_count > 0 && failure.frames[0] > image.code_low &&
                             failure.frames[0] <= image.code_high;
@@ -127,7 +127,18 @@ Failure failure_of(const Worker& worker, const Lane* lane, cudaError_t code) {
     return failure;
 }
 
+Failure failure_of_running_lane(cudaError_t code) {
+    if (current.lane != nullptr) return failure_of(*current.worker, current.lane, code);
+    Failure failure;
+    failure.code = code;
+    return failure;
+}
+
 void fail_here(Failure failure) {
+    if (current.lane == nullptr) {  // a function for both sides, called by the host
+        std::fprintf(stderr, "%s %s\n", failure.what, failure.place);
+        std::abort();
+    }
     failure.capture_frames();
     current.worker->launch->failure.record(failure);
     abandon();
@@ -137,8 +148,10 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
     std::string text = "kernel " + kernel_name + ", block " + coordinates(failure.block);
     if (failure.has_thread) text += ", thread " + coordinates(failure.thread);
     text += std::string(": ") + failure.what;
-    if (failure.frame_count > 0) {
-        text += " at " + user_line({failure.frames, failure.frames + failure.frame_count});
+    if (failure.place[0] != 0) {
+        text += std::string(", at ") + short_path(failure.place);
+    } else if (failure.frame_count > 0) {
+        text += ", at " + user_line({failure.frames, failure.frames + failure.frame_count});
     }
     return text;
 }
@@ -163,7 +176,7 @@ int watchdog_signal() {
 }
 
 void fail(cudaError_t code, const char* format, ...) {
-    Failure failure = failure_of(*current.worker, current.lane, code);
+    Failure failure = failure_of_running_lane(code);
     va_list arguments;
     va_start(arguments, format);
     failure.set_what(format, arguments);
@@ -171,9 +184,11 @@ void fail(cudaError_t code, const char* format, ...) {
     fail_here(failure);
 }
 
-void device_assert_failed(const char* expression, const char* file, unsigned line,
-                          const char* function) {
-    fail(cudaErrorAssert, "assertion `%s` failed in %s (%s:%u),", expression, function, file, line);
+void device_assert_failed(const char* expression, const char* file, unsigned line, const char*) {
+    Failure failure = failure_of_running_lane(cudaErrorAssert);
+    failure.set_what("assertion `%s` failed", expression);
+    std::snprintf(failure.place, sizeof failure.place, "%s:%u", file, line);
+    fail_here(failure);
 }
 
 void trap() {

@@ -25,6 +25,7 @@ struct Failure {
     uint3 block{};
     bool has_thread = false;
     uint3 thread{};
+    char place[256] = {};  // the source line, where it is known without the frames
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
 
@@ -35,12 +36,12 @@ struct Failure {
 
 // The first failure of a launch; later ones are its consequences.
 class FirstFailure {
-  public:
+public:
     void record(const Failure& failure);
     bool happened() const { return happened_; }
     const Failure& get() const { return failure_; }
 
-  private:
+private:
     std::mutex mutex_;
     std::atomic<bool> happened_{false};
     Failure failure_;
@@ -49,16 +50,20 @@ class FirstFailure {
 // Fills in who: the worker's block, and the lane if there is one.
 Failure failure_of(const Worker& worker, const Lane* lane, cudaError_t code);
 
-// Ends the launch from the running lane, with its call stack as the place.
+Failure failure_of_running_lane(cudaError_t code);
+
+// Ends the launch from the running lane, with its call stack as the place. Where host code calls
+// it, ends the program.
 [[noreturn]] void fail_here(Failure failure);
 
-// "kernel K, block (1,0,0), thread (5,0,0): what at file:line".
+// "kernel K, block (1,0,0), thread (5,0,0): what, at file:line".
 std::string failure_text(const Failure& failure, const std::string& kernel_name);
 
 // While one exists, faults of lanes (segmentation, arithmetic, trap, the watchdog's call) are
-// failures of their launch. Only while one exists, since test frameworks have handlers of their own.
+// failures of their launch. Only while one exists, since test frameworks have handlers of their
+// own.
 class SignalHandlers {
-  public:
+public:
     SignalHandlers();
     ~SignalHandlers();
     SignalHandlers(const SignalHandlers&) = delete;

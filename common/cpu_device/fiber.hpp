@@ -14,7 +14,7 @@
 namespace cpu_device {
 
 class Fiber {
-  public:
+public:
     Fiber() { forget(); }
     ~Fiber() {}
     Fiber(const Fiber&) = delete;
@@ -35,7 +35,7 @@ class Fiber {
     }
 
     // Suspends `from`, which is running, and goes on with `to`, on the same OS thread.
-    static void switch_over(Fiber& from, Fiber& to) {
+    [[gnu::always_inline]] static void switch_over(Fiber& from, Fiber& to) {
         leaving_ = &from;
         boost::context::fiber previous = std::move(to.context_).resume();
         leaving_->context_ = std::move(previous);  // whoever left last, not necessarily `to`
@@ -44,7 +44,7 @@ class Fiber {
     // Drops what is suspended here. Its frames are never left, its objects never destroyed.
     void forget() { new (&context_) boost::context::fiber(); }
 
-  private:
+private:
     struct KeepStack {
         boost::context::stack_context allocate() { return {}; }
         void deallocate(boost::context::stack_context&) {}

@@ -4,9 +4,9 @@
 // library is never linked: these check where a kernel's access goes and note it for the observer.
 // The compiler takes them for functions that do not throw.
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 
 #include "access.hpp"
 #include "cpu_device/core.h"
@@ -32,9 +32,7 @@ template <unsigned bytes, Direction direction>
     const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
     const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
     if (__builtin_expect(!quick, 0)) judge_access(address, bytes, direction, place, false);
-    if (__builtin_expect(--current.accesses_left < 0, 0)) {
-        if (current.lane != nullptr) take_turns(address);
-    }
+    if (__builtin_expect(--current.accesses_left < 0, 0)) take_turns(address);
 }
 
 // An object that the compiler copies as a whole, because it is large or its type promises too
@@ -91,20 +89,17 @@ struct IndexOutOfBounds {
 };
 
 void report_index(const IndexOutOfBounds& data, uintptr_t index) {
-    const auto value = static_cast<long long>(index);
-    if (current.lane != nullptr) {
-        fail(cudaErrorIllegalAddress, "index %lld is out of bounds for an array of type %s", value,
-             data.array_type->name);
-    }
-    std::fprintf(stderr, "%s:%u: index %lld is out of bounds for an array of type %s\n", data.file,
-                 data.line, value, data.array_type->name);
-    std::abort();
+    Failure failure = failure_of_running_lane(cudaErrorIllegalAddress);
+    failure.set_what("index %lld is out of bounds for an array of type %s",
+                     static_cast<long long>(index), data.array_type->name);
+    std::snprintf(failure.place, sizeof failure.place, "%s:%u", data.file, data.line);
+    fail_here(failure);
 }
 
 // One of the other lanes may hold what this one's loop waits for.
 void note_polling() {
     current.accesses_left -= kAtomicCost;
-    if (current.lane != nullptr && current.accesses_left < 0) take_turns(0);
+    if (current.accesses_left < 0) give_turn();
 }
 
 }  // namespace
@@ -113,80 +108,78 @@ void note_polling() {
 using namespace cpu_device;
 
 // The names are the compiler's, one for each size.
-#define CPU_DEVICE_HOOKS(bytes)                                                \
-    void __tsan_read##bytes(void* pointer) {                                   \
-        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);                \
-    }                                                                          \
-    void __tsan_write##bytes(void* pointer) {                                  \
-        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);               \
-    }                                                                          \
-    void __tsan_volatile_read##bytes(void* pointer) {                          \
-        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);                \
-    }                                                                          \
-    void __tsan_volatile_write##bytes(void* pointer) {                         \
-        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);               \
-    }                                                                          \
-    void __tsan_unaligned_read##bytes(void* pointer) {                         \
-        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);      \
-    }                                                                          \
-    void __tsan_unaligned_write##bytes(void* pointer) {                        \
-        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS);     \
-    }                                                                          \
-    void __tsan_unaligned_volatile_read##bytes(void* pointer) {                \
-        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);      \
-    }                                                                          \
-    void __tsan_unaligned_volatile_write##bytes(void* pointer) {               \
-        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS);     \
+#define CPU_DEVICE_HOOKS(bytes)                                            \
+    void __tsan_read##bytes(void* pointer) {                               \
+        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);            \
+    }                                                                      \
+    void __tsan_write##bytes(void* pointer) {                              \
+        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);           \
+    }                                                                      \
+    void __tsan_volatile_read##bytes(void* pointer) {                      \
+        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);            \
+    }                                                                      \
+    void __tsan_volatile_write##bytes(void* pointer) {                     \
+        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);           \
+    }                                                                      \
+    void __tsan_unaligned_read##bytes(void* pointer) {                     \
+        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);  \
+    }                                                                      \
+    void __tsan_unaligned_write##bytes(void* pointer) {                    \
+        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS); \
+    }                                                                      \
+    void __tsan_unaligned_volatile_read##bytes(void* pointer) {            \
+        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);  \
+    }                                                                      \
+    void __tsan_unaligned_volatile_write##bytes(void* pointer) {           \
+        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS); \
     }
 
 // The stand-in headers' atomics call note_atomic, which checks; here they only happen.
-#define CPU_DEVICE_ATOMICS(bits)                                                                 \
-    uint##bits##_t __tsan_atomic##bits##_load(const uint##bits##_t* at, int) {                   \
-        note_polling();                                                                          \
-        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                            \
-    }                                                                                            \
-    void __tsan_atomic##bits##_store(uint##bits##_t* at, uint##bits##_t value, int) {            \
-        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                           \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_exchange(uint##bits##_t* at, uint##bits##_t value,      \
-                                                  int) {                                         \
-        return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                 \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_fetch_add(uint##bits##_t* at, uint##bits##_t value,     \
-                                                   int) {                                        \
-        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                  \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_fetch_sub(uint##bits##_t* at, uint##bits##_t value,     \
-                                                   int) {                                        \
-        return __atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST);                                  \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_fetch_and(uint##bits##_t* at, uint##bits##_t value,     \
-                                                   int) {                                        \
-        return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST);                                  \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_fetch_or(uint##bits##_t* at, uint##bits##_t value,      \
-                                                  int) {                                         \
-        return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST);                                   \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_fetch_xor(uint##bits##_t* at, uint##bits##_t value,     \
-                                                   int) {                                        \
-        return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST);                                  \
-    }                                                                                            \
-    int __tsan_atomic##bits##_compare_exchange_strong(                                           \
-        uint##bits##_t* at, uint##bits##_t* expected, uint##bits##_t desired, int, int) {        \
-        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,       \
-                                           __ATOMIC_SEQ_CST);                                    \
-    }                                                                                            \
-    int __tsan_atomic##bits##_compare_exchange_weak(                                             \
-        uint##bits##_t* at, uint##bits##_t* expected, uint##bits##_t desired, int, int) {        \
-        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,       \
-                                           __ATOMIC_SEQ_CST);                                    \
-    }                                                                                            \
-    uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                   \
-        uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t desired, int, int) {         \
-        __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,             \
-                                    __ATOMIC_SEQ_CST);                                           \
-        return expected;                                                                         \
+#define CPU_DEVICE_ATOMICS(bits)                                                                   \
+    uint##bits##_t __tsan_atomic##bits##_load(const uint##bits##_t* at, int) {                     \
+        note_polling();                                                                            \
+        return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(uint##bits##_t* at, uint##bits##_t value, int) {              \
+        __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_exchange(uint##bits##_t* at, uint##bits##_t value, int) { \
+        return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                   \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_fetch_add(uint##bits##_t* at, uint##bits##_t value,       \
+                                                   int) {                                          \
+        return __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_fetch_sub(uint##bits##_t* at, uint##bits##_t value,       \
+                                                   int) {                                          \
+        return __atomic_fetch_sub(at, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_fetch_and(uint##bits##_t* at, uint##bits##_t value,       \
+                                                   int) {                                          \
+        return __atomic_fetch_and(at, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_fetch_or(uint##bits##_t* at, uint##bits##_t value, int) { \
+        return __atomic_fetch_or(at, value, __ATOMIC_SEQ_CST);                                     \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_fetch_xor(uint##bits##_t* at, uint##bits##_t value,       \
+                                                   int) {                                          \
+        return __atomic_fetch_xor(at, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_strong(                                             \
+        uint##bits##_t* at, uint##bits##_t* expected, uint##bits##_t desired, int, int) {          \
+        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,         \
+                                           __ATOMIC_SEQ_CST);                                      \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_weak(uint##bits##_t* at, uint##bits##_t* expected,  \
+                                                    uint##bits##_t desired, int, int) {            \
+        return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,         \
+                                           __ATOMIC_SEQ_CST);                                      \
+    }                                                                                              \
+    uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                     \
+        uint##bits##_t* at, uint##bits##_t expected, uint##bits##_t desired, int, int) {           \
+        __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,               \
+                                    __ATOMIC_SEQ_CST);                                             \
+        return expected;                                                                           \
     }
 
 extern "C" {
@@ -220,6 +213,12 @@ void __tsan_func_exit() {
 void __tsan_init() {}
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
+
+// In place of the C library's: a kernel's assert() ends the kernel, not the process.
+void __assert_fail(const char* expression, const char* file, unsigned line,
+                   const char* function) noexcept {
+    device_assert_failed(expression, file, line, function);
+}
 
 void __ubsan_handle_out_of_bounds(IndexOutOfBounds* data, uintptr_t index) {
     report_index(*data, index);

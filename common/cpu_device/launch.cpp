@@ -31,7 +31,7 @@ using std::chrono::milliseconds;
 
 // An OS thread that waits for work, for as long as the process lives.
 class WorkerThread {
-  public:
+public:
     explicit WorkerThread(unsigned number) {
         worker_.number = number;
         std::thread([this] { live(); }).detach();
@@ -56,7 +56,7 @@ class WorkerThread {
         return true;
     }
 
-  private:
+private:
     void live() {
         become_worker(worker_);
         std::unique_lock<std::mutex> lock(mutex_);
@@ -85,7 +85,8 @@ struct Pool {
 
     void grow(size_t count) {
         while (threads.size() < count) {
-            threads.push_back(std::make_unique<WorkerThread>(static_cast<unsigned>(threads.size())));
+            threads.push_back(
+                std::make_unique<WorkerThread>(static_cast<unsigned>(threads.size())));
         }
     }
 };
@@ -184,7 +185,7 @@ void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
 // Ends a launch that gets nowhere. Counts its own looks rather than the clock, so that time spent
 // in a debugger does not count.
 class Watchdog {
-  public:
+public:
     static constexpr milliseconds kLook{50};
 
     explicit Watchdog(Launch& launch) : launch_(launch), patience_(watchdog_seconds()) {}
@@ -204,7 +205,7 @@ class Watchdog {
         }
     }
 
-  private:
+private:
     static constexpr double kGraceSeconds = 0.3;
     Launch& launch_;
     double patience_;
@@ -268,12 +269,15 @@ void say(Pool& to, const std::string& text) {
 void describe_timeout(Failure& failure) {
     failure.code = cudaErrorLaunchTimeout;
     failure.set_what(
-        "no thread got anywhere for %g seconds: a loop that never ends, or a wait for something "
-        "that never comes (CPU_DEVICE_WATCHDOG_SECONDS sets the patience)",
+        "a loop that never ends, or a wait for something that never comes: for %g seconds no "
+        "thread got anywhere (CPU_DEVICE_WATCHDOG_SECONDS sets the patience)",
         watchdog_seconds());
 }
 
 cudaError_t launch_request(const LaunchRequest& request) {
+    if (current.lane != nullptr) {
+        fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
+    }
     Pool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
     cudaError_t code = cudaSuccess;

@@ -69,6 +69,11 @@ bool barrier_is_full(const Worker& worker) {
     return true;
 }
 
+std::string name_of(const Lane& lane) {
+    return "thread (" + std::to_string(lane.index.x) + "," + std::to_string(lane.index.y) + "," +
+           std::to_string(lane.index.z) + ")";
+}
+
 std::string line_of(const Lane& lane) {
     return user_line({lane.place});
 }
@@ -91,13 +96,17 @@ unsigned count_lanes(const Worker& worker, unsigned Warp::*state) {
     return count;
 }
 
-void stop_at(Worker& worker, const Lane& lane, const std::string& what) {
-    Failure failure = failure_of(worker, &lane, cudaErrorLaunchFailure);
-    failure.set_what("%s", what.c_str());
+void stop_at(Worker& worker, const Lane& lane, Failure failure) {
     failure.frames[0] = lane.place;
     failure.frame_count = 1;
     worker.launch->failure.record(failure);
     worker.launch->stopped = true;
+}
+
+void stop_at(Worker& worker, const Lane& lane, const std::string& what) {
+    Failure failure = failure_of(worker, &lane, cudaErrorLaunchFailure);
+    failure.set_what("%s", what.c_str());
+    stop_at(worker, lane, failure);
 }
 
 // The compiler may have made copies of one barrier: only different lines are different places.
@@ -110,10 +119,9 @@ bool report_different_places(Worker& worker) {
             continue;
         const std::string line = line_of(other);
         if (line == first_line) continue;
-        stop_at(worker, first,
-                "threads wait at different barriers: thread (" + std::to_string(other.index.x) +
-                    "," + std::to_string(other.index.y) + "," + std::to_string(other.index.z) +
-                    ") waits at " + line + ", this one");
+        stop_at(
+            worker, first,
+            "threads wait at different barriers: " + name_of(other) + " at " + line + ", this one");
         return true;
     }
     return false;
@@ -132,11 +140,11 @@ bool complete_barrier(Worker& worker) {
     worker.barrier_result_threads = worker.barrier_threads;
     worker.barrier_threads = worker.barrier_votes = 0;
     worker.barrier_places_differ = false;
-    note_progress(worker);
+    note_meeting(worker);
     return true;
 }
 
-void arrive_at_barrier(uintptr_t place, int predicate) {
+[[gnu::always_inline]] inline void arrive_at_barrier(uintptr_t place, int predicate) {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
     lane.place = place;
@@ -186,15 +194,14 @@ bool release_from_cluster(Worker& worker) {
     for (unsigned number = 0; number < worker.warp_count; number++) {
         Warp& warp = worker.warps[number];
         for (unsigned left = warp.at_cluster; left != 0; left &= left - 1) {
-            Lane& lane = worker.lanes[number * kWarpSize +
-                                      static_cast<unsigned>(__builtin_ctz(left))];
+            Lane& lane =
+                worker.lanes[number * kWarpSize + static_cast<unsigned>(__builtin_ctz(left))];
             if (lane.cluster_phase == phase) continue;
             warp.at_cluster &= ~bit_of(lane);
             warp.ready |= bit_of(lane);
             any = true;
         }
     }
-    if (any) note_progress(worker);
     return any;
 }
 
@@ -204,7 +211,10 @@ bool wait_for_cluster(Worker& worker) {
     if (worker.cluster_told <= worker.gang->phase && !release_from_cluster(worker)) return false;
     while (!release_from_cluster(worker)) {
         if (worker.launch->stopped) return true;
-        if (worker.launch->timed_out) return false;
+        if (worker.launch->timed_out) {
+            report_timeout(worker);
+            return true;
+        }
         std::this_thread::yield();
     }
     return true;
@@ -229,18 +239,16 @@ const char* name_of(Collective kind) {
 std::string where_is(const Worker& worker, const Lane& lane) {
     const Warp& warp = worker.warps[lane.linear / kWarpSize];
     const unsigned bit = bit_of(lane);
+    std::string what;
     if ((warp.exited & bit) != 0) return "has exited";
-    const char* waits = (warp.at_barrier & bit) != 0      ? "waits in __syncthreads"
-                        : (warp.at_cluster & bit) != 0    ? "waits at the cluster barrier"
-                        : (warp.at_collective & bit) != 0 ? name_of(lane.kind)
-                                                          : "runs";
-    std::string text = waits;
+    if ((warp.at_barrier & bit) != 0) what = "__syncthreads";
+    if ((warp.at_cluster & bit) != 0) what = "the cluster barrier";
     if ((warp.at_collective & bit) != 0) {
         char mask[32];
-        std::snprintf(mask, sizeof mask, "(mask 0x%08x)", lane.mask);
-        text = "waits in " + text + mask;
+        std::snprintf(mask, sizeof mask, " (mask 0x%08x)", lane.mask);
+        what = name_of(lane.kind) + std::string(mask);
     }
-    return text + " at " + line_of(lane);
+    return "waits in " + what + " at " + line_of(lane);
 }
 
 void report_stuck_collective(Worker& worker) {
@@ -250,40 +258,35 @@ void report_stuck_collective(Worker& worker) {
     unsigned missing = lane.mask & warp.alive() & ~warp.at_collective;
     if (missing == 0) {
         for (unsigned left = lane.mask & warp.at_collective; left != 0; left &= left - 1) {
-            const Lane& other = worker.lanes[number * kWarpSize +
-                                             static_cast<unsigned>(__builtin_ctz(left))];
+            const Lane& other =
+                worker.lanes[number * kWarpSize + static_cast<unsigned>(__builtin_ctz(left))];
             if (other.mask != lane.mask || other.kind != lane.kind) missing |= bit_of(other);
         }
     }
+    const unsigned first = static_cast<unsigned>(__builtin_ctz(missing));
     char what[160];
     std::snprintf(what, sizeof what,
-                  "lane %u waits in %s for lanes of its mask 0x%08x that never arrive",
-                  lane.linear % kWarpSize, name_of(lane.kind), lane.mask);
-    std::string text = what;
-    if (missing != 0) {
-        const unsigned first = static_cast<unsigned>(__builtin_ctz(missing));
-        text += ": lane " + std::to_string(first) + " " +
-                where_is(worker, worker.lanes[number * kWarpSize + first]) + "; it waits";
-    }
-    stop_at(worker, lane, text);
+                  "lane %u waits in %s for lanes of its mask 0x%08x that never arrive: lane %u ",
+                  lane.linear % kWarpSize, name_of(lane.kind), lane.mask, first);
+    stop_at(worker, lane,
+            what + where_is(worker, worker.lanes[number * kWarpSize + first]) + ", this one");
 }
 
 void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char* barrier) {
     const Lane& waiting = first_lane(worker, state);
     const unsigned waiting_count = count_lanes(worker, state);
-    std::string text = std::string("divergent barrier: ") + std::to_string(waiting_count) + " of " +
-                       std::to_string(worker.launch->threads) + " threads wait in " + barrier;
+    std::string text;
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         const Lane& other = worker.lanes[i];
         const Warp& warp = warp_of(worker, other);
         if ((warp.*state & bit_of(other)) != 0) continue;
         // Whole warps that have exited hold up nothing.
         if (warp.has_exited() && state == &Warp::at_barrier) continue;
-        text += ", but thread (" + std::to_string(other.index.x) + "," +
-                std::to_string(other.index.y) + "," + std::to_string(other.index.z) + ") " +
-                where_is(worker, other) + "; they wait";
+        text = "divergent barrier: " + name_of(other) + " " + where_is(worker, other) + ", while ";
         break;
     }
+    text += std::to_string(waiting_count) + " of " + std::to_string(worker.launch->threads) +
+            " threads wait in " + barrier;
     stop_at(worker, waiting, text);
 }
 
@@ -335,7 +338,7 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
         answer_active_mask(warp, lanes);
         any = true;
     }
-    if (any) note_progress(worker);
+    if (any) note_meeting(worker);
     return any;
 }
 
@@ -362,6 +365,17 @@ void report_stuck_block(Worker& worker) {
     report_divergent_barrier(worker, &Warp::at_cluster, "the cluster barrier");
 }
 
+void report_timeout(Worker& worker) {
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        const Lane& lane = worker.lanes[i];
+        if ((warp_of(worker, lane).exited & bit_of(lane)) != 0) continue;
+        Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
+        describe_timeout(failure);
+        stop_at(worker, lane, failure);
+        return;
+    }
+}
+
 void leave_cluster(Worker& worker) {
     const std::lock_guard<std::mutex> lock(worker.gang->mutex);
     worker.cluster_left = true;
@@ -370,13 +384,16 @@ void leave_cluster(Worker& worker) {
 
 // ---------------------------------------------------------------- what kernels call
 
-const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
+namespace {
+
+[[gnu::always_inline]] inline const uint64_t* exchange(unsigned mask, uint64_t value,
+                                                       Collective kind, uintptr_t place) {
     Lane& lane = *current.lane;
     if ((mask & bit_of(lane)) == 0) {
         fail(cudaErrorLaunchFailure, "lane %u calls %s with mask 0x%08x, which does not name it",
              lane_id(), name_of(kind), mask);
     }
-    lane.place = as_address(__builtin_return_address(0));
+    lane.place = place;
     lane.mask = mask;
     lane.kind = kind;
     lane.value = value;
@@ -385,6 +402,12 @@ const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
     warp.ready &= ~bit_of(lane);
     switch_away(lane);
     return lane.received;
+}
+
+}  // namespace
+
+const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
+    return exchange(mask, value, kind, as_address(__builtin_return_address(0)));
 }
 
 uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, int width) {
@@ -408,7 +431,8 @@ uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, 
             if (source < segment) source = lane;
             break;
     }
-    const uint64_t* values = warp_exchange(mask, value, Collective::shuffle);
+    const uint64_t* values =
+        exchange(mask, value, Collective::shuffle, as_address(__builtin_return_address(0)));
     if ((mask >> source & 1) == 0) {
         fail(cudaErrorLaunchFailure, "shuffle reads lane %d, which is outside its mask 0x%08x",
              source, mask);
@@ -515,8 +539,7 @@ void* map_shared_rank(void* shared, unsigned rank) {
 }
 
 void relax() {
-    current.accesses_left = 0;
-    take_turns(0);
+    give_turn();
     std::this_thread::yield();
 }
 

@@ -22,6 +22,9 @@ BlockMeeting complete_block_meeting(Worker& worker);
 // Ends the launch, since no lane of the block can ever go on.
 void report_stuck_block(Worker& worker);
 
+// Ends the launch, since time is up.
+void report_timeout(Worker& worker);
+
 // Tells the gang that this block has nothing more to say at cluster barriers.
 void leave_cluster(Worker& worker);
 

@@ -61,8 +61,7 @@ void reserve(Arena& to) {
 
 // What one allocation occupies: whole pages, its end at a page's end, where a guard page follows.
 AddressRange pages_of(const Allocation& allocation) {
-    return {allocation.low / page_size() * page_size(),
-            rounded_up(allocation.high(), page_size())};
+    return {allocation.low / page_size() * page_size(), rounded_up(allocation.high(), page_size())};
 }
 
 cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {

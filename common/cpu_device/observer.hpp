@@ -31,8 +31,8 @@ enum class AccessKind : uint8_t {
 struct Access {
     uintptr_t address;
     uintptr_t place;  // return address in the kernel: read its line at place - 1
-    uint32_t path;    // hash of the calls from the kernel down to here: one source line, two callers
-    uint16_t bytes;   // 1, 2, 4, 8 or 16
+    uint32_t path;   // hash of the calls from the kernel down to here: one source line, two callers
+    uint16_t bytes;  // 1, 2, 4, 8 or 16
     AccessKind kind;
     bool split;  // part of a copy that the compiler left whole: widths and count are a best guess
 
@@ -51,7 +51,8 @@ struct AccessLog {
 struct WarpLogs {
     AccessLog lane[32];
     unsigned meeting;  // lanes that meet now; none if the logs have merely grown long
-    unsigned settled;  // lanes that do nothing more before the next barrier: they wait there or exited
+    unsigned
+        settled;  // lanes that do nothing more before the next barrier: they wait there or exited
 };
 
 struct ObservedLaunch {
@@ -62,12 +63,13 @@ struct ObservedLaunch {
 // begin_launch and end_launch come from the launching thread. The rest comes from the worker that
 // runs the block, several workers at once: keep state per worker, and merge it in end_launch.
 class Observer {
-  public:
+public:
     virtual ~Observer() = default;
 
     virtual void begin_launch(const ObservedLaunch& launch) = 0;
 
-    // [shared_low, shared_high) holds every __shared__ variable of the block, dynamic ones included.
+    // [shared_low, shared_high) holds every __shared__ variable of the block, dynamic ones
+    // included.
     virtual void begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
                              uintptr_t shared_high) = 0;
 

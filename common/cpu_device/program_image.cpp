@@ -47,10 +47,11 @@ void for_each_symbol(const std::string& path, Use use) {
     munmap(mapped, status.st_size);
 }
 
-// The runtime's own thread-local variables, and the compiler's bookkeeping for others.
+// Not the runtime's own thread-local variables (it has none inside functions), nor the compiler's
+// bookkeeping for others.
 bool is_shared_variable(std::string_view name) {
-    for (const std::string_view own : {"threadIdx", "blockIdx", "blockDim", "gridDim",
-                                       "shared_bytes"}) {
+    for (const std::string_view own :
+         {"threadIdx", "blockIdx", "blockDim", "gridDim", "shared_bytes"}) {
         if (name == own) return false;
     }
     for (const std::string_view prefix : {"_ZGV", "_ZTH", "_ZTW", "_ZN10cpu_device"}) {

@@ -19,10 +19,10 @@ struct Symbol {
 
 struct ProgramImage {
     std::string path;
-    uintptr_t load_offset;           // address in memory minus address in the file
-    uintptr_t low, high;             // code and data
-    uintptr_t code_low, code_high;   // code alone
-    std::vector<Symbol> shared;      // __shared__ variables with static size, by offset
+    uintptr_t load_offset;          // address in memory minus address in the file
+    uintptr_t low, high;            // code and data
+    uintptr_t code_low, code_high;  // code alone
+    std::vector<Symbol> shared;     // __shared__ variables with static size, by offset
     size_t thread_local_bytes;
 };
 

@@ -8,14 +8,13 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "access.hpp"
 #include "meetings.hpp"
 #include "shared_memory.hpp"
 #include "worker.hpp"
 
-// The variables that kernels see as threadIdx and so on. See builtin_variables.cpp.
-extern __thread uint3 lane_thread_index asm("threadIdx");
 extern __thread uint3 lane_block_index asm("blockIdx");
 extern __thread dim3 lane_block_dimensions asm("blockDim");
 extern __thread dim3 lane_grid_dimensions asm("gridDim");
@@ -25,18 +24,6 @@ namespace cpu_device {
 constinit thread_local Current current;
 
 namespace {
-
-void become(Lane& lane) {
-    current.lane = &lane;
-    current.accesses_left = current.accesses_per_turn;
-    current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
-    lane_thread_index = lane.index;
-}
-
-void become_scheduler() {
-    current.lane = nullptr;
-    current.stack.clear();
-}
 
 // What every lane's fiber runs: the kernel, once a block, for ever.
 void lane_main() {
@@ -57,12 +44,8 @@ void lane_main() {
 
 void start_lanes(Worker& worker) {
     for (; worker.started < worker.launch->threads; worker.started++) {
-        const unsigned i = worker.started;
-        Lane& lane = worker.lanes[i];
-        char* low = worker.stacks + i * kStackBytes;
-        // Tops at the same offset of every stack would share a few cache sets.
-        char* high = low + kStackBytes - i % 32 * 192;
-        lane.fiber.start(low, high, lane_main);
+        char* low = worker.stacks + worker.started * kStackStride;
+        worker.lanes[worker.started].fiber.start(low, low + kStackBytes, lane_main);
     }
 }
 
@@ -70,7 +53,10 @@ void start_lanes(Worker& worker) {
 void run_warp(Worker& worker, unsigned number) {
     Warp& warp = worker.warps[number];
     const std::atomic<bool>& stopped = worker.launch->stopped;
+    int rounds = 0;
     do {
+        // It may vote for ever on whether another warp has done something.
+        if (++rounds > kRoundsPerTurn) return;
         warp.turn = warp.ready;
         if (warp.turn == 0) return;
         const unsigned bit = static_cast<unsigned>(__builtin_ctz(warp.turn));
@@ -89,6 +75,7 @@ void run_rounds(Worker& worker) {
         for (unsigned number = 0; number < worker.warp_count; number++) {
             run_warp(worker, number);
             if (worker.launch->stopped) return;
+            if (worker.launch->timed_out) return report_timeout(worker);
             ready |= worker.warps[number].ready;
         }
         if (ready != 0) continue;  // those gave others a turn, and want one now
@@ -143,21 +130,6 @@ T* map_array(size_t count) {
 
 }  // namespace
 
-void switch_away(Lane& lane) {
-    Worker& worker = *current.worker;
-    Warp& warp = warp_of(worker, lane);
-    if (warp.turn == 0 || worker.launch->stopped.load(std::memory_order_relaxed)) {
-        become_scheduler();
-        Fiber::switch_over(lane.fiber, worker.home);
-        return;
-    }
-    const unsigned bit = static_cast<unsigned>(__builtin_ctz(warp.turn));
-    warp.turn &= warp.turn - 1;
-    Lane& next = worker.lanes[lane.linear / kWarpSize * kWarpSize + bit];
-    become(next);
-    Fiber::switch_over(lane.fiber, next.fiber);
-}
-
 void abandon() {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
@@ -165,37 +137,46 @@ void abandon() {
     for (;;) switch_away(lane);
 }
 
-void take_turns(uintptr_t address) {
-    Worker& worker = *current.worker;
-    Lane& lane = *current.lane;
+void give_turn() {
     current.accesses_left = current.accesses_per_turn;
-    if (worker.launch->timed_out) {
-        Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
+    if (current.lane == nullptr) return;  // the host's code, which carries hooks as well
+    if (current.worker->launch->timed_out) {
+        Failure failure = failure_of_running_lane(cudaErrorLaunchTimeout);
         describe_timeout(failure);
         fail_here(failure);
     }
-    // A loop over memory comes to new addresses in the end; one that waits stays where it is.
-    if (address < lane.lowest_seen || address > lane.highest_seen) {
-        lane.lowest_seen = std::min(lane.lowest_seen, address);
-        lane.highest_seen = std::max(lane.highest_seen, address);
-        note_progress(worker);
+    switch_away(*current.lane);
+}
+
+void take_turns(uintptr_t address) {
+    const bool sample_only = std::exchange(current.wants_sample, false);
+    if (Lane* lane = current.lane) {
+        if (address < lane->lowest_seen || address > lane->highest_seen) {
+            lane->lowest_seen = std::min(lane->lowest_seen, address);
+            lane->highest_seen = std::max(lane->highest_seen, address);
+            note_progress(*current.worker);
+        }
     }
-    switch_away(lane);
+    if (sample_only) {
+        current.accesses_left = current.accesses_per_turn;
+    } else {
+        give_turn();
+    }
 }
 
 void become_worker(Worker& worker) {
     worker.lanes = map_array<Lane>(kMaxThreads);
     worker.warps = map_array<Warp>(kMaxWarps);
-    worker.stacks = map_array<char>(kMaxThreads * kStackBytes);
+    worker.stacks = map_array<char>(kMaxThreads * kStackStride);
     for (unsigned i = 0; i < kMaxThreads; i++) {
         Lane* lane = new (&worker.lanes[i]) Lane();
         lane->linear = i;
-        lane->stack_low = reinterpret_cast<uintptr_t>(worker.stacks) + i * kStackBytes;
+        lane->stack_low = reinterpret_cast<uintptr_t>(worker.stacks) + i * kStackStride;
     }
     for (unsigned i = 0; i < kMaxWarps; i++) new (&worker.warps[i]) Warp;
     worker.thread_locals.low = thread_local_block();
     worker.thread_locals.high = worker.thread_locals.low + program_image().thread_local_bytes;
-    worker.shared_is_used.resize(program_image().shared.size());
+    mark_all_shared_used(worker);
     worker.thread = pthread_self();
     current.worker = &worker;
 

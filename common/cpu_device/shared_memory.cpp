@@ -8,8 +8,8 @@
 #include "worker.hpp"
 
 // The one dynamic array of this project's kernels. Aligned as generously as the hardware's.
-alignas(1024) thread_local unsigned char
-    shared_bytes[cpu_device::kSharedPerBlockOptIn + cpu_device::kDynamicSharedSlack];
+alignas(1024) thread_local unsigned char shared_bytes[cpu_device::kSharedPerBlockOptIn +
+                                                      cpu_device::kDynamicSharedSlack];
 
 namespace cpu_device {
 
@@ -38,6 +38,17 @@ size_t static_shared_bytes(uintptr_t kernel) {
         return bytes;
     }
     return 0;
+}
+
+void mark_all_shared_used(Worker& worker) {
+    const std::vector<Symbol>& variables = program_image().shared;
+    worker.shared_is_used.assign(variables.size(), 0);
+    for (size_t i = 0; i < variables.size(); i++) {
+        // Those declared inside functions. Others may be a library's, which counts on zero.
+        if (variables[i].name.rfind("_ZZ", 0) != 0) continue;
+        worker.shared_is_used[i] = 1;
+        worker.used_shared.push_back(static_cast<unsigned>(i));
+    }
 }
 
 void poison_shared_memory(Worker& worker) {

@@ -13,8 +13,8 @@ namespace cpu_device {
 
 struct Worker;
 
-constexpr size_t kSharedPerBlock = 48 * 1024;         // without asking
-constexpr size_t kSharedPerBlockOptIn = 227 * 1024;   // with cudaFuncSetAttribute
+constexpr size_t kSharedPerBlock = 48 * 1024;        // without asking
+constexpr size_t kSharedPerBlockOptIn = 227 * 1024;  // with cudaFuncSetAttribute
 // Behind the largest dynamic array lies room that nobody uses, so that running past it is seen.
 constexpr size_t kDynamicSharedSlack = 16 * 1024;
 
@@ -27,6 +27,9 @@ const Symbol* nearest_shared_variable(uintptr_t offset);
 
 // Static shared memory that the function `kernel` declares itself. Its callees' is not known.
 size_t static_shared_bytes(uintptr_t kernel);
+
+// Makes the next poisoning one of all variables: before its first block a worker's are zero.
+void mark_all_shared_used(Worker& worker);
 
 // Fills the block's shared memory with 0xFF, a NaN in every floating type: dynamic memory as far as
 // the launch asked for it, and the variables that an earlier block of this worker used.

@@ -37,8 +37,8 @@ std::string output_of(const std::vector<std::string>& command) {
     for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     pid_t child = 0;
-    const bool started = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(),
-                                      environ) == 0;
+    const bool started =
+        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
 

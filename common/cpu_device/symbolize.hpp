@@ -22,11 +22,15 @@ std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& 
 // Whether the file is part of the CPU device or of the system's headers, not the user's.
 bool is_ours_or_the_systems(const std::string& file);
 
+// A path, perhaps with a line, relative to the working directory if it lies below.
+std::string short_path(const std::string& path);
+
 // "file:line" of the innermost line that is not part of the CPU device or of the system's headers,
 // or what can be said instead. The addresses are a call stack, innermost first.
 std::string user_line(const std::vector<uintptr_t>& return_addresses);
 
-// The demangled name of the function that holds `address`, without its parameters. Empty if unknown.
+// The demangled name of the function that holds `address`, without its parameters. Empty if
+// unknown.
 std::string function_name(uintptr_t address);
 
 }  // namespace cpu_device

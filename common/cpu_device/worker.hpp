@@ -19,20 +19,28 @@
 #include "memory.hpp"
 #include "observer.hpp"
 
+// What kernels see as threadIdx. See builtin_variables.cpp.
+extern __thread uint3 lane_thread_index asm("threadIdx");
+
 namespace cpu_device {
 
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMaxThreads = 1024;
 constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
 constexpr size_t kStackBytes = 64 * 1024;
+// Stacks lie five cache lines off a power of two: otherwise all tops would share a few cache sets.
+constexpr size_t kStackStride = kStackBytes + 5 * 64;
 constexpr unsigned kRememberedCalls = 64;
 // After this many memory accesses without waiting a lane gives the others a turn, in case it waits
 // for one of them in a loop.
 constexpr int kAccessesPerTurn = 1 << 16;
 constexpr int kObservedAccessesPerTurn = 1 << 10;  // so that what is noted of them stays small
+constexpr int kRoundsPerTurn = 256;                // of a warp whose lanes meet only each other
+constexpr unsigned kMeetingsPerSample = 1024;
 constexpr int kAtomicCost = 1 << 10;  // atomics are what such loops are made of: counted as many
 
-struct Lane {
+// Begins with what every switch touches.
+struct alignas(64) Lane {
     Fiber fiber;
     uint3 index{};
     unsigned linear = 0;
@@ -48,7 +56,7 @@ struct Lane {
     uint64_t cluster_phase = 0;    // the one it arrived in
     bool cluster_arrived = false;  // it has yet to wait for that phase
 
-    // Whether it gets anywhere between its turns: the range of addresses it was seen at.
+    // The range of addresses it was seen at: work comes to new ones, waiting does not.
     uintptr_t lowest_seen = 0, highest_seen = 0;
 
     // What the observer gets.
@@ -138,16 +146,16 @@ struct Worker {
     uint64_t cluster_told = 0;
     bool cluster_left = false;
 
-    AddressRange thread_locals;   // the executable's, of this OS thread
-    AddressRange dynamic_shared;  // as large as this launch asked
+    AddressRange thread_locals;           // the executable's, of this OS thread
+    AddressRange dynamic_shared;          // as large as this launch asked
     std::vector<uint8_t> shared_is_used;  // by a block since the last poisoning, per variable
     std::vector<unsigned> used_shared;    // the same as a list
 
     std::vector<Allocation> recent;  // that accesses went to, latest first
 
-    // For the watchdog: counts whatever cannot go on for ever.
+    // For the watchdog: counts what cannot go on for ever, exits and new addresses.
     std::atomic<uint64_t> progress{0};
-    std::atomic<bool> busy{false};
+    unsigned meetings = 0;
     pthread_t thread{};
     sigjmp_buf landing;  // where a signal that ends the block continues
     Failure fault;       // what the signal handler saw
@@ -166,7 +174,9 @@ struct QuickRange {
         span = fits ? range.high - range.low - 16 : 0;
     }
     void clear() { set({}); }
-    bool holds(uintptr_t address, unsigned bytes) const { return address - low <= span + 16 - bytes; }
+    bool holds(uintptr_t address, unsigned bytes) const {
+        return address - low <= span + 16 - bytes;
+    }
 };
 
 // What the hooks look at on every access. All ranges are empty while no lane runs, so that code of
@@ -174,8 +184,10 @@ struct QuickRange {
 struct Current {
     Lane* lane = nullptr;
     Worker* worker = nullptr;
+    bool in_signal = false;
     int accesses_left = 0;
     int accesses_per_turn = kAccessesPerTurn;
+    bool wants_sample = false;  // the next access is to be looked at for progress
     QuickRange stack, dynamic_shared, static_shared, loaded, stored;
 };
 extern constinit thread_local Current current;
@@ -194,6 +206,11 @@ inline void note_progress(Worker& worker) {
                           std::memory_order_relaxed);
 }
 
+// Lanes that meet do not thereby get anywhere: now and then one of them is watched.
+inline void note_meeting(Worker& worker) {
+    if (++worker.meetings % kMeetingsPerSample == 0) current.wants_sample = true;
+}
+
 // Prepares the calling OS thread to run blocks.
 void become_worker(Worker& worker);
 
@@ -204,14 +221,44 @@ void prepare_for_launch(Worker& worker);
 // stopped.
 void run_block(Worker& worker);
 
-// Suspends the running lane. Whoever makes it ready again, or leaves it ready, decides when it
-// goes on.
-void switch_away(Lane& lane);
+inline void become(Lane& lane) {
+    current.lane = &lane;
+    current.accesses_left = current.wants_sample ? 0 : current.accesses_per_turn;
+    current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
+    lane_thread_index = lane.index;
+}
+
+inline void become_scheduler() {
+    current.lane = nullptr;
+    current.stack.clear();
+}
+
+// Suspends the running lane, and goes on with the next one of this round of its warp or, if there
+// is none, with the scheduler. Whoever makes the lane ready again, or leaves it ready, decides when
+// it goes on. Always inline: a processor predicts wrongly every return that follows a switch.
+[[gnu::always_inline]] inline void switch_away(Lane& lane) {
+    Worker& worker = *current.worker;
+    Warp& warp = warp_of(worker, lane);
+    Fiber* to = &worker.home;
+    if (warp.turn == 0 || worker.launch->stopped.load(std::memory_order_relaxed)) {
+        become_scheduler();
+    } else {
+        const unsigned next = static_cast<unsigned>(__builtin_ctz(warp.turn));
+        warp.turn &= warp.turn - 1;
+        Lane& next_lane = worker.lanes[lane.linear / kWarpSize * kWarpSize + next];
+        become(next_lane);
+        to = &next_lane.fiber;
+    }
+    Fiber::switch_over(lane.fiber, *to);
+}
 
 // Ends the running lane's launch: what it was doing is never resumed.
 [[noreturn]] void abandon();
 
-// Gives others a turn, and looks whether the lane gets anywhere and whether time is up.
+// Gives the other lanes of the warp, and then other warps, a turn. Fails if time is up.
+void give_turn();
+
+// What the hooks call when accesses_left is used up, at `address`: a sample or a turn is due.
 void take_turns(uintptr_t address);
 
 }  // namespace cpu_device
