@@ -163,7 +163,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, void (*kernel)(Par
 }
 
 // The block size, a multiple of the warp, at which most threads are resident; ties go to the larger
-// block, as in the toolkit. shared_bytes_of tells the dynamic shared memory of a block of n threads.
+// block, as in the toolkit. shared_bytes_of tells the dynamic shared memory of a block of n
+// threads.
 template <class Function, class SharedBytes>
 cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* min_grid, int* block_threads,
                                                            Function* kernel,
