@@ -19,8 +19,14 @@
 #define __noinline__
 
 // One block runs at a time on a thread of the operating system, so the thread's storage is the
-// block's. At block scope thread_local implies static, as __shared__ does.
+// block's. At block scope thread_local implies static, as __shared__ does. Constant initialization,
+// which here means none, keeps g++ from guarding an array of a class such as half with a flag that
+// every lane would read. (clang-tidy does not know the word.)
+#ifdef __clang__
 #define __shared__ thread_local
+#else
+#define __shared__ __constinit thread_local
+#endif
 
 // A constant or managed variable of a header is one object, however many files include it.
 #define __constant__ inline

@@ -115,10 +115,10 @@ public:
     }
 
     __host__ __device__ friend SmallFloat __hneg(SmallFloat a) {
-        return from_bits(a.bits_ ^ sign_bit);
+        return __hisnan(a) ? from_bits(nan_bits) : from_bits(a.bits_ ^ sign_bit);
     }
     __host__ __device__ friend SmallFloat __habs(SmallFloat a) {
-        return from_bits(a.bits_ & ~sign_bit & 0xffff);
+        return __hisnan(a) ? from_bits(nan_bits) : from_bits(a.bits_ & ~sign_bit & 0xffff);
     }
 
     __host__ __device__ friend SmallFloat operator+(SmallFloat a, SmallFloat b) {
