@@ -98,12 +98,16 @@ void list_verb() {
     for (const Stage& stage : all_stages()) {
         std::printf("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
         for (const Variant& variant : stage.variants) {
-            std::printf("    %-18s %g + %g accesses; %s\n", variant.name.c_str(), variant.traffic.loads,
-                        variant.traffic.stores, variant.summary.c_str());
+            std::printf("    %-16s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads, variant.traffic.stores,
+                        variant.summary.c_str());
         }
     }
-    std::printf("\nNamed inputs (--input):\n");
-    for (const Input input : all_inputs()) std::printf("    %-18s %s\n", name_of(input), summary_of(input));
+    std::printf("\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n");
+    for (const Input input : all_inputs()) std::printf("    %-16s %s\n", name_of(input), summary_of(input));
+}
+
+bool is_verb(const CLI::App& app, const std::string& word) {
+    return !app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; }).empty();
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -130,6 +134,9 @@ int parse_and_run(int argc, char** argv) {
     }
     add_run_flags(*run, options, words);
 
+    if (!single && argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
+        throw UsageError(std::string("no verb is called '") + argv[1] + "'; here are: run list header");
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
