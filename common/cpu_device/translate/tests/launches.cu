@@ -48,6 +48,28 @@ template <class T> struct Wrapped { using type = T; };
 template <class T> constexpr int one_of(int) { return 1; }
 template <int kValue> constexpr int same(int value) { return kValue + value; }
 
+// Three names of one array: each sees what was written through the others.
+extern __shared__ __align__(16) unsigned char global_bytes[];
+namespace outer {
+extern __shared__ float2 pairs[];
+}
+__device__ float* block_array() {
+    extern __shared__ __align__(8) float values[];
+    return values;
+}
+template <class Row> __global__ void sum_rows(int* cell) {
+    extern __shared__ volatile int rows[][4];
+    rows[threadIdx.x][3] = static_cast<int>(sizeof(Row));
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    for (unsigned i = 0; i < blockDim.x; ++i) {
+        const int in_bytes = *reinterpret_cast<const int*>(global_bytes + 16 * i + 12);
+        const int in_pairs = __float_as_int(outer::pairs[2 * i + 1].y);
+        const int in_block = __float_as_int(block_array()[4 * i + 3]);
+        atomicAdd(cell, in_bytes + 10 * in_pairs + 100 * in_block);
+    }
+}
+
 namespace outer { namespace inner {
 template <class T> __global__ void add_size(int* cell) { atomicAdd(cell, static_cast<int>(sizeof(T))); }
 } }
@@ -213,6 +235,12 @@ TEST_CASE("launches over many lines") {
 nt<<<1, 1>>>(cell.data());
     CHECK(__LINE__ == line_before + 14);
     CHECK(cell.read() == 9);
+}
+
+TEST_CASE("dynamic shared memory has many names and is one array") {
+    Cell cell;
+    sum_rows<double><<<1, 8, 8 * 4 * sizeof(int)>>>(cell.data());
+    CHECK(cell.read() == 8 * 888);
 }
 
 TEST_CASE("what only looks like a launch stays") {
