@@ -9,6 +9,11 @@
 
 // clang-format off: the layout is part of what is tested
 
+extern __shared__ __align__(16) unsigned char global_bytes[];
+namespace elsewhere {
+extern __shared__ float2 pairs[];
+}
+
 namespace {
 
 // An int on the device that kernels write to.
@@ -48,11 +53,7 @@ template <class T> struct Wrapped { using type = T; };
 template <class T> constexpr int one_of(int) { return 1; }
 template <int kValue> constexpr int same(int value) { return kValue + value; }
 
-// Three names of one array: each sees what was written through the others.
-extern __shared__ __align__(16) unsigned char global_bytes[];
-namespace outer {
-extern __shared__ float2 pairs[];
-}
+// Each of these names sees what was written through the others.
 __device__ float* block_array() {
     extern __shared__ __align__(8) float values[];
     return values;
@@ -64,7 +65,7 @@ template <class Row> __global__ void sum_rows(int* cell) {
     if (threadIdx.x > 0) return;
     for (unsigned i = 0; i < blockDim.x; ++i) {
         const int in_bytes = *reinterpret_cast<const int*>(global_bytes + 16 * i + 12);
-        const int in_pairs = __float_as_int(outer::pairs[2 * i + 1].y);
+        const int in_pairs = __float_as_int(elsewhere::pairs[2 * i + 1].y);
         const int in_block = __float_as_int(block_array()[4 * i + 3]);
         atomicAdd(cell, in_bytes + 10 * in_pairs + 100 * in_block);
     }
