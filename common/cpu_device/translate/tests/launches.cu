@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Launches in every form that nvcc takes, some of them on purpose hard to read. Compiled as it is by
-// nvcc and translated for the CPU device; each case checks what its kernel wrote.
+// Launches in every form that nvcc takes, some of them on purpose hard to read. Compiled as it is
+// by nvcc and translated for the CPU device; each case checks what its kernel wrote.
 #include <cuda_runtime.h>
 
 #include <utility>
@@ -19,7 +19,10 @@ namespace {
 // An int on the device that kernels write to.
 class Cell {
 public:
-    Cell() { cudaMalloc(&data_, sizeof(int)); cudaMemset(data_, 0, sizeof(int)); }
+    Cell() {
+        cudaMalloc(&data_, sizeof(int));
+        cudaMemset(data_, 0, sizeof(int));
+    }
     Cell(const Cell&) = delete;
     ~Cell() { cudaFree(data_); }
     int* data() { return data_; }
@@ -34,9 +37,15 @@ private:
     int* data_ = nullptr;
 };
 
-__global__ void add(int* cell, int value) { atomicAdd(cell, value); }
-__global__ void add(int* cell, float value) { atomicAdd(cell, static_cast<int>(value * 10)); }
-__global__ void count(int* cell) { atomicAdd(cell, 1); }
+__global__ void add(int* cell, int value) {
+    atomicAdd(cell, value);
+}
+__global__ void add(int* cell, float value) {
+    atomicAdd(cell, static_cast<int>(value * 10));
+}
+__global__ void count(int* cell) {
+    atomicAdd(cell, 1);
+}
 __global__ void count_dynamic(int* cell) {
     extern __shared__ int tile[];
     tile[threadIdx.x] = 1;
@@ -44,21 +53,43 @@ __global__ void count_dynamic(int* cell) {
     atomicAdd(cell, tile[blockDim.x - 1 - threadIdx.x]);
 }
 
-template <int kValue> __global__ void add_constant(int* cell) { atomicAdd(cell, kValue); }
-template <int kFactor, class T> __global__ void add_product(int* cell, T value) { atomicAdd(cell, static_cast<int>(kFactor * value)); }
-template <class... Values> __global__ void add_all(int* cell, Values... values) { atomicAdd(cell, (0 + ... + values)); }
+template <int kValue>
+__global__ void add_constant(int* cell) {
+    atomicAdd(cell, kValue);
+}
+template <int kFactor, class T>
+__global__ void add_product(int* cell, T value) {
+    atomicAdd(cell, static_cast<int>(kFactor * value));
+}
+template <class... Values>
+__global__ void add_all(int* cell, Values... values) {
+    atomicAdd(cell, (0 + ... + values));
+}
 
-template <int kValue> struct Constant { static constexpr int value = kValue; };
-template <class T> struct Wrapped { using type = T; };
-template <class T> constexpr int one_of(int) { return 1; }
-template <int kValue> constexpr int same(int value) { return kValue + value; }
+template <int kValue>
+struct Constant {
+    static constexpr int value = kValue;
+};
+template <class T>
+struct Wrapped {
+    using type = T;
+};
+template <class T>
+constexpr int one_of(int) {
+    return 1;
+}
+template <int kValue>
+constexpr int same(int value) {
+    return kValue + value;
+}
 
 // Each of these names sees what was written through the others.
 __device__ float* block_array() {
     extern __shared__ __align__(8) float values[];
     return values;
 }
-template <class Row> __global__ void sum_rows(int* cell) {
+template <class Row>
+__global__ void sum_rows(int* cell) {
     extern __shared__ volatile int rows[][4];
     rows[threadIdx.x][3] = static_cast<int>(sizeof(Row));
     __syncthreads();
@@ -71,19 +102,30 @@ template <class Row> __global__ void sum_rows(int* cell) {
     }
 }
 
-namespace outer { namespace inner {
-template <class T> __global__ void add_size(int* cell) { atomicAdd(cell, static_cast<int>(sizeof(T))); }
-} }
+namespace outer {
+namespace inner {
+template <class T>
+__global__ void add_size(int* cell) {
+    atomicAdd(cell, static_cast<int>(sizeof(T)));
+}
+}  // namespace inner
+}  // namespace outer
 
 using Kernel = void (*)(int*);
-Kernel pick(int which) { return which == 0 ? add_constant<5> : count; }
+Kernel pick(int which) {
+    return which == 0 ? add_constant<5> : count;
+}
 
 struct Holder {
     Kernel kernel = add_constant<3>;
-    void launch(int* cell) { this->kernel<<<1, 1>>>(cell); (*this).kernel<<<1, 1>>>(cell); }
+    void launch(int* cell) {
+        this->kernel<<<1, 1>>>(cell);
+        (*this).kernel<<<1, 1>>>(cell);
+    }
 };
 
-template <class T, int kRows> struct Launcher {
+template <class T, int kRows>
+struct Launcher {
     static constexpr int kTwice = 2 * kRows;
     static void run(int* cell) {
         constexpr int kThrice = 3 * kRows;
@@ -94,15 +136,14 @@ template <class T, int kRows> struct Launcher {
     }
 };
 
-template <class... Values> void launch_pack(int* cell, Values... values) {
+template <class... Values>
+void launch_pack(int* cell, Values... values) {
     add_all<<<1, 1>>>(cell, values...);
     add_all<Values...><<<1, 1>>>(cell, std::forward<Values>(values)...);
 }
 
 #define LAUNCH(kernel, blocks, ...) kernel<<<blocks, 1>>>(__VA_ARGS__)
-#define LAUNCH_ON_ONE(kernel) \
-    kernel<<<1,               \
-             1>>>
+#define LAUNCH_ON_ONE(kernel) kernel<<<1, 1>>>
 #define SUFFIXED(suffix) add_##suffix
 #define LAUNCH_PASTED(suffix, value) add_##suffix<value><<<1, 1>>>
 #define ONE_BLOCK 1, 1
@@ -126,7 +167,7 @@ TEST_CASE("template arguments may hold anything") {
     add_constant<Constant<7>::value><<<1, 1>>>(cell.data());
     outer::inner::add_size<Wrapped<Wrapped<double>>::type><<<1, 1>>>(cell.data());
     outer::inner::add_size<std::pair<Wrapped<int>, std::pair<int, int>>><<<1, 1>>>(cell.data());
-    ::outer::inner::add_size<char [(4 > 3) ? 9 : 2]><<<1, 1>>>(cell.data());
+    ::outer::inner::add_size<char[(4 > 3) ? 9 : 2]><<<1, 1>>>(cell.data());
     add_constant<(1 << 4)><<<1, 1>>>(cell.data());
     add_constant<1 << 4><<<1, 1>>>(cell.data());
     add_constant<(3 < 4)><<<1, 1>>>(cell.data());
@@ -162,7 +203,10 @@ TEST_CASE("kernels held in variables and expressions") {
     Kernel* pointer = &table[1];
     Holder holder;
     int calls = 0;
-    const auto choose = [&](Kernel kernel) { ++calls; return kernel; };
+    const auto choose = [&](Kernel kernel) {
+        ++calls;
+        return kernel;
+    };
     local<<<1, 1>>>(cell.data());
     table[calls + 1]<<<1, 1>>>(cell.data());
     (*pointer)<<<1, 1>>>(cell.data());
@@ -182,8 +226,8 @@ TEST_CASE("a configuration may hold templates, comparisons and calls") {
     const int n = 5, m = 3;
     count<<<one_of<Wrapped<Wrapped<int>>>(2), 1>>>(cell.data());
     count<<<same<Constant<1>::value>(1), (n >> 1)>>>(cell.data());
-    count<<<n<m ? 7 : 2, 1>>>(cell.data());
-    count<<<n > m, 1>>>(cell.data());
+    count < <<n<m ? 7 : 2, 1>>>(cell.data());
+    count < < <n> m, 1 >>> (cell.data());
     count<<<(n > m ? 1 : 2), [&] { return m; }()>>>(cell.data());
     CHECK(cell.read() == 1 + 4 + 2 + 1 + 3);
 }
@@ -191,17 +235,28 @@ TEST_CASE("a configuration may hold templates, comparisons and calls") {
 TEST_CASE("launches in statements, expressions and arguments") {
     Cell cell;
     int* data = cell.data();
-    if (data != nullptr) count<<<1, 1>>>(data); else add_constant<100><<<1, 1>>>(data);
-    if (data == nullptr) add_constant<100><<<1, 1>>>(data); else count<<<1, 1>>>(data);
+    if (data != nullptr)
+        count<<<1, 1>>>(data);
+    else
+        add_constant<100><<<1, 1>>>(data);
+    if (data == nullptr)
+        add_constant<100><<<1, 1>>>(data);
+    else
+        count<<<1, 1>>>(data);
     if (data != nullptr) (*pick)(0)<<<1, 1>>>(data);
     for (int i = 0; i < 2; ++i) (count)<<<1, 1>>>(data);
-    count<<<1, 1>>>(data); count<<<1, 1>>>(data); /* count<<<1, 1>>>(data); */ count<<<1, 1>>>(data);
+    count<<<1, 1>>>(data);
+    count<<<1, 1>>>(data); /* count<<<1, 1>>>(data); */
+    count<<<1, 1>>>(data);
     CHECK((count<<<1, 1>>>(data), cudaGetLastError()) == cudaSuccess);
     CHECK(AND_STATUS((add<<<1, 1>>>(data, 20)), cudaGetLastError()) == cudaSuccess);
     data != nullptr ? count<<<1, 1>>>(data) : add_constant<100><<<1, 1>>>(data);
     (void)(count<<<1, 1>>>(data), 0);
     [data] { return count<<<1, 1>>>(data); }();
-    add<<<1, 1>>>(data, [&] { count<<<1, 1>>>(data); return 30; }());
+    add<<<1, 1>>>(data, [&] {
+        count<<<1, 1>>>(data);
+        return 30;
+    }());
     CHECK(cell.read() == 1 + 1 + 5 + 2 + 3 + 1 + 20 + 1 + 1 + 1 + 31);
 }
 
@@ -222,16 +277,9 @@ TEST_CASE("launches over many lines") {
     Cell cell;
     const int line_before = __LINE__;
     add_product  // count<<<1, 1>>>(nullptr);
-        <
-            2,
-            int
-        >
-        /* <<< */ <<<
-            1,  // one
-            1
-        >>> (
-            cell.data(),
-            4);
+        <2, int>
+        /* <<< */<<<1,  // one
+                    1>>>(cell.data(), 4);
     cou\
 nt<<<1, 1>>>(cell.data());
     CHECK(__LINE__ == line_before + 14);
