@@ -7,8 +7,6 @@
 
 #include "common/testing/catch.hpp"
 
-// clang-format off: the layout is part of what is tested
-
 extern __shared__ __align__(16) unsigned char global_bytes[];
 namespace elsewhere {
 extern __shared__ float2 pairs[];
@@ -143,7 +141,11 @@ void launch_pack(int* cell, Values... values) {
 }
 
 #define LAUNCH(kernel, blocks, ...) kernel<<<blocks, 1>>>(__VA_ARGS__)
-#define LAUNCH_ON_ONE(kernel) kernel<<<1, 1>>>
+// clang-format off
+#define LAUNCH_ON_ONE(kernel) \
+    kernel<<<1,               \
+             1>>>
+// clang-format on
 #define SUFFIXED(suffix) add_##suffix
 #define LAUNCH_PASTED(suffix, value) add_##suffix<value><<<1, 1>>>
 #define ONE_BLOCK 1, 1
@@ -162,12 +164,13 @@ TEST_CASE("a configuration has one to four values") {
     CHECK(cell.read() == 3 + 6 + 32 + 16 + 1);
 }
 
+// clang-format off
 TEST_CASE("template arguments may hold anything") {
     Cell cell;
     add_constant<Constant<7>::value><<<1, 1>>>(cell.data());
     outer::inner::add_size<Wrapped<Wrapped<double>>::type><<<1, 1>>>(cell.data());
     outer::inner::add_size<std::pair<Wrapped<int>, std::pair<int, int>>><<<1, 1>>>(cell.data());
-    ::outer::inner::add_size<char[(4 > 3) ? 9 : 2]><<<1, 1>>>(cell.data());
+    ::outer::inner::add_size<char [(4 > 3) ? 9 : 2]><<<1, 1>>>(cell.data());
     add_constant<(1 << 4)><<<1, 1>>>(cell.data());
     add_constant<1 << 4><<<1, 1>>>(cell.data());
     add_constant<(3 < 4)><<<1, 1>>>(cell.data());
@@ -175,6 +178,7 @@ TEST_CASE("template arguments may hold anything") {
     add_constant<'>'><<<1, 1>>>(cell.data());
     CHECK(cell.read() == 7 + 1 + 12 + 9 + 16 + 16 + 1 + 1000 + 62);
 }
+// clang-format on
 
 TEST_CASE("deduced template arguments, overloads and packs") {
     Cell cell;
@@ -221,13 +225,14 @@ TEST_CASE("kernels held in variables and expressions") {
     CHECK(cell.read() == 2 + 4 + 4 + 1 + 5 + 128 + 3 + 6 + 1 + 2);
 }
 
+// clang-format off
 TEST_CASE("a configuration may hold templates, comparisons and calls") {
     Cell cell;
     const int n = 5, m = 3;
     count<<<one_of<Wrapped<Wrapped<int>>>(2), 1>>>(cell.data());
     count<<<same<Constant<1>::value>(1), (n >> 1)>>>(cell.data());
-    count < <<n<m ? 7 : 2, 1>>>(cell.data());
-    count < < <n> m, 1 >>> (cell.data());
+    count<<<n<m ? 7 : 2, 1>>>(cell.data());
+    count<<<n > m, 1>>>(cell.data());
     count<<<(n > m ? 1 : 2), [&] { return m; }()>>>(cell.data());
     CHECK(cell.read() == 1 + 4 + 2 + 1 + 3);
 }
@@ -235,30 +240,20 @@ TEST_CASE("a configuration may hold templates, comparisons and calls") {
 TEST_CASE("launches in statements, expressions and arguments") {
     Cell cell;
     int* data = cell.data();
-    if (data != nullptr)
-        count<<<1, 1>>>(data);
-    else
-        add_constant<100><<<1, 1>>>(data);
-    if (data == nullptr)
-        add_constant<100><<<1, 1>>>(data);
-    else
-        count<<<1, 1>>>(data);
+    if (data != nullptr) count<<<1, 1>>>(data); else add_constant<100><<<1, 1>>>(data);
+    if (data == nullptr) add_constant<100><<<1, 1>>>(data); else count<<<1, 1>>>(data);
     if (data != nullptr) (*pick)(0)<<<1, 1>>>(data);
     for (int i = 0; i < 2; ++i) (count)<<<1, 1>>>(data);
-    count<<<1, 1>>>(data);
-    count<<<1, 1>>>(data); /* count<<<1, 1>>>(data); */
-    count<<<1, 1>>>(data);
+    count<<<1, 1>>>(data); count<<<1, 1>>>(data); /* count<<<1, 1>>>(data); */ count<<<1, 1>>>(data);
     CHECK((count<<<1, 1>>>(data), cudaGetLastError()) == cudaSuccess);
     CHECK(AND_STATUS((add<<<1, 1>>>(data, 20)), cudaGetLastError()) == cudaSuccess);
     data != nullptr ? count<<<1, 1>>>(data) : add_constant<100><<<1, 1>>>(data);
     (void)(count<<<1, 1>>>(data), 0);
     [data] { return count<<<1, 1>>>(data); }();
-    add<<<1, 1>>>(data, [&] {
-        count<<<1, 1>>>(data);
-        return 30;
-    }());
+    add<<<1, 1>>>(data, [&] { count<<<1, 1>>>(data); return 30; }());
     CHECK(cell.read() == 1 + 1 + 5 + 2 + 3 + 1 + 20 + 1 + 1 + 1 + 31);
 }
+// clang-format on
 
 TEST_CASE("launches in macros and their arguments") {
     Cell cell;
@@ -273,18 +268,27 @@ TEST_CASE("launches in macros and their arguments") {
     CHECK(cell.read() == 2 + 3 + 2 + 1 + 10 + 1 + 6 + 50);
 }
 
+// clang-format off
 TEST_CASE("launches over many lines") {
     Cell cell;
     const int line_before = __LINE__;
     add_product  // count<<<1, 1>>>(nullptr);
-        <2, int>
-        /* <<< */<<<1,  // one
-                    1>>>(cell.data(), 4);
+        <
+            2,
+            int
+        >
+        /* <<< */ <<<
+            1,  // one
+            1
+        >>> (
+            cell.data(),
+            4);
     cou\
 nt<<<1, 1>>>(cell.data());
     CHECK(__LINE__ == line_before + 14);
     CHECK(cell.read() == 9);
 }
+// clang-format on
 
 TEST_CASE("dynamic shared memory has many names and is one array") {
     Cell cell;
