@@ -146,7 +146,7 @@ expect 0 'stages\[header 01_naive_softmax\]' header 1
 expect 0 'stages\[list\]' list
 expect 0 'example_01_naive_softmax\[left --right\]' example 01 -- left --right
 expect 8 'ctest --test-dir .*/build/cpu --output-on-failure --parallel [0-9]+' test
-expect 8 '--tests-regex \^test_\(01_naive_softmax\):  -V.*building test_01_naive_softmax ' test 1 -V
+expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_softmax ' test 1 -V
 touch broken
 expect 1 "error: 'rwo' was not declared.*the build failed; all it said: .*/build/cpu/build.log" run 1
 
