@@ -16,14 +16,13 @@ check_format() {
         say "the layout is that of clang-format 14, and here is $(version_of "$formatter"): not checked"
         return
     fi
-    export formatter
     sources '*.cpp' '*.hpp' '*.h' '*.cu' '*.cuh' | (
         cd "$root"
         if [[ $1 == fix ]]; then
             xargs "$formatter" -i
         else
-            xargs -P "$(nproc)" -I FILE bash -c '"$formatter" FILE | cmp -s - FILE ||
-                { echo "FILE: clang-format would change it; ./stages lint --fix does" && exit 1; }'
+            xargs -P "$(nproc)" -I FILE bash -c "$formatter FILE | cmp -s - FILE ||
+                { echo 'FILE: clang-format would change it; ./stages lint --fix does' && exit 1; }"
         fi
     )
 }
