@@ -10,7 +10,7 @@ option(STAGES_WARNINGS_AS_ERRORS "a compiler warning in the course's own files s
 find_program(STAGES_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
 mark_as_advanced(STAGES_NVCC)
 
-# Compute capabilities of this machine's GPUs, as 90;120. Empty: no GPU.
+# The architectures of this machine's GPUs, as 86-real;90a-real. Empty: no GPU.
 function(find_gpus result)
     execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                     OUTPUT_VARIABLE output RESULT_VARIABLE status ERROR_QUIET)
@@ -19,6 +19,9 @@ function(find_gpus result)
         string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${output}")
         list(REMOVE_DUPLICATES capabilities)
         string(REPLACE "." "" capabilities "${capabilities}")
+        list(TRANSFORM capabilities APPEND "-real")
+        # From Hopper on, some instructions exist for the one architecture alone: 90a.
+        list(TRANSFORM capabilities REPLACE "^(9[0-9]|[0-9][0-9][0-9])-" "\\1a-")
     endif()
     set(${result} "${capabilities}" PARENT_SCOPE)
 endfunction()
@@ -50,7 +53,7 @@ if(STAGES_BACKEND STREQUAL "cuda")
     if(STAGES_CUDA_ARCHITECTURES)
         set(CMAKE_CUDA_ARCHITECTURES ${STAGES_CUDA_ARCHITECTURES})
     elseif(gpus)
-        list(TRANSFORM gpus APPEND "-real" OUTPUT_VARIABLE CMAKE_CUDA_ARCHITECTURES)
+        set(CMAKE_CUDA_ARCHITECTURES ${gpus})
     elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
         set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120-real 120-virtual)
     elseif(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 11.8)
