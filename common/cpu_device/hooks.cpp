@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions that g++ -fsanitize=thread and -fsanitize=bounds call. ThreadSanitizer's own
-// library is never linked: these check where a kernel's access goes and note it for the observer.
-// The compiler takes them for functions that do not throw.
+// The functions that g++ calls in code compiled with -fsanitize=thread, -fsanitize=bounds and
+// -fsanitize-coverage=trace-pc. ThreadSanitizer's own library is never linked: these check where a
+// kernel's access goes and note it, and the way there, for the observer. The compiler takes them
+// for functions that do not throw.
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
@@ -94,6 +95,14 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
                      static_cast<long long>(index), data.array_type->name);
     std::snprintf(failure.place, sizeof failure.place, "%s:%u", data.file, data.line);
     fail_here(failure);
+}
+
+// Kept even where nothing is accessed: lanes of a warp run together between such places.
+void note_waypoint(uintptr_t place) {
+    Lane* lane = current.lane;
+    if (lane == nullptr) return;
+    lane->log.push_back({0, place, lane->path, 0, AccessKind::waypoint, false});
+    if (lane->log.size() >= kLongLog) give_turn();
 }
 
 // One of the other lanes may hold what this one's loop waits for.
@@ -202,6 +211,9 @@ void __tsan_read_range(void* pointer, size_t bytes) {
 }
 void __tsan_write_range(void* pointer, size_t bytes) {
     check_range(pointer, bytes, Direction::store, RETURN_ADDRESS);
+}
+void __sanitizer_cov_trace_pc() {
+    if (__builtin_expect(current.observed, 0)) note_waypoint(RETURN_ADDRESS);
 }
 void __tsan_func_entry(void* caller) {
     enter_function(reinterpret_cast<uintptr_t>(caller),

@@ -25,6 +25,7 @@ enum class AccessKind : uint8_t {
     constant_store,
     bulk_load,
     bulk_store,
+    waypoint,  // no access: the lane came past this place, which tells the branches it took
 };
 
 // One access of one lane, in program order.
@@ -32,7 +33,7 @@ struct Access {
     uintptr_t address;
     uintptr_t place;  // return address in the kernel: read its line at place - 1
     uint32_t path;   // hash of the calls from the kernel down to here: one source line, two callers
-    uint16_t bytes;  // 1, 2, 4, 8 or 16
+    uint16_t bytes;  // 1, 2, 4, 8 or 16; of a waypoint 0, as its address
     AccessKind kind;
     bool split;  // part of a copy that the compiler left whole: widths and count are a best guess
 

@@ -138,7 +138,7 @@ void abandon() {
 }
 
 void give_turn() {
-    current.accesses_left = current.accesses_per_turn;
+    current.accesses_left = kAccessesPerTurn;
     if (current.lane == nullptr) return;  // the host's code, which carries hooks as well
     if (current.worker->launch->timed_out) {
         Failure failure = failure_of_running_lane(cudaErrorLaunchTimeout);
@@ -158,7 +158,7 @@ void take_turns(uintptr_t address) {
         }
     }
     if (sample_only) {
-        current.accesses_left = current.accesses_per_turn;
+        current.accesses_left = kAccessesPerTurn;
     } else {
         give_turn();
     }
@@ -205,9 +205,8 @@ void prepare_for_launch(Worker& worker) {
     current.static_shared.clear();
     current.dynamic_shared.clear();
     // While someone observes, every access is judged at length, where it is also logged.
-    const bool observed = worker.launch->observer != nullptr;
-    if (!observed) current.dynamic_shared.set(worker.dynamic_shared);
-    current.accesses_per_turn = observed ? kObservedAccessesPerTurn : kAccessesPerTurn;
+    current.observed = worker.launch->observer != nullptr;
+    if (!current.observed) current.dynamic_shared.set(worker.dynamic_shared);
 }
 
 void run_block(Worker& worker) {

@@ -31,11 +31,12 @@ constexpr size_t kStackBytes = 64 * 1024;
 // Stacks lie five cache lines off a power of two: otherwise all tops would share a few cache sets.
 constexpr size_t kStackStride = kStackBytes + 5 * 64;
 constexpr unsigned kRememberedCalls = 64;
+// A lane whose log for the observer is as long gives others a turn, and the log is handed over.
+constexpr size_t kLongLog = 1024;
 // After this many memory accesses without waiting a lane gives the others a turn, in case it waits
 // for one of them in a loop.
 constexpr int kAccessesPerTurn = 1 << 16;
-constexpr int kObservedAccessesPerTurn = 1 << 10;  // so that what is noted of them stays small
-constexpr int kRoundsPerTurn = 256;                // of a warp whose lanes meet only each other
+constexpr int kRoundsPerTurn = 256;  // of a warp whose lanes meet only each other
 constexpr unsigned kMeetingsPerSample = 1024;
 constexpr int kAtomicCost = 1 << 10;  // atomics are what such loops are made of: counted as many
 
@@ -186,7 +187,7 @@ struct Current {
     Worker* worker = nullptr;
     bool in_signal = false;
     int accesses_left = 0;
-    int accesses_per_turn = kAccessesPerTurn;
+    bool observed = false;      // whether this launch is
     bool wants_sample = false;  // the next access is to be looked at for progress
     QuickRange stack, dynamic_shared, static_shared, loaded, stored;
 };
@@ -223,7 +224,7 @@ void run_block(Worker& worker);
 
 inline void become(Lane& lane) {
     current.lane = &lane;
-    current.accesses_left = current.wants_sample ? 0 : current.accesses_per_turn;
+    current.accesses_left = current.wants_sample ? 0 : kAccessesPerTurn;
     current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
     lane_thread_index = lane.index;
 }

@@ -51,7 +51,7 @@ void merge(std::vector<Hazard>& into, const std::vector<Hazard>& from) {
 
 // The blocks that one worker runs, one after the other.
 class Counter::Worker : private WarpEvents {
-  public:
+public:
     explicit Worker(RequestListener* listener) : listener_(listener) {}
 
     void begin_block(const cpu_device::LaunchConfiguration& configuration, uint3 block,
@@ -73,7 +73,7 @@ class Counter::Worker : private WarpEvents {
 
     void accesses(unsigned warp, const cpu_device::WarpLogs& logs) {
         warp_ = warp;
-        requests_[warp].add(logs, *this);
+        requests_[warp].add(logs, order_, *this);
         end_fusion();
     }
 
@@ -100,7 +100,7 @@ class Counter::Worker : private WarpEvents {
         merge(kernel.uninitialized_reads, shadow_.take_uninitialized_reads());
     }
 
-  private:
+private:
     void on_request(const Request& request) override {
         Counts& counts = counts_of(request);
         const auto lanes = __builtin_popcount(request.lanes);
@@ -146,7 +146,7 @@ class Counter::Worker : private WarpEvents {
 
     Counts& counts_of(const Request& request) {
         const Site site{request.place, request.kind};
-        if (last_ == nullptr || last_site_ != site) {
+        if (last_ == nullptr || !(last_site_ == site)) {
             last_ = &sites_[site];
             last_site_ = site;
         }
@@ -158,6 +158,7 @@ class Counter::Worker : private WarpEvents {
     unsigned warp_ = 0;
     unsigned warp_count_ = 0;
     WarpRequests requests_[kMostWarps];
+    FlowOrder order_;
     AccessFusion fusion_;
     std::vector<Request> fused_;
     SharedShadow shadow_;

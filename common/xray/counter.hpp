@@ -14,13 +14,13 @@ namespace xray {
 
 // Sees every request of every warp. Called by several threads at once, for different blocks.
 class RequestListener {
-  public:
+public:
     virtual ~RequestListener() = default;
     virtual void on_request(uint3 block, unsigned warp, const struct Request& request) = 0;
 };
 
 class Counter : public cpu_device::Observer {
-  public:
+public:
     explicit Counter(RequestListener* listener = nullptr);
     ~Counter() override;
 
@@ -37,7 +37,7 @@ class Counter : public cpu_device::Observer {
     void end_block(unsigned worker) override;
     void end_launch(bool failed) override;
 
-  private:
+private:
     class Worker;
     KernelCounts& kernel_named(const std::string& name);
 
@@ -50,13 +50,13 @@ class Counter : public cpu_device::Observer {
 
 // Counts from here to the end of the scope.
 class Counting {
-  public:
+public:
     explicit Counting(Counter& counter) : previous_(cpu_device::set_observer(&counter)) {}
     ~Counting() { cpu_device::set_observer(previous_); }
     Counting(const Counting&) = delete;
     Counting& operator=(const Counting&) = delete;
 
-  private:
+private:
     cpu_device::Observer* previous_;
 };
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // What the x-ray counts. The words are Nsight Compute's: a request is one memory instruction of one
-// warp, a sector 32 bytes of global memory, a wavefront one pass through the banks of shared memory.
+// warp, a sector 32 bytes of global memory, a wavefront one pass through the banks of shared
+// memory.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/cpu_device/observer.hpp"
@@ -40,7 +42,12 @@ struct Site {
     uintptr_t place;  // return address of the access
     AccessKind kind;
 
-    auto operator<=>(const Site&) const = default;
+    friend bool operator==(const Site& a, const Site& b) {
+        return a.place == b.place && a.kind == b.kind;
+    }
+    friend bool operator<(const Site& a, const Site& b) {
+        return std::tie(a.place, a.kind) < std::tie(b.place, b.kind);
+    }
 };
 
 // One of the two sides of a hazard.
@@ -65,10 +72,10 @@ struct KernelCounts {
     int64_t launches = 0;
     int64_t failed_launches = 0;  // ended early: what was counted of them is incomplete
     std::map<Site, Counts> sites;
-    int64_t barriers = 0;       // per block
-    int64_t warp_syncs = 0;     // __syncwarp, per warp
-    int64_t warp_exchanges = 0;  // shuffles, votes and the like, per warp
-    std::vector<Hazard> races;  // one per pair of places
+    int64_t barriers = 0;                     // per block
+    int64_t warp_syncs = 0;                   // __syncwarp, per warp
+    int64_t warp_exchanges = 0;               // shuffles, votes and the like, per warp
+    std::vector<Hazard> races;                // one per pair of places
     std::vector<Hazard> uninitialized_reads;  // one per place
 
     Counts total(AccessKind kind) const;

@@ -35,7 +35,7 @@ Wavefronts wavefronts_of(const Request& request);
 // compiler does where it can prove the alignment. Here the addresses themselves are known: what is
 // joined is the most that a compiler may join.
 class AccessFusion {
-  public:
+public:
     // Another shared load or store of the warp. Appends to `done` what nothing can be joined to
     // any more.
     void add(const Request& request, std::vector<Request>& done);
@@ -43,7 +43,7 @@ class AccessFusion {
     // Something came between.
     void end(std::vector<Request>& done);
 
-  private:
+private:
     // Neighbours, as one request that may be 3, 6 or 12 bytes wide.
     struct Chain {
         Request request;

@@ -8,7 +8,7 @@
 namespace {
 
 class CountingProbe : public runner::Probe {
-  public:
+public:
     void start() override {
         counter_.emplace();
         counting_.emplace(*counter_);
@@ -35,7 +35,7 @@ class CountingProbe : public runner::Probe {
         return counts;
     }
 
-  private:
+private:
     std::optional<xray::Counter> counter_;
     std::optional<xray::Counting> counting_;
 };

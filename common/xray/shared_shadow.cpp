@@ -112,8 +112,7 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
     }
     if (conflict(cell.writer, now)) report_race(cell.writer, true, now, writes(kind), address);
     if (writes(kind)) {
-        for (const Past* reader :
-             {&cell.reader, &cell.same_warp_reader, &cell.other_warp_reader}) {
+        for (const Past* reader : {&cell.reader, &cell.same_warp_reader, &cell.other_warp_reader}) {
             if (!conflict(*reader, now)) continue;
             report_race(*reader, false, now, true, address);
             break;

@@ -21,7 +21,7 @@ namespace xray {
 // One worker's. What orders two accesses is __syncthreads for the whole block and __syncwarp for
 // the lanes in its mask; a shuffle orders nothing.
 class SharedShadow {
-  public:
+public:
     // The block's shared variables lie at [low, high). Nothing in them is written yet.
     void begin_block(uint3 block, uintptr_t low, uintptr_t high);
     void barrier();
@@ -34,7 +34,7 @@ class SharedShadow {
     std::vector<Hazard> take_races();
     std::vector<Hazard> take_uninitialized_reads();
 
-  private:
+private:
     // An access that a later one may conflict with.
     struct Past {
         static constexpr uint16_t kNobody = UINT16_MAX;

@@ -2,6 +2,7 @@
 #include "warp_requests.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace xray {
 namespace {
@@ -9,8 +10,8 @@ namespace {
 using cpu_device::Access;
 using cpu_device::WarpLogs;
 
-// How far ahead in a lane's log is looked for the instruction at which another lane may wait.
-constexpr size_t kLookAhead = 128;
+// Where lanes part, FlowOrder must know how they meet again: that much of their way must be seen.
+constexpr size_t kLookAhead = 512;
 
 // A lane may wait long for another (lane 0 works, the rest stands at __syncwarp). From this many
 // records on what waits is taken to have nothing more to say, so that logs stay small.
@@ -28,10 +29,12 @@ bool same(const Access& a, const Access& b) {
 
 void WarpRequests::begin(unsigned existing) {
     existing_ = existing;
+    std::fill(std::begin(last_), std::end(last_), FlowOrder::kStart);
     for (; keeping_ != 0; keeping_ &= keeping_ - 1) kept_[lowest(keeping_)].clear();
 }
 
-void WarpRequests::add(const WarpLogs& logs, WarpEvents& events) {
+void WarpRequests::add(const WarpLogs& logs, FlowOrder& order, WarpEvents& events) {
+    learn(logs, order);
     const bool in_place = keeping_ == 0;  // the usual case: nothing is copied
     for (unsigned lane = 0; lane < 32; lane++) {
         const cpu_device::AccessLog& log = logs.lane[lane];
@@ -43,10 +46,35 @@ void WarpRequests::add(const WarpLogs& logs, WarpEvents& events) {
         kept.insert(kept.end(), log.records, log.records + log.count);
         spans_[lane] = {kept.data(), kept.data() + kept.size()};
     }
-    const unsigned unsettled = existing_ & ~logs.settled & ~logs.meeting;
-    // Who meets goes on afterwards, but if nobody else does anything the meeting is a clean cut.
-    replay(unsettled == 0 ? 0 : unsettled | logs.meeting, events);
+    // Those that meet go on afterwards. But if the others have nothing to do until the next
+    // barrier, and never had, then all there is to say of the time before the meeting is known.
+    const unsigned others = existing_ & ~logs.meeting;
+    const bool all_known = logs.meeting != 0 && ((~logs.settled | lanes_with_more()) & others) == 0;
+    replay(all_known ? 0 : existing_ & (~logs.settled | logs.meeting), order, events);
     keep_the_rest();
+}
+
+// Most often all lanes went the same way: then the first one's is enough.
+void WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
+    const cpu_device::AccessLog* taught = nullptr;
+    FlowOrder::Node from = FlowOrder::kStart, to = FlowOrder::kStart;
+    for (unsigned left = existing_; left != 0; left &= left - 1) {
+        const unsigned lane = lowest(left);
+        const cpu_device::AccessLog& log = logs.lane[lane];
+        if (log.count == 0) continue;
+        const bool known = taught != nullptr && last_[lane] == from && log.count == taught->count &&
+                           std::equal(log.records, log.records + log.count, taught->records, same);
+        if (known) {
+            last_[lane] = to;
+            continue;
+        }
+        taught = &log;
+        from = last_[lane];
+        for (size_t i = 0; i < log.count; i++) {
+            last_[lane] = order.follow(last_[lane], log.records[i]);
+        }
+        to = last_[lane];
+    }
 }
 
 void WarpRequests::meet(unsigned lanes, bool synchronizes, WarpEvents& events) {
@@ -62,28 +90,18 @@ void WarpRequests::meet(unsigned lanes, bool synchronizes, WarpEvents& events) {
     keeping_ |= lanes;
 }
 
-void WarpRequests::replay(unsigned unsettled, WarpEvents& events) {
-    for (;;) {
-        const unsigned lanes = lanes_with_more();
-        if (lanes == 0) return;
-        bool forced = false;
-        if ((unsettled & ~lanes) != 0) {  // some may yet do the same as the others did
-            size_t longest = 0;
-            for (unsigned left = lanes; left != 0; left &= left - 1) {
-                longest = std::max(longest, spans_[lowest(left)].left());
-            }
-            forced = longest > kMostKept;
-            if (!forced) return;
-        }
-        unsigned chosen = lanes_at_same(lowest(lanes), lanes);
-        if (chosen != lanes || spans_[lowest(lanes)].next->place == kMeeting) {
-            for (unsigned left = lanes & unsettled; left != 0 && !forced; left &= left - 1) {
-                if (spans_[lowest(left)].left() < kLookAhead) return;
-            }
-            chosen = choose(lanes);
-            if (chosen == 0) return;  // the rest of a meeting is not known yet
-        }
-        emit(chosen, events);
+void WarpRequests::replay(unsigned unsettled, FlowOrder& order, WarpEvents& events) {
+    while (const unsigned lanes = lanes_with_more()) {
+        const bool forced = longest_left(lanes) > kMostKept;
+        // Whoever has nothing left may yet turn out to have done the same as the others.
+        if ((unsettled & ~lanes) != 0 && !forced) return;
+        const size_t steps = common_steps(lanes);
+        for (size_t step = 0; step < steps; step++) go_on(lanes, events);
+        if (steps != 0) continue;
+        if (shortest_left(lanes & unsettled) < kLookAhead && !forced) return;
+        const unsigned chosen = choose(lanes, order);
+        if (chosen == 0) return;  // all stand at meetings with others of whom too little is known
+        go_on(chosen, events);
     }
 }
 
@@ -95,66 +113,86 @@ unsigned WarpRequests::lanes_with_more() const {
     return lanes;
 }
 
-// Those of `lanes` that come to the same instruction next as lane `first`.
+size_t WarpRequests::longest_left(unsigned lanes) const {
+    size_t longest = 0;
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        longest = std::max(longest, spans_[lowest(left)].left());
+    }
+    return longest;
+}
+
+size_t WarpRequests::shortest_left(unsigned lanes) const {
+    size_t shortest = SIZE_MAX;
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        shortest = std::min(shortest, spans_[lowest(left)].left());
+    }
+    return shortest;
+}
+
+// How far all of `lanes` take the same way, up to the next meeting.
+size_t WarpRequests::common_steps(unsigned lanes) const {
+    const Span& first = spans_[lowest(lanes)];
+    size_t steps = first.left();
+    for (unsigned left = lanes & (lanes - 1); left != 0; left &= left - 1) {
+        const Span& other = spans_[lowest(left)];
+        steps = std::min(steps, other.left());
+        size_t equal = 0;
+        while (equal < steps && same(first.next[equal], other.next[equal])) equal++;
+        steps = equal;
+    }
+    const auto is_meeting = [](const Access& access) { return access.place == kMeeting; };
+    return static_cast<size_t>(std::find_if(first.next, first.next + steps, is_meeting) -
+                               first.next);
+}
+
+// Those of `lanes` that come to the same place next as lane `first`.
 unsigned WarpRequests::lanes_at_same(unsigned first, unsigned lanes) const {
-    const Access& instruction = *spans_[first].next;
+    const Access& step = *spans_[first].next;
     unsigned together = 0;
     for (unsigned left = lanes; left != 0; left &= left - 1) {
-        if (same(*spans_[lowest(left)].next, instruction)) together |= 1u << lowest(left);
+        if (same(*spans_[lowest(left)].next, step)) together |= 1u << lowest(left);
     }
     return together;
 }
 
-// Lanes that execute their next instruction now, of those in `lanes`, which come to different ones.
-// Of all the instructions take the one that the other lanes will reach last, or never: whoever
-// stands at another waits there for company. Of equals take the first in the program.
-unsigned WarpRequests::choose(unsigned lanes) const {
-    unsigned best = 0;
-    size_t best_distance = 0;
-    uintptr_t best_place = 0;
+// Which of `lanes`, who do not all come to the same place next, go on while the rest waits.
+unsigned WarpRequests::choose(unsigned lanes, FlowOrder& order) const {
+    unsigned chosen = 0;
+    uint32_t lowest_rank = UINT32_MAX;
     for (unsigned left = lanes; left != 0;) {
-        const unsigned first = lowest(left);
-        const unsigned together = lanes_at_same(first, lanes);
+        const unsigned together = lanes_at_same(lowest(left), lanes);
+        const Access& step = *spans_[lowest(left)].next;
         left &= ~together;
-        const Access& instruction = *spans_[first].next;
-        const bool is_meeting = instruction.place == kMeeting;
-        if (is_meeting && (instruction.address & ~uintptr_t{together}) != 0) continue;
-        size_t distance = kLookAhead;
-        for (unsigned others = lanes & ~together; others != 0; others &= others - 1) {
-            const Span& other = spans_[lowest(others)];
-            const size_t visible = std::min(other.left(), distance);
-            for (size_t i = 1; i < visible; i++) {
-                if (!same(other.next[i], instruction)) continue;
-                distance = i;
-                break;
-            }
+        if (step.place == kMeeting) {
+            if (step.address == together) return together;
+            continue;
         }
-        const bool better = distance > best_distance ||
-                            (distance == best_distance && instruction.place < best_place);
-        if (best != 0 && !better) continue;
-        best = together;
-        best_distance = distance;
-        best_place = instruction.place;
+        const uint32_t rank = order.rank_of(step);
+        if (rank >= lowest_rank) continue;
+        lowest_rank = rank;
+        chosen = together;
     }
-    return best;
+    return chosen;
 }
 
-void WarpRequests::emit(unsigned lanes, WarpEvents& events) {
-    const Access& instruction = *spans_[lowest(lanes)].next;
-    if (instruction.place == kMeeting) {
-        events.on_meeting(lanes, instruction.split);
-    } else {
-        request_.place = instruction.place;
-        request_.kind = instruction.kind;
-        request_.bytes = instruction.bytes;
-        request_.split = instruction.split;
+void WarpRequests::go_on(unsigned lanes, WarpEvents& events) {
+    const Access& step = *spans_[lowest(lanes)].next;
+    const bool is_meeting = step.place == kMeeting;
+    const bool is_request = !is_meeting && step.kind != cpu_device::AccessKind::waypoint;
+    if (is_request) {
+        request_.place = step.place;
+        request_.kind = step.kind;
+        request_.bytes = step.bytes;
+        request_.split = step.split;
         request_.lanes = lanes;
-        for (unsigned left = lanes; left != 0; left &= left - 1) {
-            request_.address[lowest(left)] = spans_[lowest(left)].next->address;
-        }
-        events.on_request(request_);
     }
-    for (unsigned left = lanes; left != 0; left &= left - 1) spans_[lowest(left)].next++;
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        const unsigned lane = lowest(left);
+        request_.address[lane] = spans_[lane].next->address;
+        spans_[lane].next++;
+    }
+    if (is_request) events.on_request(request_);
+    if (is_meeting) events.on_meeting(lanes, step.split);
 }
 
 void WarpRequests::keep_the_rest() {

@@ -2,12 +2,10 @@
 //
 // From what each lane did to what its warp did: which lanes executed an instruction together.
 //
-// On the CPU device lanes run one after another; on a GPU those on the same path run in step, and
-// those that took different branches meet again behind them. So the logs of a warp's lanes are
-// replayed side by side. Where all come to the same instruction next, they execute it together.
-// Where they differ, some wait: lanes wait at an instruction that others will still reach. The logs
-// do not say which branches lay between two accesses, so where a choice has no consequence in the
-// logs (a nested loop whose outer part touches no memory) lanes may be paired otherwise than on a GPU.
+// On the CPU device lanes run one after another; on a GPU those on the same way run in step, and
+// those that took different branches meet again behind them. So the logs of a warp's lanes, which
+// name every access and every branch target, are replayed side by side: lanes that come to the same
+// place next go on together; where they differ, FlowOrder says who waits.
 #pragma once
 
 #include <array>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "common/cpu_device/observer.hpp"
+#include "flow_order.hpp"
 
 namespace xray {
 
@@ -31,7 +30,7 @@ struct Request {
 
 // Receives what a warp does, in an order in which it may have happened.
 class WarpEvents {
-  public:
+public:
     virtual ~WarpEvents() = default;
     virtual void on_request(const Request& request) = 0;
     virtual void on_meeting(unsigned lanes, bool synchronizes) = 0;
@@ -39,18 +38,18 @@ class WarpEvents {
 
 // The lanes of one warp of one block.
 class WarpRequests {
-  public:
+public:
     // Forgets everything, for a new block whose warp has the lanes in `existing`.
     void begin(unsigned existing);
 
-    // More of what the lanes did. Tells `events` as much as can be decided by now, and everything
-    // where all lanes meet that are not settled.
-    void add(const cpu_device::WarpLogs& logs, WarpEvents& events);
+    // More of what the lanes did. Tells `events` as much as can be decided by now; everything where
+    // the whole warp meets. `order` learns the ways, and may have learned from other warps.
+    void add(const cpu_device::WarpLogs& logs, FlowOrder& order, WarpEvents& events);
 
     // The lanes meet, after what was added so far.
     void meet(unsigned lanes, bool synchronizes, WarpEvents& events);
 
-  private:
+private:
     // What one lane did and nobody has been told yet, in order. A meeting among it is an Access
     // whose place is kMeeting; its path numbers the meeting, its address holds the lanes.
     struct Span {
@@ -61,16 +60,21 @@ class WarpRequests {
     };
     static constexpr uintptr_t kMeeting = 0;
 
-    // Replays until a decision would need more than is known of the lanes in `unsettled`.
-    void replay(unsigned unsettled, WarpEvents& events);
+    void learn(const cpu_device::WarpLogs& logs, FlowOrder& order);
+    // Replays until a lane of `unsettled` is needed of which nothing more is known.
+    void replay(unsigned unsettled, FlowOrder& order, WarpEvents& events);
     unsigned lanes_with_more() const;
+    size_t longest_left(unsigned lanes) const;
+    size_t shortest_left(unsigned lanes) const;
+    size_t common_steps(unsigned lanes) const;
     unsigned lanes_at_same(unsigned first, unsigned lanes) const;
-    unsigned choose(unsigned lanes) const;
-    void emit(unsigned lanes, WarpEvents& events);
+    unsigned choose(unsigned lanes, FlowOrder& order) const;
+    void go_on(unsigned lanes, WarpEvents& events);
     void keep_the_rest();
 
     unsigned existing_ = 0;
     uint32_t meetings_ = 0;
+    FlowOrder::Node last_[32];                  // where each lane is, as far as order knows
     Span spans_[32];                            // during a replay: into the logs, or into kept_
     std::vector<cpu_device::Access> kept_[32];  // between replays
     unsigned keeping_ = 0;                      // lanes whose kept_ is not empty

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "flow_order.hpp"
+
+#include <algorithm>
+
+namespace xray {
+
+FlowOrder::Node FlowOrder::follow(Node from, const cpu_device::Access& step) {
+    const auto [found, added] =
+        nodes_.try_emplace(key_of(step), static_cast<Node>(followers_.size()));
+    if (added) followers_.emplace_back();
+    const Node to = found->second;
+    std::vector<Node>& followers = followers_[from];
+    if (std::find(followers.begin(), followers.end(), to) == followers.end()) {
+        followers.push_back(to);
+        ranked_ = false;
+    }
+    return to;
+}
+
+uint32_t FlowOrder::rank_of(const cpu_device::Access& step) {
+    if (!ranked_) rank_all();
+    return rank_[nodes_.at(key_of(step))];
+}
+
+void FlowOrder::rank_all() {
+    search_ = {};
+    search_.number.resize(followers_.size());
+    visit(kStart);
+    rank_.resize(followers_.size());
+    auto rank = static_cast<uint32_t>(search_.last_to_first.size());
+    for (const Node node : search_.last_to_first) rank_[node] = --rank;
+    ranked_ = true;
+}
+
+// Bourdoncle's: appends `node` and all that can be reached from it and was not visited before, last
+// first; a loop as its head followed, in the result, by the rest of it. Returns the lowest number
+// on the stack that can be reached.
+uint32_t FlowOrder::visit(Node node) {
+    constexpr uint32_t kDone = UINT32_MAX;
+    search_.stack.push_back(node);
+    const uint32_t own = search_.number[node] = search_.next++;
+    uint32_t lowest = own;
+    bool loops = false;
+    for (const Node follower : followers_[node]) {
+        const uint32_t number = search_.number[follower];
+        const uint32_t reached = number == 0 ? visit(follower) : number;
+        if (reached <= lowest) {
+            lowest = reached;
+            loops = true;
+        }
+    }
+    if (lowest != own) return lowest;
+    search_.number[node] = kDone;
+    while (search_.stack.back() != node) {
+        search_.number[search_.stack.back()] = 0;  // to be ordered once more, without the head
+        search_.stack.pop_back();
+    }
+    search_.stack.pop_back();
+    if (loops) {
+        for (const Node follower : followers_[node]) {
+            if (search_.number[follower] == 0) visit(follower);
+        }
+    }
+    search_.last_to_first.push_back(node);
+    return lowest;
+}
+
+}  // namespace xray

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+//
+// For tests: runs something under the x-ray and gives what was counted.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <vector>
+
+#include "common/testing/catch.hpp"
+#include "common/xray/counter.hpp"
+
+namespace xray {
+
+template <class Function>
+std::vector<KernelCounts> counted(Function launch) {
+    Counter counter;
+    {
+        const Counting counting(counter);
+        launch();
+    }
+    REQUIRE(cudaGetLastError() == cudaSuccess);
+    return counter.kernels();
+}
+
+inline int64_t requests(const std::vector<KernelCounts>& kernels, AccessKind kind) {
+    return total(kernels, kind).requests;
+}
+inline int64_t sectors(const std::vector<KernelCounts>& kernels, AccessKind kind) {
+    return total(kernels, kind).sectors;
+}
+inline int64_t conflicts(const std::vector<KernelCounts>& kernels) {
+    return total(kernels, AccessKind::shared_load).conflicts +
+           total(kernels, AccessKind::shared_store).conflicts;
+}
+inline int64_t fused_conflicts(const std::vector<KernelCounts>& kernels) {
+    return total(kernels, AccessKind::shared_load).fused_conflicts +
+           total(kernels, AccessKind::shared_store).fused_conflicts;
+}
+
+// Zeroed device memory that lives as long as the test.
+template <class T>
+class DeviceArray {
+public:
+    explicit DeviceArray(size_t count) {
+        REQUIRE(cudaMalloc(&data_, count * sizeof(T)) == cudaSuccess);
+        REQUIRE(cudaMemset(data_, 0, count * sizeof(T)) == cudaSuccess);
+    }
+    ~DeviceArray() { cudaFree(data_); }
+    DeviceArray(const DeviceArray&) = delete;
+    DeviceArray& operator=(const DeviceArray&) = delete;
+    operator T*() const { return data_; }
+
+private:
+    T* data_ = nullptr;
+};
+
+}  // namespace xray
