@@ -188,8 +188,8 @@ void tell_gang(Worker& worker) {
     open_if_full(gang);
 }
 
-bool release_from_cluster(Worker& worker) {
-    const uint64_t phase = worker.gang->phase;
+// Lets those go on that wait for an earlier phase than this. False if there are none.
+bool release_from_cluster(Worker& worker, uint64_t phase) {
     bool any = false;
     for (unsigned number = 0; number < worker.warp_count; number++) {
         Warp& warp = worker.warps[number];
@@ -205,11 +205,14 @@ bool release_from_cluster(Worker& worker) {
     return any;
 }
 
-// Waits for the other blocks of the cluster, on this OS thread.
+// Waits for the other blocks of the cluster, on this OS thread. False if that is in vain, since not
+// all threads of this block have arrived.
 bool wait_for_cluster(Worker& worker) {
     if (count_lanes(worker, &Warp::at_cluster) == 0) return false;
-    if (worker.cluster_told <= worker.gang->phase && !release_from_cluster(worker)) return false;
-    while (!release_from_cluster(worker)) {
+    for (;;) {
+        const uint64_t phase = worker.gang->phase;
+        if (release_from_cluster(worker, phase)) return true;
+        if (worker.cluster_told <= phase) return false;
         if (worker.launch->stopped) return true;
         if (worker.launch->timed_out) {
             report_timeout(worker);

@@ -52,7 +52,22 @@ std::string output_of(const std::vector<std::string>& command) {
     return output;
 }
 
-// Lines of the CPU device's own headers and sources, and of the system's: not where a user looks.
+// Of "void space::name<T>(T*)" space::name<T>; unnamed namespaces are left out.
+std::string without_signature(std::string name) {
+    const std::string unnamed = "(anonymous namespace)::";
+    for (size_t at; (at = name.find(unnamed)) != std::string::npos;) name.erase(at, unnamed.size());
+    size_t begin = 0;
+    int depth = 0;
+    for (size_t i = 0; i < name.size(); i++) {
+        if (name[i] == '<') depth++;
+        if (name[i] == '>') depth--;
+        if (depth != 0) continue;
+        if (name[i] == ' ') begin = i + 1;
+        if (name[i] == '(') return name.substr(begin, i - begin);
+    }
+    return name;
+}
+
 }  // namespace
 
 std::string short_path(const std::string& path) {
@@ -114,26 +129,9 @@ std::string user_line(const std::vector<uintptr_t>& return_addresses) {
 
 std::string function_name(uintptr_t address) {
     for (const Symbol& function : program_functions()) {
-        if (address < function.value || address - function.value >= function.size) continue;
-        std::string name = demangled(function.name);
-        // Of "void space::name<T>(T*) [clone .x]" keep "space::name<T>".
-        size_t end = name.size();
-        int depth = 0;
-        for (size_t i = name.size(); i-- > 0;) {
-            if (name[i] == ')') depth++;
-            if (name[i] == '(' && --depth == 0) {
-                end = i;
-                break;
-            }
+        if (address >= function.value && address - function.value < function.size) {
+            return without_signature(demangled(function.name));
         }
-        name.resize(end);
-        depth = 0;
-        for (size_t i = name.size(); i-- > 0;) {
-            if (name[i] == '>') depth++;
-            if (name[i] == '<') depth--;
-            if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
-        }
-        return name;
     }
     return {};
 }

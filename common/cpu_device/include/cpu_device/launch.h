@@ -146,6 +146,13 @@ __attribute__((always_inline)) inline Array& dynamic_shared() {
     return reinterpret_cast<Array&>(dynamic_shared_bytes);
 }
 
+// The values behind pointers, as cudaLaunchKernel gets a kernel's arguments.
+template <class... Values, size_t... index>
+std::tuple<std::decay_t<Values>...> pointed_to([[maybe_unused]] void** pointers,
+                                               std::index_sequence<index...>) {
+    return {*static_cast<std::decay_t<Values>*>(pointers[index])...};
+}
+
 // What the attributes of a cudaLaunchConfig_t ask for. cudaErrorNotSupported for one that is not
 // known here.
 cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to);
@@ -170,9 +177,8 @@ template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
     if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    // A braced list is evaluated from left to right, so each parameter meets its own pointer.
-    const std::tuple<std::decay_t<Parameters>...> values{
-        *static_cast<std::decay_t<Parameters>*>(*arguments++)...};
+    const auto values =
+        cpu_device::pointed_to<Parameters...>(arguments, std::index_sequence_for<Parameters...>{});
     return cpu_device::launch_body(
         cpu_device::configuration(grid, block, shared_bytes, stream), nullptr,
         reinterpret_cast<const void*>(kernel),

@@ -2,7 +2,8 @@
 // What CUDA's function and variable qualifiers mean on the CPU device.
 #pragma once
 
-#define __global__
+// A kernel stays a function of its own, where its lines and breakpoints are found.
+#define __global__ __attribute__((noinline))
 #define __host__
 
 // Device functions are inlined without exception, as nvcc does nearly always. GCC's instrumentation
