@@ -11,7 +11,8 @@ int main() {
     cudaMalloc(&device, sizeof(row));
     cudaMemcpy(device, row, sizeof(row), cudaMemcpyHostToDevice);
 
-    const cudaError_t status = online_softmax::block_per_row(device, device, 1, cols, nullptr);  // in place
+    const cudaError_t status =
+        online_softmax::block_per_row(device, device, 1, cols, nullptr);  // in place
 
     cudaMemcpy(row, device, sizeof(row), cudaMemcpyDeviceToHost);
     cudaFree(device);

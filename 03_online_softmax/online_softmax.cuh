@@ -36,8 +36,12 @@ struct Merge {
 };
 
 // One element as a set (a masked one contributes nothing), and a set as itself.
-__host__ __device__ inline Normalizer lift(float x) { return {x, x == -INFINITY ? 0.f : 1.f}; }
-__host__ __device__ inline Normalizer lift(Normalizer set) { return set; }
+__host__ __device__ inline Normalizer lift(float x) {
+    return {x, x == -INFINITY ? 0.f : 1.f};
+}
+__host__ __device__ inline Normalizer lift(Normalizer set) {
+    return set;
+}
 
 // What a row's normalizer is for: the result of an element.
 struct Softmax {
@@ -127,8 +131,8 @@ inline cudaError_t log_softmax(const float* x, float* y, int64_t rows, int64_t c
     return launch_block_per_row<LogSoftmax>(x, y, rows, cols, stream);
 }
 
-// log(sum of exp(x)) of each row of x (rows x cols) into y (rows). A row with +inf gives +inf, one of
-// -inf alone -inf, one with NaN NaN. y must not overlap x.
+// log(sum of exp(x)) of each row of x (rows x cols) into y (rows). A row with +inf gives +inf, one
+// of -inf alone -inf, one with NaN NaN. y must not overlap x.
 inline cudaError_t log_sum_exp(const float* x, float* y, int64_t rows, int64_t cols,
                                cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

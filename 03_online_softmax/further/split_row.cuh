@@ -3,7 +3,7 @@
 // softmax-stages 03_online_softmax/further/split_row, version 1.0
 //
 // Few long rows: one block per row would leave most of the GPU idle, so a row is cut into slices.
-//   new here   (m, d) of the slices come from many blocks and merge to the row's: the paper's batch of 10
+//   new here   the (m, d) of a row's slices come from many blocks: the paper's batch of 10
 //   traffic    2 reads + 1 write per element; the second read comes from L2 where x fits there
 //   accepts    rows x cols floats, row-major; y may be x; scratch for one (m, d) per slice
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
@@ -47,7 +47,7 @@ struct Split {
     int64_t slice_cols;  // of each but the last, which may be shorter
 };
 inline Split split(int64_t rows, int64_t cols) {
-    constexpr int64_t kBlocks = 1056;      // 8 of 256 threads on each of 132 multiprocessors
+    constexpr int64_t kBlocks = 1056;  // 8 of 256 threads on each of 132 multiprocessors
     constexpr int64_t kMinSlice = 4 * kBlockThreads;
     const int64_t wanted = std::max<int64_t>(1, kBlocks / std::max<int64_t>(1, rows));
     const int64_t slice_cols = std::max((cols + wanted - 1) / wanted, kMinSlice);
@@ -61,8 +61,8 @@ inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     return static_cast<size_t>(rows * split(rows, cols).slices) * sizeof(Normalizer);
 }
 
-// Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device memory,
-// 8-byte aligned; cudaErrorInvalidValue where it is null or smaller.
+// Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device
+// memory, 8-byte aligned; cudaErrorInvalidValue where it is null or smaller.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

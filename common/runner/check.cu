@@ -11,9 +11,12 @@ namespace runner {
 
 const char* name_of(Operation operation) {
     switch (operation) {
-        case Operation::softmax: return "softmax";
-        case Operation::log_softmax: return "log_softmax";
-        case Operation::log_sum_exp: return "log_sum_exp";
+        case Operation::softmax:
+            return "softmax";
+        case Operation::log_softmax:
+            return "log_softmax";
+        case Operation::log_sum_exp:
+            return "log_sum_exp";
     }
     return "?";
 }
@@ -26,11 +29,13 @@ std::string describe(const Report& report) {
     } else if (report.checked + report.unchecked == 0) {
         std::snprintf(text, sizeof(text), "nothing was compared");
     } else {
-        std::snprintf(text, sizeof(text),
-                      "%lld of %lld elements wrong; first at row %lld, col %lld: got %.9g, wanted %.9g +- %.2g",
-                      static_cast<long long>(report.mismatches), static_cast<long long>(report.checked),
-                      static_cast<long long>(report.first_row), static_cast<long long>(report.first_col),
-                      report.first_got, report.first_wanted, report.first_bound);
+        std::snprintf(
+            text, sizeof(text),
+            "%lld of %lld elements wrong; first at row %lld, col %lld: got %.9g, wanted %.9g +- "
+            "%.2g",
+            static_cast<long long>(report.mismatches), static_cast<long long>(report.checked),
+            static_cast<long long>(report.first_row), static_cast<long long>(report.first_col),
+            report.first_got, report.first_wanted, report.first_bound);
     }
     return text;
 }
@@ -51,8 +56,8 @@ __host__ __device__ inline bool one_per_row(const Rules& rules) {
     return rules.operation == Operation::log_sum_exp;
 }
 
-__host__ __device__ inline Verdict against_reference(double x, const RowReference& reference, const Result& ours,
-                                                     int64_t index) {
+__host__ __device__ inline Verdict against_reference(double x, const RowReference& reference,
+                                                     const Result& ours, int64_t index) {
     Verdict verdict;
     verdict.got = ours.y[index];
     verdict.wanted = expected(x, reference, ours.rules);
@@ -69,7 +74,8 @@ __host__ __device__ inline double probability(double x, double y, Operation oper
 }
 
 // How far such a probability may lie from the true one.
-__host__ __device__ inline double probability_bound(double x, const RowReference& reference, const Rules& rules) {
+__host__ __device__ inline double probability_bound(double x, const RowReference& reference,
+                                                    const Rules& rules) {
     Rules softmax = rules;
     softmax.operation = Operation::softmax;
     const Expected p = expected(x, reference, softmax);
@@ -82,11 +88,14 @@ __host__ __device__ inline double element(const Result& result, int64_t row, int
     return result.y[one_per_row(result.rules) ? row : index];
 }
 
-__host__ __device__ inline Verdict against_previous(double x, const RowReference& reference, const Result& ours,
-                                                    const RowReference& previous_reference, const Result& previous,
-                                                    int64_t row, int64_t index) {
+__host__ __device__ inline Verdict against_previous(double x, const RowReference& reference,
+                                                    const Result& ours,
+                                                    const RowReference& previous_reference,
+                                                    const Result& previous, int64_t row,
+                                                    int64_t index) {
     Verdict verdict;
-    verdict.skipped = reference.range != ExpRange::fits || previous_reference.range != ExpRange::fits;
+    verdict.skipped =
+        reference.range != ExpRange::fits || previous_reference.range != ExpRange::fits;
     verdict.got = probability(x, element(ours, row, index), ours.rules.operation);
     verdict.wanted.value = probability(x, element(previous, row, index), previous.rules.operation);
     verdict.wanted.bound = probability_bound(x, reference, ours.rules) +
@@ -132,7 +141,8 @@ struct Tally {
         report.unchecked += other.report.unchecked;
         report.promised += other.report.promised;
         report.mismatches += other.report.mismatches;
-        if (other.report.worst_share > report.worst_share) report.worst_share = other.report.worst_share;
+        if (other.report.worst_share > report.worst_share)
+            report.worst_share = other.report.worst_share;
         if (other.report.worst_relative_error > report.worst_relative_error) {
             report.worst_relative_error = other.report.worst_relative_error;
         }
@@ -144,15 +154,17 @@ struct Tally {
 };
 
 // Every comparison of one row, by thread `thread` of `threads`.
-__host__ __device__ inline void judge_row(const float* x, Shape shape, int64_t row, const RowSummary& summary,
-                                          const Result& ours, const Result* previous, int64_t thread, int64_t threads,
+__host__ __device__ inline void judge_row(const float* x, Shape shape, int64_t row,
+                                          const RowSummary& summary, const Result& ours,
+                                          const Result* previous, int64_t thread, int64_t threads,
                                           Tally& tally) {
     const RowReference reference = row_reference(summary, shape.cols, ours.rules);
     if (previous == nullptr && one_per_row(ours.rules)) {
         if (thread == 0) tally.add(against_reference(0, reference, ours, row), row);
         return;
     }
-    const RowReference theirs = previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
+    const RowReference theirs =
+        previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
     for (int64_t col = thread; col < shape.cols; col += threads) {
         const int64_t index = row * shape.cols + col;
         const double value = x[index];
@@ -174,13 +186,14 @@ Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previ
 constexpr unsigned kThreads = 128;
 
 // A block walks rows; one tally per thread.
-__global__ void check_kernel(const float* x, Shape shape, Result ours, Result previous, bool against_a_previous,
-                             Tally* tallies) {
+__global__ void check_kernel(const float* x, Shape shape, Result ours, Result previous,
+                             bool against_a_previous, Tally* tallies) {
     __shared__ RowSummary summaries[kThreads];
     Tally tally;
     for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
         RowSummarizer mine;
-        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads) mine.add(x[row * shape.cols + col]);
+        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads)
+            mine.add(x[row * shape.cols + col]);
         summaries[threadIdx.x] = mine.row;
         for (unsigned half = kThreads / 2; half > 0; half /= 2) {
             __syncthreads();
@@ -189,14 +202,16 @@ __global__ void check_kernel(const float* x, Shape shape, Result ours, Result pr
             summaries[threadIdx.x] = mine.row;
         }
         __syncthreads();
-        judge_row(x, shape, row, summaries[0], ours, against_a_previous ? &previous : nullptr, threadIdx.x, kThreads,
-                  tally);
+        judge_row(x, shape, row, summaries[0], ours, against_a_previous ? &previous : nullptr,
+                  threadIdx.x, kThreads, tally);
         __syncthreads();  // before the next row's summaries
     }
     tallies[blockIdx.x * kThreads + threadIdx.x] = tally;
 }
 
-bool device_memory_is_host_memory() { return build_info().backend == "cpu"; }
+bool device_memory_is_host_memory() {
+    return build_info().backend == "cpu";
+}
 
 }  // namespace
 
@@ -213,8 +228,8 @@ Report check_on_host(const float* x, Shape shape, const Result& ours, const Resu
 Report check_on_device(const float* x, Shape shape, const Result& ours, const Result* previous) {
     const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
-    check_kernel<<<blocks, kThreads>>>(x, shape, ours, previous == nullptr ? Result{} : *previous, previous != nullptr,
-                                       tallies.data());
+    check_kernel<<<blocks, kThreads>>>(x, shape, ours, previous == nullptr ? Result{} : *previous,
+                                       previous != nullptr, tallies.data());
     check_cuda(cudaGetLastError(), "launching the checker");
     Tally total;
     for (const Tally& tally : tallies.download()) total.add(tally);
@@ -223,7 +238,8 @@ Report check_on_device(const float* x, Shape shape, const Result& ours, const Re
 
 Report check(const float* x, Shape shape, const Result& ours) {
     check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return device_memory_is_host_memory() ? check_on_host(x, shape, ours) : check_on_device(x, shape, ours);
+    return device_memory_is_host_memory() ? check_on_host(x, shape, ours)
+                                          : check_on_device(x, shape, ours);
 }
 
 Report compare(const float* x, Shape shape, const Result& ours, const Result& previous) {

@@ -16,9 +16,9 @@ struct Result {
 };
 
 struct Report {
-    int64_t checked = 0;     // elements held to a value
-    int64_t unchecked = 0;   // elements whose value stage 01 leaves open, at the border of overflow
-    int64_t promised = 0;    // elements that came out NaN or 0 because exp overflowed, as 01 promises
+    int64_t checked = 0;    // elements held to a value
+    int64_t unchecked = 0;  // elements whose value stage 01 leaves open, at the border of overflow
+    int64_t promised = 0;  // elements that came out NaN or 0 because exp overflowed, as 01 promises
     int64_t mismatches = 0;
     double worst_share = 0;           // largest error as a share of its bound
     double worst_relative_error = 0;  // largest |got - wanted| / |wanted| over normal results
@@ -42,9 +42,11 @@ Report check(const float* x, Shape shape, const Result& ours);
 Report compare(const float* x, Shape shape, const Result& ours, const Result& previous);
 
 // The same two on host memory, by plain loops.
-Report check_on_host(const float* x, Shape shape, const Result& ours, const Result* previous = nullptr);
+Report check_on_host(const float* x, Shape shape, const Result& ours,
+                     const Result* previous = nullptr);
 
 // The same two by a kernel on the device, whatever the device is.
-Report check_on_device(const float* x, Shape shape, const Result& ours, const Result* previous = nullptr);
+Report check_on_device(const float* x, Shape shape, const Result& ours,
+                       const Result* previous = nullptr);
 
 }  // namespace runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Device memory as values, and CUDA's error codes as exceptions: for the runner and the tests, never for
-// a stage's header.
+// Device memory as values, and CUDA's error codes as exceptions: for the runner and the tests,
+// never for a stage's header.
 #pragma once
 #include <cstddef>
 #include <stdexcept>
@@ -16,7 +16,8 @@ namespace runner {
 class CudaError : public std::runtime_error {
 public:
     CudaError(cudaError_t code, const std::string& doing)
-        : std::runtime_error(doing + ": " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ")"),
+        : std::runtime_error(doing + ": " + cudaGetErrorString(code) + " (" +
+                             cudaGetErrorName(code) + ")"),
           code_(code) {}
     cudaError_t code() const { return code_; }
 
@@ -37,7 +38,8 @@ public:
         const cudaError_t status = cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T));
         if (status != cudaSuccess) {
             cudaGetLastError();  // the failure is reported here; it must not be found again later
-            throw CudaError(status, "allocating " + std::to_string(count * sizeof(T)) + " bytes on the device");
+            throw CudaError(
+                status, "allocating " + std::to_string(count * sizeof(T)) + " bytes on the device");
         }
     }
     explicit DeviceBuffer(const std::vector<T>& host) : DeviceBuffer(host.size()) { upload(host); }
@@ -60,11 +62,15 @@ public:
         if (count_ > 0) check_cuda(cudaMemset(data_, 0xff, bytes()), "poisoning the output");
     }
     void upload(const std::vector<T>& host) {
-        if (count_ > 0) check_cuda(cudaMemcpy(data_, host.data(), bytes(), cudaMemcpyHostToDevice), "copying to the device");
+        if (count_ > 0)
+            check_cuda(cudaMemcpy(data_, host.data(), bytes(), cudaMemcpyHostToDevice),
+                       "copying to the device");
     }
     std::vector<T> download() const {
         std::vector<T> host(count_);
-        if (count_ > 0) check_cuda(cudaMemcpy(host.data(), data_, bytes(), cudaMemcpyDeviceToHost), "copying from the device");
+        if (count_ > 0)
+            check_cuda(cudaMemcpy(host.data(), data_, bytes(), cudaMemcpyDeviceToHost),
+                       "copying from the device");
         return host;
     }
 

@@ -16,32 +16,52 @@ const std::vector<Input>& all_inputs() {
 
 const char* name_of(Input input) {
     switch (input) {
-        case Input::uniform: return "uniform";
-        case Input::normal: return "normal";
-        case Input::large: return "large";
-        case Input::all_negative: return "all_negative";
-        case Input::ties: return "ties";
-        case Input::spike: return "spike";
-        case Input::masked: return "masked";
-        case Input::masked_slice: return "masked_slice";
-        case Input::constant: return "constant";
-        case Input::denormal: return "denormal";
+        case Input::uniform:
+            return "uniform";
+        case Input::normal:
+            return "normal";
+        case Input::large:
+            return "large";
+        case Input::all_negative:
+            return "all_negative";
+        case Input::ties:
+            return "ties";
+        case Input::spike:
+            return "spike";
+        case Input::masked:
+            return "masked";
+        case Input::masked_slice:
+            return "masked_slice";
+        case Input::constant:
+            return "constant";
+        case Input::denormal:
+            return "denormal";
     }
     return "?";
 }
 
 const char* summary_of(Input input) {
     switch (input) {
-        case Input::uniform: return "[0, 1)";
-        case Input::normal: return "mean 0, standard deviation 1";
-        case Input::large: return "normal + 1000: exp overflows";
-        case Input::all_negative: return "normal - 200: exp vanishes";
-        case Input::ties: return "0, 1, 2 and 3: many equal maxima";
-        case Input::spike: return "normal, one 50 in each row";
-        case Input::masked: return "normal, three in ten -inf";
-        case Input::masked_slice: return "-inf but for the last quarter of each row";
-        case Input::constant: return "all 3.25";
-        case Input::denormal: return "results below the smallest normal float";
+        case Input::uniform:
+            return "[0, 1)";
+        case Input::normal:
+            return "mean 0, standard deviation 1";
+        case Input::large:
+            return "normal + 1000: exp overflows";
+        case Input::all_negative:
+            return "normal - 200: exp vanishes";
+        case Input::ties:
+            return "0, 1, 2 and 3: many equal maxima";
+        case Input::spike:
+            return "normal, one 50 in each row";
+        case Input::masked:
+            return "normal, three in ten -inf";
+        case Input::masked_slice:
+            return "-inf but for the last quarter of each row";
+        case Input::constant:
+            return "all 3.25";
+        case Input::denormal:
+            return "results below the smallest normal float";
     }
     return "?";
 }
@@ -50,7 +70,8 @@ namespace {
 __global__ void fill_kernel(float* x, Shape shape, Input input, uint64_t seed) {
     const int64_t count = shape.rows * shape.cols;
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += step) {
         x[i] = input_value(input, seed, i / shape.cols, i % shape.cols, shape.cols);
     }
 }

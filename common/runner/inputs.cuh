@@ -20,9 +20,9 @@ enum class Input {
     ties,          // small integers: many equal maxima
     spike,         // normal, and one 50 in each row: nearly all the weight on one element
     masked,        // normal, three in ten replaced by -inf, one in each row kept
-    masked_slice,  // normal, and -inf in all but the last quarter: threads and slices that see only -inf
+    masked_slice,  // normal, -inf in all but the last quarter: slices of -inf alone
     constant,      // all 3.25
-    denormal,      // one 0 in each row, the rest in [-103, -87): results below the smallest normal float
+    denormal,      // one 0 in each row, the rest in [-103, -87): subnormal results
 };
 const std::vector<Input>& all_inputs();
 const char* name_of(Input input);
@@ -50,20 +50,30 @@ __host__ __device__ inline float nearly_normal(uint64_t bits) {
 __host__ __device__ inline float input_value(Input input, uint64_t seed, int64_t row, int64_t col,
                                              int64_t cols) {
     const uint64_t bits = mix(mix(seed + static_cast<uint64_t>(row)) + static_cast<uint64_t>(col));
-    const int64_t chosen = static_cast<int64_t>(mix(seed ^ static_cast<uint64_t>(row)) %
-                                                static_cast<uint64_t>(cols));
+    const int64_t chosen =
+        static_cast<int64_t>(mix(seed ^ static_cast<uint64_t>(row)) % static_cast<uint64_t>(cols));
     const float normal = nearly_normal(bits);
     switch (input) {
-        case Input::uniform: return unit(bits);
-        case Input::normal: return normal;
-        case Input::large: return normal + 1000.f;
-        case Input::all_negative: return normal - 200.f;
-        case Input::ties: return static_cast<float>(bits % 4);
-        case Input::spike: return col == chosen ? 50.f : normal;
-        case Input::masked: return col != chosen && mix(bits) % 10 < 3 ? -INFINITY : normal;
-        case Input::masked_slice: return col < cols - (cols + 3) / 4 ? -INFINITY : normal;
-        case Input::constant: return 3.25f;
-        case Input::denormal: return col == chosen ? 0.f : -103.f + 16.f * unit(bits);
+        case Input::uniform:
+            return unit(bits);
+        case Input::normal:
+            return normal;
+        case Input::large:
+            return normal + 1000.f;
+        case Input::all_negative:
+            return normal - 200.f;
+        case Input::ties:
+            return static_cast<float>(bits % 4);
+        case Input::spike:
+            return col == chosen ? 50.f : normal;
+        case Input::masked:
+            return col != chosen && mix(bits) % 10 < 3 ? -INFINITY : normal;
+        case Input::masked_slice:
+            return col < cols - (cols + 3) / 4 ? -INFINITY : normal;
+        case Input::constant:
+            return 3.25f;
+        case Input::denormal:
+            return col == chosen ? 0.f : -103.f + 16.f * unit(bits);
     }
     return 0.f;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The command line. With every stage linked in this is `stages` and takes a verb; with one stage it is
-// that stage's own program and takes the flags of `run`.
+// The command line. With every stage linked in this is `stages` and takes a verb; with one stage it
+// is that stage's own program and takes the flags of `run`.
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -24,11 +24,13 @@ Shape parse_shape(const std::string& text) {
         const bool number = !digits.empty() && digits.size() <= kDigits &&
                             digits.find_first_not_of("0123456789") == std::string::npos;
         if (!number || std::stoll(digits) == 0) {
-            throw UsageError("--shape " + text + ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000");
+            throw UsageError("--shape " + text +
+                             ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000");
         }
         return static_cast<int64_t>(std::stoll(digits));
     };
-    return {size(text.substr(0, cross)), size(cross == std::string::npos ? "" : text.substr(cross + 1))};
+    return {size(text.substr(0, cross)),
+            size(cross == std::string::npos ? "" : text.substr(cross + 1))};
 }
 
 // A named input, or a path to a .npy file.
@@ -54,13 +56,17 @@ struct RunWords {  // as typed
 
 void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_option("--variant", options.variant, "only this variant (`list` names them)");
-    app.add_option("--device", words.device, "cpu or cuda; default: cuda where nvcc and a GPU are there")
+    app.add_option("--device", words.device,
+                   "cpu or cuda; default: cuda where nvcc and a GPU are there")
         ->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_flag("--quick", options.quick, "fewer shapes");
-    app.add_option("--shape", words.shapes, "ROWSxCOLS instead of the course's shapes; may be repeated");
-    app.add_option("--dtype", words.dtype, "element type: float32")->check(CLI::IsMember({"float32"}));
-    app.add_option("--input", words.inputs,
-                   "a named input, or FILE.npy with your own logits (float32 or float16); may be repeated");
+    app.add_option("--shape", words.shapes,
+                   "ROWSxCOLS instead of the course's shapes; may be repeated");
+    app.add_option("--dtype", words.dtype, "element type: float32")
+        ->check(CLI::IsMember({"float32"}));
+    app.add_option(
+        "--input", words.inputs,
+        "a named input, or FILE.npy with your own logits (float32 or float16); may be repeated");
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
     app.add_option("--out", options.out, "folder for the records (default: results)");
@@ -69,7 +75,8 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
 void check_device(const std::string& wanted) {
     const std::string backend = build_info().backend;
     if (!wanted.empty() && wanted != backend) {
-        throw UsageError("this program was built for the " + backend + " device; `./stages run --device " + wanted +
+        throw UsageError("this program was built for the " + backend +
+                         " device; `./stages run --device " + wanted +
                          "` builds and runs the other");
     }
 }
@@ -88,7 +95,9 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         throw UsageError("--input: either named inputs or a file, not both");
     }
     if (!device_is_there()) {
-        std::fprintf(stderr, "stages: this program was built for a GPU and none answers; try --device cpu\n");
+        std::fprintf(
+            stderr,
+            "stages: this program was built for a GPU and none answers; try --device cpu\n");
         return kNoDevice;
     }
     return runner::run(all_stages(), options);
@@ -98,16 +107,19 @@ void list_verb() {
     for (const Stage& stage : all_stages()) {
         std::printf("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
         for (const Variant& variant : stage.variants) {
-            std::printf("    %-16s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads, variant.traffic.stores,
-                        variant.summary.c_str());
+            std::printf("    %-16s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
+                        variant.traffic.stores, variant.summary.c_str());
         }
     }
-    std::printf("\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n");
-    for (const Input input : all_inputs()) std::printf("    %-16s %s\n", name_of(input), summary_of(input));
+    std::printf(
+        "\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n");
+    for (const Input input : all_inputs())
+        std::printf("    %-16s %s\n", name_of(input), summary_of(input));
 }
 
 bool is_verb(const CLI::App& app, const std::string& word) {
-    return !app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; }).empty();
+    return !app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; })
+                .empty();
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -127,15 +139,18 @@ int parse_and_run(int argc, char** argv) {
     if (!single) {
         app.require_subcommand(1);
         run = app.add_subcommand("run", "validate, measure and record stages");
-        run->add_option("stage", options.stages, "stages: 03, online or 03_online_softmax; default: all");
+        run->add_option("stage", options.stages,
+                        "stages: 03, online or 03_online_softmax; default: all");
         list = app.add_subcommand("list", "the stages, their variants, the named inputs");
         header = app.add_subcommand("header", "print a stage's header as one self-contained file");
-        header->add_option("stage", header_stage, "the stage: 03, online or 03_online_softmax")->required();
+        header->add_option("stage", header_stage, "the stage: 03, online or 03_online_softmax")
+            ->required();
     }
     add_run_flags(*run, options, words);
 
     if (!single && argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
-        throw UsageError(std::string("no verb is called '") + argv[1] + "'; here are: run list header");
+        throw UsageError(std::string("no verb is called '") + argv[1] +
+                         "'; here are: run list header");
     }
     try {
         app.parse(argc, argv);
@@ -147,7 +162,8 @@ int parse_and_run(int argc, char** argv) {
         return kGood;
     }
     if (header != nullptr && header->parsed()) {
-        std::cout << course::amalgamate(STAGES_SOURCE_DIRECTORY, find_stage(stages, header_stage).header);
+        std::cout << course::amalgamate(STAGES_SOURCE_DIRECTORY,
+                                        find_stage(stages, header_stage).header);
         return kGood;
     }
     return run_verb(options, words);

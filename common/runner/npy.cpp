@@ -28,11 +28,14 @@ float widen(uint16_t half) {
     const int exponent = half >> 10 & 0x1f;
     const int fraction = half & 0x3ff;
     if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-    if (exponent == 31) return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * INFINITY;
+    if (exponent == 31)
+        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * INFINITY;
     return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) { throw FileError(path + ": " + why); }
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw FileError(path + ": " + why);
+}
 
 struct Header {
     std::string type;  // "<f4"
@@ -45,7 +48,9 @@ Header parse_header(const std::string& path, const std::string& text) {
     std::smatch match;
     Header header;
     if (!std::regex_search(text, match, std::regex("'descr'\\s*:\\s*'([^']*)'"))) {
-        refuse(path, "its header names no element type ('descr'); only plain float32 and float16 arrays are read");
+        refuse(path,
+               "its header names no element type ('descr'); only plain float32 and float16 arrays "
+               "are read");
     }
     header.type = match[1];
     if (!std::regex_search(text, match, std::regex("'fortran_order'\\s*:\\s*(True|False)"))) {
@@ -58,7 +63,8 @@ Header parse_header(const std::string& path, const std::string& text) {
     const std::string list = match[1];
     const std::regex number("[0-9]+");
     for (std::sregex_iterator it(list.begin(), list.end(), number), end; it != end; ++it) {
-        if (it->str().size() > 18) refuse(path, "its header claims a dimension of " + it->str() + " elements");
+        if (it->str().size() > 18)
+            refuse(path, "its header claims a dimension of " + it->str() + " elements");
         header.shape.push_back(std::stoll(it->str()));
     }
     return header;
@@ -66,7 +72,8 @@ Header parse_header(const std::string& path, const std::string& text) {
 
 std::string text_of(const std::vector<int64_t>& shape) {
     std::string text = "(";
-    for (const int64_t size : shape) text += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
+    for (const int64_t size : shape)
+        text += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
     if (shape.size() > 1) text.resize(text.size() - 2);
     return text + ")";
 }
@@ -84,15 +91,18 @@ Array read_npy(const std::string& path, size_t rank) {
 
     unsigned char start[12] = {};
     file.read(reinterpret_cast<char*>(start), sizeof(start));
-    if (static_cast<size_t>(file.gcount()) < sizeof(start) || std::memcmp(start, kMagic, kMagicSize) != 0) {
+    if (static_cast<size_t>(file.gcount()) < sizeof(start) ||
+        std::memcmp(start, kMagic, kMagicSize) != 0) {
         refuse(path, "not a .npy file (numpy.save writes one)");
     }
     const int version = start[6];
-    if (version < 1 || version > 3) refuse(path, "a .npy file of unknown version " + std::to_string(version));
+    if (version < 1 || version > 3)
+        refuse(path, "a .npy file of unknown version " + std::to_string(version));
     const size_t prefix = version == 1 ? 10 : 12;
     const size_t header_size = little_endian(start + 8, version == 1 ? 2 : 4);
     if (header_size > kLargestHeader || prefix + header_size > file_size) {
-        refuse(path, "its header claims " + std::to_string(header_size) + " bytes; the file is damaged");
+        refuse(path,
+               "its header claims " + std::to_string(header_size) + " bytes; the file is damaged");
     }
     std::string text(header_size, '\0');
     file.seekg(static_cast<std::streamoff>(prefix));
@@ -100,8 +110,9 @@ Array read_npy(const std::string& path, size_t rank) {
     const Header header = parse_header(path, text);
 
     if (header.type != "<f4" && header.type != "<f2") {
-        refuse(path, "its elements are '" + header.type +
-                         "'; float32 ('<f4') and float16 ('<f2') are read: save x.astype(numpy.float32)");
+        refuse(path,
+               "its elements are '" + header.type +
+                   "'; float32 ('<f4') and float16 ('<f2') are read: save x.astype(numpy.float32)");
     }
     if (header.fortran_order) {
         refuse(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
@@ -114,22 +125,27 @@ Array read_npy(const std::string& path, size_t rank) {
     uint64_t count = 1;
     for (const int64_t size : header.shape) {
         const auto factor = static_cast<uint64_t>(size);
-        if (factor != 0 && count > file_size / factor) {  // more than the file could hold: no overflow below
-            refuse(path, "its header claims shape " + text_of(header.shape) + ", more than the file holds");
+        if (factor != 0 &&
+            count > file_size / factor) {  // more than the file could hold: no overflow below
+            refuse(path, "its header claims shape " + text_of(header.shape) +
+                             ", more than the file holds");
         }
         count *= factor;
     }
     const uint64_t wanted = count * element_size;
     const uint64_t held = file_size - prefix - header_size;
     if (held != wanted) {
-        refuse(path, "shape " + text_of(header.shape) + " needs " + std::to_string(wanted) + " bytes, the file holds " +
-                         std::to_string(held) + (held < wanted ? ": it is truncated" : ": it has bytes too many"));
+        refuse(path, "shape " + text_of(header.shape) + " needs " + std::to_string(wanted) +
+                         " bytes, the file holds " + std::to_string(held) +
+                         (held < wanted ? ": it is truncated" : ": it has bytes too many"));
     }
 
-    static_assert(std::endian::native == std::endian::little, "the values are read in the host's byte order");
+    static_assert(std::endian::native == std::endian::little,
+                  "the values are read in the host's byte order");
     Array array{header.shape, std::vector<float>(count)};
     if (element_size == 4) {
-        file.read(reinterpret_cast<char*>(array.values.data()), static_cast<std::streamsize>(wanted));
+        file.read(reinterpret_cast<char*>(array.values.data()),
+                  static_cast<std::streamsize>(wanted));
     } else {
         std::vector<uint16_t> halves(count);
         file.read(reinterpret_cast<char*>(halves.data()), static_cast<std::streamsize>(wanted));
@@ -139,8 +155,10 @@ Array read_npy(const std::string& path, size_t rank) {
     return array;
 }
 
-void write_npy(const std::string& path, const std::vector<int64_t>& shape, const std::vector<float>& values) {
-    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': " + text_of(shape) + ", }";
+void write_npy(const std::string& path, const std::vector<int64_t>& shape,
+               const std::vector<float>& values) {
+    std::string header =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': " + text_of(shape) + ", }";
     constexpr size_t kPrefix = 10;
     constexpr size_t kAlignment = 64;  // of the data, as the format asks
     while ((kPrefix + header.size() + 1) % kAlignment != 0) header += ' ';
@@ -150,9 +168,14 @@ void write_npy(const std::string& path, const std::vector<int64_t>& shape, const
     {
         std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
         const char version[] = {1, 0};
-        const char size[] = {static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
-        file.write(kMagic, kMagicSize).write(version, 2).write(size, 2).write(header.data(), static_cast<std::streamsize>(header.size()));
-        file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+        const char size[] = {static_cast<char>(header.size() & 0xff),
+                             static_cast<char>(header.size() >> 8)};
+        file.write(kMagic, kMagicSize)
+            .write(version, 2)
+            .write(size, 2)
+            .write(header.data(), static_cast<std::streamsize>(header.size()));
+        file.write(reinterpret_cast<const char*>(values.data()),
+                   static_cast<std::streamsize>(values.size() * sizeof(float)));
         file.close();
         if (!file) refuse(path, "cannot be written: does its folder exist, is there space?");
     }

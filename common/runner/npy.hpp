@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy files: float32 and float16 arrays in C order, read with an eye to what users really pass.
+// NumPy's .npy files: float32 and float16 arrays in C order, read with an eye to what users really
+// pass.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -22,7 +23,9 @@ struct Array {
 // Reads `path`, which must hold an array of `rank` dimensions. FileError otherwise.
 Array read_npy(const std::string& path, size_t rank);
 
-// Writes float32 values of that shape. The file appears whole or not at all. FileError if it cannot.
-void write_npy(const std::string& path, const std::vector<int64_t>& shape, const std::vector<float>& values);
+// Writes float32 values of that shape. The file appears whole or not at all. FileError if it
+// cannot.
+void write_npy(const std::string& path, const std::vector<int64_t>& shape,
+               const std::vector<float>& values);
 
 }  // namespace runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The seam between the runner and whatever can count a kernel's memory accesses. The CPU device links
-// the x-ray's counter; a GPU build links one that counts nothing.
+// The seam between the runner and whatever can count a kernel's memory accesses. The CPU device
+// links the x-ray's counter; a GPU build links one that counts nothing.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,13 @@ namespace runner {
 
 // What the kernels between start and stop touched, summed over warps.
 struct Counts {
-    int64_t global_load_requests = 0;    // a request: one load instruction of one warp
-    int64_t global_load_sectors = 0;     // the 32-byte pieces of memory it touched
-    int64_t global_load_bytes = 0;       // that its lanes asked for
+    int64_t global_load_requests = 0;  // a request: one load instruction of one warp
+    int64_t global_load_sectors = 0;   // the 32-byte pieces of memory it touched
+    int64_t global_load_bytes = 0;     // that its lanes asked for
     int64_t global_store_requests = 0;
     int64_t global_store_sectors = 0;
     int64_t global_store_bytes = 0;
-    int64_t shared_bank_conflicts = 0;   // wavefronts beyond the fewest possible, as written
+    int64_t shared_bank_conflicts = 0;  // wavefronts beyond the fewest possible, as written
 };
 
 class Probe {

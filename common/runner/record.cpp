@@ -33,12 +33,18 @@ Json header() {
     std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
 
     const BuildInfo build = build_info();
-    return {{"schema", 1},           {"gpu", properties.name},        {"driver", version_text(driver)},
-            {"cuda", version_text(runtime)}, {"nvcc", build.nvcc}, {"commit", build.commit}, {"date", date}};
+    return {{"schema", 1},
+            {"gpu", properties.name},
+            {"driver", version_text(driver)},
+            {"cuda", version_text(runtime)},
+            {"nvcc", build.nvcc},
+            {"commit", build.commit},
+            {"date", date}};
 }
 
 double per_element(int64_t bytes, Shape shape) {
-    return static_cast<double>(bytes) / static_cast<double>(sizeof(float)) / static_cast<double>(elements(shape));
+    return static_cast<double>(bytes) / static_cast<double>(sizeof(float)) /
+           static_cast<double>(elements(shape));
 }
 
 Json to_json(const Record& record) {
@@ -72,7 +78,9 @@ Json to_json(const Record& record) {
         const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
         json["loads_per_element"] = per_element(counts.global_load_bytes, record.shape);
         json["stores_per_element"] = per_element(counts.global_store_bytes, record.shape);
-        if (requests > 0) json["sectors_per_request"] = static_cast<double>(sectors) / static_cast<double>(requests);
+        if (requests > 0)
+            json["sectors_per_request"] =
+                static_cast<double>(sectors) / static_cast<double>(requests);
         json["bank_conflicts"] = counts.shared_bank_conflicts;
     }
     return json;
@@ -80,9 +88,12 @@ Json to_json(const Record& record) {
 
 }  // namespace
 
-double gigabytes_per_second(int64_t bytes, double us) { return static_cast<double>(bytes) / us / 1e3; }
+double gigabytes_per_second(int64_t bytes, double us) {
+    return static_cast<double>(bytes) / us / 1e3;
+}
 
-std::string write_records(const std::string& directory, const std::string& stage, const std::vector<Record>& records) {
+std::string write_records(const std::string& directory, const std::string& stage,
+                          const std::vector<Record>& records) {
     Json document = header();
     document["records"] = Json::array();
     for (const Record& record : records) document["records"].push_back(to_json(record));
@@ -95,7 +106,9 @@ std::string write_records(const std::string& directory, const std::string& stage
         std::ofstream file(unfinished, std::ios::trunc);
         file << document.dump(1) << "\n";
         file.close();
-        if (!file) throw std::runtime_error(path + ": cannot be written; give a folder you may write to with --out");
+        if (!file)
+            throw std::runtime_error(
+                path + ": cannot be written; give a folder you may write to with --out");
     }
     std::filesystem::rename(unfinished, path, error);
     if (error) throw std::runtime_error(path + ": cannot be written: " + error.message());

@@ -32,6 +32,7 @@ double gigabytes_per_second(int64_t bytes, double us);
 
 // Writes `directory`/`stage`.json, making the directory. The file appears whole or not at all;
 // std::runtime_error if it cannot.
-std::string write_records(const std::string& directory, const std::string& stage, const std::vector<Record>& records);
+std::string write_records(const std::string& directory, const std::string& stage,
+                          const std::vector<Record>& records);
 
 }  // namespace runner

@@ -15,14 +15,14 @@ namespace runner {
 // What the judge needs to know of how a variant computes.
 struct Rules {
     Operation operation = Operation::softmax;
-    bool overflows = false;          // stage 01: exp(x) itself must fit a float
-    int64_t threads_per_row = 1;     // how many partial sums a row has
+    bool overflows = false;       // stage 01: exp(x) itself must fit a float
+    int64_t threads_per_row = 1;  // how many partial sums a row has
 };
 
 // One row of x in double.
 struct RowSummary {
-    double max;         // -inf for a row of -inf
-    double sum;         // of exp(x - max)
+    double max;  // -inf for a row of -inf
+    double sum;  // of exp(x - max)
     bool has_nan;
     bool has_plus_inf;
 };
@@ -51,12 +51,13 @@ struct RowSummarizer {
     }
 };
 
-// How stage 01's promise reads for a row: exp(x) and its sum fit a float, or overflow, or vanish; or
-// lie so near the border that either may happen.
+// How stage 01's promise reads for a row: exp(x) and its sum fit a float, or overflow, or vanish;
+// or lie so near the border that either may happen.
 enum class ExpRange { fits, overflows, vanishes, border };
 
-constexpr double kLogLargest = 88.722839;     // log of the largest float
-constexpr double kLogSmallest = -103.972077;  // log of half the smallest float: anything less rounds to 0
+constexpr double kLogLargest = 88.722839;  // log of the largest float
+constexpr double kLogSmallest =
+    -103.972077;  // log of half the smallest float: anything less rounds to 0
 constexpr double kBorder = 1e-3;
 
 __host__ __device__ inline ExpRange exp_range(const RowSummary& row) {
@@ -70,13 +71,15 @@ __host__ __device__ inline ExpRange exp_range(const RowSummary& row) {
 // A row as seen by the judge of one variant: what is worth computing once a row.
 struct RowReference {
     RowSummary row;
-    double log_sum;    // of exp(x - max)
-    double base;       // the part of the error bound that all elements share
-    ExpRange range;    // fits, for variants that do not overflow
+    double log_sum;  // of exp(x - max)
+    double base;     // the part of the error bound that all elements share
+    ExpRange range;  // fits, for variants that do not overflow
 };
 
-__host__ __device__ inline RowReference row_reference(const RowSummary& row, int64_t cols, const Rules& rules) {
-    const double serial_adds = static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
+__host__ __device__ inline RowReference row_reference(const RowSummary& row, int64_t cols,
+                                                      const Rules& rules) {
+    const double serial_adds =
+        static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
     const double base = log(static_cast<double>(cols)) + serial_adds +
                         log2(static_cast<double>(rules.threads_per_row)) + 8;
     return {row, log(row.sum), base, rules.overflows ? exp_range(row) : ExpRange::fits};
@@ -84,8 +87,8 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
 
 // What one element of the result must be.
 struct Expected {
-    double value;    // NaN: only NaN will do
-    double bound;    // greatest absolute error; NaN: anything goes (counted as unchecked)
+    double value;  // NaN: only NaN will do
+    double bound;  // greatest absolute error; NaN: anything goes (counted as unchecked)
 };
 
 // A float result never has to be nearer than two steps of the subnormal numbers.
@@ -100,7 +103,8 @@ __host__ __device__ inline Expected expected_overflow(double x, ExpRange range) 
 }
 
 // The result's element for x; for log_sum_exp, whose result is one per row, x is ignored.
-__host__ __device__ inline Expected expected(double x, const RowReference& reference, const Rules& rules) {
+__host__ __device__ inline Expected expected(double x, const RowReference& reference,
+                                             const Rules& rules) {
     const RowSummary& row = reference.row;
     if (row.has_nan) return {NAN, 0};
 
@@ -123,7 +127,8 @@ __host__ __device__ inline Expected expected(double x, const RowReference& refer
     const double value = exp(x - row.max) / row.sum;
     const double distance = rules.overflows ? fabs(x) : row.max - x;
     double slack = kSubnormalSlack;
-    if (rules.overflows) slack += 0x1p-149 * exp(-row.max) / row.sum;  // exp(x) may itself be subnormal
+    if (rules.overflows)
+        slack += 0x1p-149 * exp(-row.max) / row.sum;  // exp(x) may itself be subnormal
     return {value, value * 0x1p-24 * (distance + reference.base) + slack};
 }
 

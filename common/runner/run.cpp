@@ -26,15 +26,19 @@ constexpr uint64_t kSeed = 2018;
 const std::vector<int64_t> kWidths = {1, 7, 31, 32, 33, 255, 1000, 1024, 1025, 4096, 4099, 10007};
 const std::vector<int64_t> kQuickWidths = {33, 1000, 4099};
 
-bool on_gpu() { return build_info().backend == "cuda"; }
+bool on_gpu() {
+    return build_info().backend == "cuda";
+}
 
-std::string text_of(Shape shape) { return std::to_string(shape.rows) + " x " + std::to_string(shape.cols); }
+std::string text_of(Shape shape) {
+    return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+}
 
 // One thing to validate on: a shape and what fills it.
 struct Case {
     std::string input;
     Shape shape;
-    std::optional<Input> named;              // otherwise the user's values
+    std::optional<Input> named;  // otherwise the user's values
     const std::vector<float>* values = nullptr;
 };
 
@@ -47,11 +51,14 @@ void fill_case(DeviceBuffer<float>& x, const Case& one) {
 }
 
 std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array) {
-    if (array) return {{options.input_file, {array->shape[0], array->shape[1]}, std::nullopt, &array->values}};
+    if (array)
+        return {
+            {options.input_file, {array->shape[0], array->shape[1]}, std::nullopt, &array->values}};
     std::vector<Shape> shapes = options.shapes;
     if (shapes.empty()) {
         const int64_t rows = on_gpu() ? 300 : 3;
-        for (const int64_t cols : options.quick ? kQuickWidths : kWidths) shapes.push_back({rows, cols});
+        for (const int64_t cols : options.quick ? kQuickWidths : kWidths)
+            shapes.push_back({rows, cols});
         if (!options.quick) shapes.push_back({2, 70001});  // long enough to be split
     }
     std::vector<Case> cases;
@@ -67,7 +74,8 @@ std::vector<Shape> measured_shapes(const RunOptions& options, const std::optiona
     if (!on_gpu()) return {{256, 1024}};
     if (options.quick) return {{4000, 4000}};
     std::vector<Shape> shapes;
-    for (const int64_t rows : {int64_t{4000}, int64_t{10}}) {  // the paper's two batches, and its widths
+    for (const int64_t rows :
+         {int64_t{4000}, int64_t{10}}) {  // the paper's two batches, and its widths
         const int64_t widest = rows == 4000 ? 129024 : 1032192;
         for (int64_t cols = 63; cols <= widest; cols *= 2) shapes.push_back({rows, cols});
     }
@@ -85,7 +93,8 @@ public:
         shape_ = shape;
     }
     void operator()(const float* x, float* y, cudaStream_t stream = nullptr) {
-        const Call call{x, y, shape_.rows, shape_.cols, workspace_.data(), workspace_.size(), stream};
+        const Call call{x,     y, shape_.rows, shape_.cols, workspace_.data(), workspace_.size(),
+                        stream};
         check_cuda(variant_.launch(call), "launching " + variant_.name);
     }
 
@@ -102,8 +111,8 @@ Rules rules_of(const Variant& variant, Shape shape) {
 // What validating one variant has shown so far.
 struct Validation {
     int cases = 0;
-    int overflowed = 0;      // cases in which rows overflowed, as promised
-    Report worst;            // the report with the largest error
+    int overflowed = 0;  // cases in which rows overflowed, as promised
+    Report worst;        // the report with the largest error
     double worst_previous = 0;
     bool compared = false;
     double worst_relative_error = 0;
@@ -114,14 +123,16 @@ struct Validation {
         overflowed += report.promised > 0;
         worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
         if (report.worst_share > worst.worst_share) worst = report;
-        if (!report.good()) failures.push_back(one.input + ", " + text_of(one.shape) + ": " + describe(report));
+        if (!report.good())
+            failures.push_back(one.input + ", " + text_of(one.shape) + ": " + describe(report));
     }
     void add_comparison(const Case& one, const std::string& previous, const Report& report) {
         if (report.checked == 0) return;  // every row overflows in one of the two
         compared = true;
         worst_previous = std::max(worst_previous, report.worst_share);
         if (!report.good()) {
-            failures.push_back(one.input + ", " + text_of(one.shape) + ", against " + previous + ": " + describe(report));
+            failures.push_back(one.input + ", " + text_of(one.shape) + ", against " + previous +
+                               ": " + describe(report));
         }
     }
 };
@@ -129,7 +140,8 @@ struct Validation {
 // A line that counts up on a terminal and leaves nothing behind.
 class Progress {
 public:
-    Progress(std::string what, size_t total) : what_(std::move(what)), total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
+    Progress(std::string what, size_t total)
+        : what_(std::move(what)), total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress() {
@@ -152,7 +164,8 @@ public:
     StageRun(const Stage& stage, const RunOptions& options, const std::optional<Array>& array)
         : stage_(stage), options_(options), array_(array) {
         for (const Variant& variant : stage.variants) {
-            if (options.variant.empty() || options.variant == variant.name) chosen_.push_back(&variant);
+            if (options.variant.empty() || options.variant == variant.name)
+                chosen_.push_back(&variant);
         }
         results_.resize(chosen_.size());
     }
@@ -165,13 +178,14 @@ public:
         measure();
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
-        std::printf("  records: %s\n\n", write_records(options_.out, stage_.name, records_).c_str());
+        std::printf("  records: %s\n\n",
+                    write_records(options_.out, stage_.name, records_).c_str());
         return good_;
     }
 
 private:
-    // The variants that every chosen one may be compared with, in the order of the lesson: the baseline, then
-    // the stage's own.
+    // The variants that every chosen one may be compared with, in the order of the lesson: the
+    // baseline, then the stage's own.
     std::vector<const Variant*> sequence() const {
         std::vector<const Variant*> all;
         if (stage_.baseline) all.push_back(&*stage_.baseline);
@@ -210,16 +224,19 @@ private:
                 if (previous == nullptr) continue;
                 const DeviceBuffer<float> before = output_of(*previous, x, one.shape);
                 const Result theirs{before.data(), rules_of(*previous, one.shape)};
-                results_[i].add_comparison(one, previous->name, compare(x.data(), one.shape, ours, theirs));
+                results_[i].add_comparison(one, previous->name,
+                                           compare(x.data(), one.shape, ours, theirs));
             } catch (const CudaError& error) {
                 ++results_[i].cases;
-                results_[i].failures.push_back(one.input + ", " + text_of(one.shape) + ": " + error.what());
+                results_[i].failures.push_back(one.input + ", " + text_of(one.shape) + ": " +
+                                               error.what());
                 if (on_gpu()) throw;  // the GPU's context does not survive a fault
             }
         }
     }
 
-    static DeviceBuffer<float> output_of(const Variant& variant, const DeviceBuffer<float>& x, Shape shape) {
+    static DeviceBuffer<float> output_of(const Variant& variant, const DeviceBuffer<float>& x,
+                                         Shape shape) {
         DeviceBuffer<float> y(static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
         Launcher launch(variant);
@@ -240,10 +257,14 @@ private:
             const auto failed = static_cast<int>(result.failures.size());
             good_ = good_ && failed == 0 && result.cases > 0;
             table.row({chosen_[i]->name,
-                       failed == 0 ? std::to_string(result.cases) + " of " + std::to_string(result.cases) : "WRONG",
+                       failed == 0
+                           ? std::to_string(result.cases) + " of " + std::to_string(result.cases)
+                           : "WRONG",
                        number(result.worst.worst_share, 2),
                        result.compared ? number(result.worst_previous, 2) : "-",
-                       result.overflowed == 0 ? "" : std::to_string(result.overflowed) + " overflow, as promised"});
+                       result.overflowed == 0
+                           ? ""
+                           : std::to_string(result.overflowed) + " overflow, as promised"});
         }
         table.print();
         for (size_t i = 0; i < chosen_.size(); ++i) print_failures(*chosen_[i], results_[i]);
@@ -278,12 +299,15 @@ private:
                      {"speed-up", 9, Align::right}});
         for (const Shape shape : shapes) {
             if (!fits(shape)) {
-                std::printf("  %s left out: the GPU has too little memory free\n", text_of(shape).c_str());
+                std::printf("  %s left out: the GPU has too little memory free\n",
+                            text_of(shape).c_str());
                 continue;
             }
             const DeviceBuffer<float> x = measured_input(shape);
             std::vector<std::pair<const Variant*, double>> times;
-            if (stage_.baseline) times.emplace_back(&*stage_.baseline, timed(*stage_.baseline, x, shape).work.us_median);
+            if (stage_.baseline)
+                times.emplace_back(&*stage_.baseline,
+                                   timed(*stage_.baseline, x, shape).work.us_median);
             for (size_t i = 0; i < chosen_.size(); ++i) {
                 const Variant& variant = *chosen_[i];
                 ask("How many GB/s will " + variant.name + " reach at " + text_of(shape) + "?");
@@ -302,7 +326,8 @@ private:
                            number(gigabytes_per_second(record.bytes, time.work.us_median), 0),
                            number(time.roof.us_median / time.work.us_median, 3),
                            record.speedup ? number(*record.speedup, 2) : "-"});
-                answer(number(gigabytes_per_second(record.bytes, time.work.us_median), 0) + " GB/s");
+                answer(number(gigabytes_per_second(record.bytes, time.work.us_median), 0) +
+                       " GB/s");
                 warn_if_odd(variant, shape, time);
                 records_.push_back(record);
             }
@@ -310,27 +335,31 @@ private:
         table.print();
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
-            "  GB/s: x once and the result once, over the median time, caches flushed; roof: a copy of\n"
+            "  GB/s: x once and the result once, over the median time, caches flushed; roof: a "
+            "copy of\n"
             "  the same bytes, timed in turn with it; speed-up: over the variant before.\n");
     }
 
     // Times the variant and holds what the last launch left to the reference.
-    TimedVariant timed(const Variant& variant, const DeviceBuffer<float>& x, Shape shape, Validation* result = nullptr) {
+    TimedVariant timed(const Variant& variant, const DeviceBuffer<float>& x, Shape shape,
+                       Validation* result = nullptr) {
         DeviceBuffer<float> y(static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
         Launcher launch(variant);
         launch.prepare(shape);
         const Roof roof = variant.operation == Operation::log_sum_exp ? Roof::read : Roof::copy;
         const TimedVariant time =
-            time_with_roof([&](cudaStream_t stream) { launch(x.data(), y.data(), stream); }, roof, x.data(), x.bytes());
+            time_with_roof([&](cudaStream_t stream) { launch(x.data(), y.data(), stream); }, roof,
+                           x.data(), x.bytes());
         if (result != nullptr) {
             const Report report = check(x.data(), shape, {y.data(), rules_of(variant, shape)});
             if (!report.good()) {
-                std::printf("  WRONG after timing %s at %s: %s\n", variant.name.c_str(), text_of(shape).c_str(),
-                            describe(report).c_str());
+                std::printf("  WRONG after timing %s at %s: %s\n", variant.name.c_str(),
+                            text_of(shape).c_str(), describe(report).c_str());
                 good_ = false;
             }
-            result->worst_relative_error = std::max(result->worst_relative_error, report.worst_relative_error);
+            result->worst_relative_error =
+                std::max(result->worst_relative_error, report.worst_relative_error);
         }
         return time;
     }
@@ -341,8 +370,9 @@ private:
                                 " is faster than its roof: one of the two is not what it seems");
         }
         if (time.work.us_p90 > 1.25 * time.work.us_p10) {
-            warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) + " varies: " +
-                                number(time.work.us_p10, 1) + " to " + number(time.work.us_p90, 1) + " us");
+            warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) +
+                                " varies: " + number(time.work.us_p10, 1) + " to " +
+                                number(time.work.us_p90, 1) + " us");
         }
     }
 
@@ -366,20 +396,28 @@ private:
                 records_.push_back(record);
                 if (!counts) continue;
                 const double total = static_cast<double>(elements(shape)) * sizeof(float);
-                const double requests = static_cast<double>(counts->global_load_requests + counts->global_store_requests);
-                const double sectors = static_cast<double>(counts->global_load_sectors + counts->global_store_sectors);
-                const std::string loads = number(static_cast<double>(counts->global_load_bytes) / total, 2);
-                const std::string stores = number(static_cast<double>(counts->global_store_bytes) / total, 2);
-                table.row({variant.name, text_of(shape), loads + " (" + number(variant.traffic.loads, 0) + ")",
-                           stores + " (" + number(variant.traffic.stores, 0) + ")", number(sectors / requests, 1),
+                const double requests = static_cast<double>(counts->global_load_requests +
+                                                            counts->global_store_requests);
+                const double sectors =
+                    static_cast<double>(counts->global_load_sectors + counts->global_store_sectors);
+                const std::string loads =
+                    number(static_cast<double>(counts->global_load_bytes) / total, 2);
+                const std::string stores =
+                    number(static_cast<double>(counts->global_store_bytes) / total, 2);
+                table.row({variant.name, text_of(shape),
+                           loads + " (" + number(variant.traffic.loads, 0) + ")",
+                           stores + " (" + number(variant.traffic.stores, 0) + ")",
+                           number(sectors / requests, 1),
                            std::to_string(counts->shared_bank_conflicts)});
                 answer(loads + " loads and " + stores + " stores");
             }
         }
         table.print();
         std::printf(
-            "  Counted, not timed: no GPU is used. loads, stores: accesses per element, in brackets what\n"
-            "  the lesson claims; sectors: of 32 bytes, per request of a warp; conflicts: in shared memory.\n");
+            "  Counted, not timed: no GPU is used. loads, stores: accesses per element, in "
+            "brackets what\n"
+            "  the lesson claims; sectors: of 32 bytes, per request of a warp; conflicts: in "
+            "shared memory.\n");
     }
 
     DeviceBuffer<float> measured_input(Shape shape) {
@@ -395,9 +433,12 @@ private:
         record.stage = stage_.name;
         record.variant = variant.name;
         record.operation = variant.operation;
-        record.input = array_ ? options_.input_file : name_of(options_.inputs.empty() ? Input::normal : options_.inputs.front());
+        record.input =
+            array_ ? options_.input_file
+                   : name_of(options_.inputs.empty() ? Input::normal : options_.inputs.front());
         record.shape = shape;
-        record.bytes = (elements(shape) + output_elements(variant.operation, shape)) * static_cast<int64_t>(sizeof(float));
+        record.bytes = (elements(shape) + output_elements(variant.operation, shape)) *
+                       static_cast<int64_t>(sizeof(float));
         record.max_relative_error = validation.worst_relative_error;
         return record;
     }
@@ -406,7 +447,8 @@ private:
         size_t free_bytes = 0;
         size_t total = 0;
         check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-        return static_cast<double>(elements(shape)) * sizeof(float) * 3.1 < static_cast<double>(free_bytes);
+        return static_cast<double>(elements(shape)) * sizeof(float) * 3.1 <
+               static_cast<double>(free_bytes);
     }
 
     void ask(const std::string& question) const {
@@ -429,8 +471,8 @@ private:
         std::vector<int64_t> shape = {one.shape.rows, one.shape.cols};
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
         write_npy(options_.save_output, shape, y.download());
-        std::printf("  output of %s on %s, %s: %s\n", variant.name.c_str(), one.input.c_str(), text_of(one.shape).c_str(),
-                    options_.save_output.c_str());
+        std::printf("  output of %s on %s, %s: %s\n", variant.name.c_str(), one.input.c_str(),
+                    text_of(one.shape).c_str(), options_.save_output.c_str());
     }
 
     const Stage& stage_;
@@ -453,17 +495,22 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
                 known += " " + variant.name;
             }
         }
-        if (!found) throw UsageError("no variant is called '" + options.variant + "'; here are:" + known);
+        if (!found)
+            throw UsageError("no variant is called '" + options.variant + "'; here are:" + known);
     }
     if (!options.input_file.empty() && !options.shapes.empty()) {
-        throw UsageError("--shape and an input file exclude each other: the file has its own shape");
+        throw UsageError(
+            "--shape and an input file exclude each other: the file has its own shape");
     }
     if (!options.save_output.empty()) {
-        const bool one_variant = stages.size() == 1 && (!options.variant.empty() || stages.front()->variants.size() == 1);
-        const bool one_input = !options.input_file.empty() || (options.shapes.size() == 1 && options.inputs.size() == 1);
+        const bool one_variant = stages.size() == 1 &&
+                                 (!options.variant.empty() || stages.front()->variants.size() == 1);
+        const bool one_input = !options.input_file.empty() ||
+                               (options.shapes.size() == 1 && options.inputs.size() == 1);
         if (!one_variant || !one_input) {
             throw UsageError(
-                "--save-output needs one stage, one --variant, and one input: a file, or one --shape and one --input");
+                "--save-output needs one stage, one --variant, and one input: a file, or one "
+                "--shape and one --input");
         }
     }
 }
@@ -476,7 +523,8 @@ const Stage& find_stage(const std::vector<Stage>& all, std::string word) {
         const std::string number = stage.name.substr(0, 2);
         const std::string name = stage.name.substr(3);
         const bool is_number = word == number || (number[0] == '0' && word == number.substr(1));
-        const bool is_word = word == stage.name || word == name || word == name.substr(0, name.find('_'));
+        const bool is_word =
+            word == stage.name || word == name || word == name.substr(0, name.find('_'));
         if (is_number || is_word) return stage;
     }
     std::string known;
@@ -499,9 +547,10 @@ ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
 
     bool good = true;
     for (const Stage* stage : stages) {
-        const bool has_variant = std::any_of(stage->variants.begin(), stage->variants.end(), [&](const Variant& variant) {
-            return options.variant.empty() || variant.name == options.variant;
-        });
+        const bool has_variant = std::any_of(
+            stage->variants.begin(), stage->variants.end(), [&](const Variant& variant) {
+                return options.variant.empty() || variant.name == options.variant;
+            });
         if (has_variant) good = StageRun(*stage, options, array).run() && good;
     }
     std::printf(good ? "All good.\n" : "Something is WRONG: see above.\n");

@@ -20,23 +20,23 @@ public:
 };
 
 struct RunOptions {
-    std::vector<std::string> stages;    // names; empty for all
-    std::string variant;                // empty for all
+    std::vector<std::string> stages;  // names; empty for all
+    std::string variant;              // empty for all
     bool quick = false;
-    std::vector<Shape> shapes;          // empty for the course's own
-    std::vector<Input> inputs;          // empty for all
-    std::string input_file;             // a .npy file instead of named inputs
-    std::string save_output;            // a .npy file for the result
-    bool ask = false;                   // let the audience guess before a number is shown
+    std::vector<Shape> shapes;  // empty for the course's own
+    std::vector<Input> inputs;  // empty for all
+    std::string input_file;     // a .npy file instead of named inputs
+    std::string save_output;    // a .npy file for the result
+    bool ask = false;           // let the audience guess before a number is shown
     std::string out = "results";
 };
 
-// Runs the chosen stages of `all`, in order, printing to standard output. Throws UsageError, FileError,
-// CudaError; returns kGood or kWrong.
+// Runs the chosen stages of `all`, in order, printing to standard output. Throws UsageError,
+// FileError, CudaError; returns kGood or kWrong.
 ExitCode run(const std::vector<Stage>& all, const RunOptions& options);
 
-// The stage of `all` that `word` means: 3, 03, online, online_softmax, 03_online_softmax. UsageError
-// lists them.
+// The stage of `all` that `word` means: 3, 03, online, online_softmax, 03_online_softmax.
+// UsageError lists them.
 const Stage& find_stage(const std::vector<Stage>& all, std::string word);
 
 }  // namespace runner

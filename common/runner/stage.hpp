@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a stage tells the runner about itself: its variants, what each computes, accepts and promises.
+// What a stage tells the runner about itself: its variants, what each computes, accepts and
+// promises.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,9 @@ struct Shape {
     int64_t rows = 0;
     int64_t cols = 0;
 };
-inline int64_t elements(Shape shape) { return shape.rows * shape.cols; }
+inline int64_t elements(Shape shape) {
+    return shape.rows * shape.cols;
+}
 
 enum class Operation { softmax, log_softmax, log_sum_exp };
 const char* name_of(Operation operation);
@@ -26,7 +29,8 @@ inline int64_t output_elements(Operation operation, Shape shape) {
     return operation == Operation::log_sum_exp ? shape.rows : elements(shape);
 }
 
-// One launch, as the runner asks for it. Device memory; y may be x where the operation keeps the shape.
+// One launch, as the runner asks for it. Device memory; y may be x where the operation keeps the
+// shape.
 struct Call {
     const float* x = nullptr;
     float* y = nullptr;
@@ -56,18 +60,20 @@ struct Variant {
     // Scratch bytes this shape needs; empty for none.
     std::function<size_t(Shape)> workspace_bytes = {};
 
-    // Stage 01's promise: rows whose exp(x) leaves the range of float come out as NaN or 0. Where true,
-    // the runner holds such rows to exactly that.
+    // Stage 01's promise: rows whose exp(x) leaves the range of float come out as NaN or 0. Where
+    // true, the runner holds such rows to exactly that.
     bool overflows = false;
 };
 
 struct Stage {
-    std::string name;     // the folder's: "03_online_softmax"
-    std::string title;    // one line
-    std::string header;   // path from the repository's root
-    std::vector<Variant> variants;      // in the order of the lesson; each is compared with the one before
-    std::optional<Variant> baseline = {};  // the last of the previous stage: what the first is compared with
-    std::vector<std::string> notes = {};   // lines for the reader, printed below the stage's table
+    std::string name;    // the folder's: "03_online_softmax"
+    std::string title;   // one line
+    std::string header;  // path from the repository's root
+    std::vector<Variant>
+        variants;  // in the order of the lesson; each is compared with the one before
+    std::optional<Variant> baseline =
+        {};  // the last of the previous stage: what the first is compared with
+    std::vector<std::string> notes = {};  // lines for the reader, printed below the stage's table
 };
 
 // Every stage linked into this program, in order. The build generates the definition.

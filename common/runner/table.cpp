@@ -16,7 +16,8 @@ std::string pad(const std::string& text, int width, Align align) {
 
 void print_line(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
     std::string line = " ";
-    for (size_t i = 0; i < columns.size(); ++i) line += " " + pad(cells[i], columns[i].width, columns[i].align);
+    for (size_t i = 0; i < columns.size(); ++i)
+        line += " " + pad(cells[i], columns[i].width, columns[i].align);
     line.erase(line.find_last_not_of(' ') + 1);
     std::printf("%s\n", line.c_str());
 }
@@ -32,7 +33,8 @@ void Table::print() const {
 }
 
 void print_heading(const std::string& title, const std::string& context) {
-    const size_t gap = title.size() + context.size() < kPageWidth ? kPageWidth - title.size() - context.size() : 1;
+    const size_t gap =
+        title.size() + context.size() < kPageWidth ? kPageWidth - title.size() - context.size() : 1;
     std::printf("%s%s%s\n%s\n", title.c_str(), std::string(gap, ' ').c_str(), context.c_str(),
                 std::string(kPageWidth, '-').c_str());
 }

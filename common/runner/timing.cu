@@ -13,11 +13,13 @@ constexpr int kThreads = 256;
 
 __global__ void empty_kernel() {}
 
-// The sum is stored if it is a value that it never is: without a store the compiler would drop the reads.
+// The sum is stored if it is a value that it never is: without a store the compiler would drop the
+// reads.
 __global__ void read_kernel(const float4* x, int64_t count, float* sink) {
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     float sum = 0.f;
-    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += step) {
         const float4 pack = x[i];
         sum += pack.x + pack.y + pack.z + pack.w;
     }
@@ -37,7 +39,9 @@ __global__ void spin_kernel(long long cycles) {
     }
 }
 
-unsigned blocks_for(int64_t count) { return static_cast<unsigned>((count + kThreads - 1) / kThreads); }
+unsigned blocks_for(int64_t count) {
+    return static_cast<unsigned>((count + kThreads - 1) / kThreads);
+}
 
 int device_attribute(cudaDeviceAttr attribute) {
     int device = 0;
@@ -58,13 +62,15 @@ struct Event {
 class Flush {
 public:
     Flush()
-        : buffer_(static_cast<size_t>(2) * static_cast<size_t>(device_attribute(cudaDevAttrL2CacheSize)) / sizeof(float4)),
+        : buffer_(static_cast<size_t>(2) *
+                  static_cast<size_t>(device_attribute(cudaDevAttrL2CacheSize)) / sizeof(float4)),
           sink_(1),
           blocks_(static_cast<unsigned>(8 * device_attribute(cudaDevAttrMultiProcessorCount))) {
         check_cuda(cudaMemset(buffer_.data(), 0, buffer_.bytes()), "clearing the flush buffer");
     }
     void operator()(cudaStream_t stream) {
-        read_kernel<<<blocks_, kThreads, 0, stream>>>(buffer_.data(), static_cast<int64_t>(buffer_.size()), sink_.data());
+        read_kernel<<<blocks_, kThreads, 0, stream>>>(
+            buffer_.data(), static_cast<int64_t>(buffer_.size()), sink_.data());
     }
 
 private:
@@ -75,7 +81,9 @@ private:
 
 Timing summarize(std::vector<double> us) {
     std::sort(us.begin(), us.end());
-    const auto at = [&](double share) { return us[static_cast<size_t>(share * static_cast<double>(us.size() - 1) + 0.5)]; };
+    const auto at = [&](double share) {
+        return us[static_cast<size_t>(share * static_cast<double>(us.size() - 1) + 0.5)];
+    };
     return {at(0.5), us.front(), at(0.1), at(0.9), static_cast<int>(us.size())};
 }
 
@@ -119,22 +127,27 @@ std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
 TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes) {
     const auto packs = static_cast<int64_t>(std::max<size_t>(1, bytes / sizeof(float4)));
     const auto* source = static_cast<const float4*>(x);
-    std::vector<Work> contenders = {work, [](cudaStream_t stream) { empty_kernel<<<1, 32, 0, stream>>>(); }};
+    std::vector<Work> contenders = {
+        work, [](cudaStream_t stream) { empty_kernel<<<1, 32, 0, stream>>>(); }};
 
     DeviceBuffer<float4> copy(roof == Roof::copy ? static_cast<size_t>(packs) : 0);
     DeviceBuffer<float> sink(1);
     if (roof == Roof::copy) {
         float4* const target = copy.data();
         contenders.push_back([=](cudaStream_t stream) {
-            cudaMemcpyAsync(target, source, static_cast<size_t>(packs) * sizeof(float4), cudaMemcpyDeviceToDevice, stream);
+            cudaMemcpyAsync(target, source, static_cast<size_t>(packs) * sizeof(float4),
+                            cudaMemcpyDeviceToDevice, stream);
         });
         contenders.push_back([=](cudaStream_t stream) {
             copy_kernel<<<blocks_for(packs), kThreads, 0, stream>>>(source, target, packs);
         });
     } else {
-        const auto blocks = static_cast<unsigned>(8 * device_attribute(cudaDevAttrMultiProcessorCount));
+        const auto blocks =
+            static_cast<unsigned>(8 * device_attribute(cudaDevAttrMultiProcessorCount));
         float* const nowhere = sink.data();
-        contenders.push_back([=](cudaStream_t stream) { read_kernel<<<blocks, kThreads, 0, stream>>>(source, packs, nowhere); });
+        contenders.push_back([=](cudaStream_t stream) {
+            read_kernel<<<blocks, kThreads, 0, stream>>>(source, packs, nowhere);
+        });
     }
 
     const std::vector<Timing> timings = time_alternately(contenders);

@@ -20,9 +20,9 @@ struct Timing {
 using Work = std::function<void(cudaStream_t)>;
 
 // Times several pieces of work in turn, over and over, so that a change of clock or temperature
-// meets all of them alike. Before each, a buffer of twice the L2's size is read: the work finds nothing of
-// its data there. The flush is queued ahead of the start event, so that the GPU is still busy while
-// the host queues the rest, and no launch latency is timed.
+// meets all of them alike. Before each, a buffer of twice the L2's size is read: the work finds
+// nothing of its data there. The flush is queued ahead of the start event, so that the GPU is still
+// busy while the host queues the rest, and no launch latency is timed.
 std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
 
 // What no kernel of this traffic can beat, measured: the roof.
@@ -37,10 +37,12 @@ struct TimedVariant {
     Timing empty;  // a kernel that does nothing: the share of launching in a short time
 };
 
-// The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its own.
+// The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its
+// own.
 TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes);
 
-// A kernel of known cost, for the test of the clock itself: spins for at least that many nanoseconds.
+// A kernel of known cost, for the test of the clock itself: spins for at least that many
+// nanoseconds.
 void spin_for(long long nanoseconds, cudaStream_t stream);
 
 }  // namespace runner

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every softmax of the course must hold, whatever its kernel: one call per variant in a stage's test.
+// What every softmax of the course must hold, whatever its kernel: one call per variant in a
+// stage's test.
 #pragma once
 #include <cmath>
 #include <cstring>
@@ -20,7 +21,9 @@ using runner::Operation;
 using runner::Shape;
 using runner::Variant;
 
-inline size_t size_of(Shape shape) { return static_cast<size_t>(runner::elements(shape)); }
+inline size_t size_of(Shape shape) {
+    return static_cast<size_t>(runner::elements(shape));
+}
 inline size_t output_size(const Variant& variant, Shape shape) {
     return static_cast<size_t>(runner::output_elements(variant.operation, shape));
 }
@@ -30,14 +33,17 @@ inline runner::Rules rules_of(const Variant& variant, Shape shape) {
 
 // Launches the variant from x to y (device memory) and waits.
 inline void launch(const Variant& variant, const float* x, float* y, Shape shape) {
-    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape) : 0);
-    const runner::Call call{x, y, shape.rows, shape.cols, workspace.data(), workspace.size(), nullptr};
+    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape)
+                                                                  : 0);
+    const runner::Call call{x,      y, shape.rows, shape.cols, workspace.data(), workspace.size(),
+                            nullptr};
     runner::check_cuda(variant.launch(call), "launching " + variant.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
 
 // The variant's result for these values, on the host.
-inline std::vector<float> result_of(const Variant& variant, const std::vector<float>& values, Shape shape) {
+inline std::vector<float> result_of(const Variant& variant, const std::vector<float>& values,
+                                    Shape shape) {
     const DeviceBuffer<float> x(values);
     DeviceBuffer<float> y(output_size(variant, shape));
     y.poison();
@@ -49,18 +55,20 @@ inline std::vector<float> named_values(runner::Input input, Shape shape, uint64_
     std::vector<float> values(size_of(shape));
     for (int64_t row = 0; row < shape.rows; ++row) {
         for (int64_t col = 0; col < shape.cols; ++col) {
-            values[static_cast<size_t>(row * shape.cols + col)] = runner::input_value(input, seed, row, col, shape.cols);
+            values[static_cast<size_t>(row * shape.cols + col)] =
+                runner::input_value(input, seed, row, col, shape.cols);
         }
     }
     return values;
 }
 
 inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-    return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+    return a.size() == b.size() &&
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
-inline void expect_good(const Variant& variant, const std::vector<float>& values, const std::vector<float>& result,
-                        Shape shape) {
+inline void expect_good(const Variant& variant, const std::vector<float>& values,
+                        const std::vector<float>& result, Shape shape) {
     const runner::Report report =
         runner::check_on_host(values.data(), shape, {result.data(), rules_of(variant, shape)});
     INFO(runner::describe(report));
@@ -69,7 +77,8 @@ inline void expect_good(const Variant& variant, const std::vector<float>& values
 
 inline void matches_reference_on_named_inputs(const Variant& variant) {
     for (const runner::Input input : runner::all_inputs()) {
-        for (const int64_t cols : {1, 2, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 1025, 2053, 4096}) {
+        for (const int64_t cols :
+             {1, 2, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 1025, 2053, 4096}) {
             const Shape shape{3, cols};
             INFO(runner::name_of(input) << ", " << shape.rows << " x " << shape.cols);
             const std::vector<float> values = named_values(input, shape);
@@ -86,11 +95,11 @@ inline void contains_special_rows(const Variant& variant) {
         const Shape shape{9, cols};
         std::vector<float> values = named_values(runner::Input::normal, shape);
         const auto row = [&](int64_t index) { return values.begin() + index * cols; };
-        std::fill(row(1), row(2), -inf);                 // all masked
-        *(row(3) + cols / 2) = nan;                      // one NaN
-        *(row(5) + cols - 1) = inf;                      // one +inf
-        std::fill(row(6), row(7), inf);                  // all +inf
-        *row(7) = nan;                                   // NaN and +inf
+        std::fill(row(1), row(2), -inf);  // all masked
+        *(row(3) + cols / 2) = nan;       // one NaN
+        *(row(5) + cols - 1) = inf;       // one +inf
+        std::fill(row(6), row(7), inf);   // all +inf
+        *row(7) = nan;                    // NaN and +inf
         *(row(7) + cols - 1) = inf;
         if (cols > 1) std::fill(row(8), row(9) - 1, -inf);  // all masked but one
         INFO("special rows of " << cols << " columns");
@@ -123,23 +132,27 @@ inline void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
         const std::vector<float> around = y.download();
         CHECK(same_bits(once, std::vector<float>(around.begin() + 1, around.end() - after)));
         CHECK(around.front() == -77.f);
-        CHECK(std::vector<float>(around.end() - after, around.end()) == std::vector<float>(after, -77.f));
+        CHECK(std::vector<float>(around.end() - after, around.end()) ==
+              std::vector<float>(after, -77.f));
     }
 }
 
-// Rows sum to 1; adding a constant to a row changes nothing; permuted columns give permuted results.
+// Rows sum to 1; adding a constant to a row changes nothing; permuted columns give permuted
+// results.
 inline void obeys_the_laws_of_softmax(const Variant& variant) {
     const auto probability = [&](float y) {
         return variant.operation == Operation::log_softmax ? std::exp(double{y}) : double{y};
     };
     for (const int64_t cols : {1, 33, 1000, 4099}) {
         const Shape shape{3, cols};
-        std::vector<float> values = named_values(runner::Input::ties, shape);  // exact under the shift below
+        std::vector<float> values =
+            named_values(runner::Input::ties, shape);  // exact under the shift below
         const std::vector<float> result = result_of(variant, values, shape);
         INFO(cols << " columns");
         for (int64_t row = 0; row < shape.rows; ++row) {
             double sum = 0;
-            for (int64_t col = 0; col < cols; ++col) sum += probability(result[static_cast<size_t>(row * cols + col)]);
+            for (int64_t col = 0; col < cols; ++col)
+                sum += probability(result[static_cast<size_t>(row * cols + col)]);
             const double bound = 0x1p-23 * (8 + static_cast<double>(cols) / 2);
             CHECK(std::fabs(sum - 1) <= bound);
         }
@@ -154,11 +167,14 @@ inline void obeys_the_laws_of_softmax(const Variant& variant) {
         for (size_t i = 0; i < result.size(); ++i) {
             const double y = probability(result[i]);
             worst_shift = std::max(worst_shift, std::fabs(probability(shifted_result[i]) - y) / y);
-            worst_reversal = std::max(
-                worst_reversal, std::fabs(probability(reversed_result[result.size() - 1 - i]) - y) / y);
+            worst_reversal =
+                std::max(worst_reversal,
+                         std::fabs(probability(reversed_result[result.size() - 1 - i]) - y) / y);
         }
-        // Twice what two correct results may lie apart: x up to 19 in magnitude, and the chain of additions.
-        const auto chain = static_cast<double>((cols + variant.threads_per_row(shape) - 1) / variant.threads_per_row(shape));
+        // Twice what two correct results may lie apart: x up to 19 in magnitude, and the chain of
+        // additions.
+        const auto chain = static_cast<double>((cols + variant.threads_per_row(shape) - 1) /
+                                               variant.threads_per_row(shape));
         const double bound = 2 * 0x1p-24 * (19 + std::log(cols) + chain + 8 + 8);
         CHECK(worst_shift <= bound);
         CHECK(worst_reversal <= bound);
@@ -170,7 +186,8 @@ inline void refuses_bad_arguments(const Variant& variant) {
     DeviceBuffer<float> x(named_values(runner::Input::normal, shape));
     DeviceBuffer<float> y(size_of(shape));
     y.poison();
-    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape) : 0);
+    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape)
+                                                                  : 0);
     const auto status = [&](const float* from, float* to, int64_t rows, int64_t cols) {
         return variant.launch({from, to, rows, cols, workspace.data(), workspace.size(), nullptr});
     };
@@ -182,9 +199,10 @@ inline void refuses_bad_arguments(const Variant& variant) {
     CHECK(status(x.data(), y.data(), 2, 0) == cudaSuccess);
     CHECK(status(nullptr, nullptr, 0, 0) == cudaSuccess);
     if (variant.workspace_bytes) {
-        CHECK(variant.launch({x.data(), y.data(), 2, 3, nullptr, workspace.size(), nullptr}) == cudaErrorInvalidValue);
-        CHECK(variant.launch({x.data(), y.data(), 2, 3, workspace.data(), workspace.size() - 1, nullptr}) ==
+        CHECK(variant.launch({x.data(), y.data(), 2, 3, nullptr, workspace.size(), nullptr}) ==
               cudaErrorInvalidValue);
+        CHECK(variant.launch({x.data(), y.data(), 2, 3, workspace.data(), workspace.size() - 1,
+                              nullptr}) == cudaErrorInvalidValue);
         CHECK(variant.workspace_bytes({0, 5}) == 0);
     }
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
@@ -200,17 +218,30 @@ inline void takes_many_rows(const Variant& variant) {
 }
 
 inline void holds_every_property(const Variant& variant) {
-    SECTION(variant.name + " matches the reference on every named input") { matches_reference_on_named_inputs(variant); }
-    SECTION(variant.name + " keeps special rows to themselves") { contains_special_rows(variant); }
-    SECTION(variant.name + " works in place, repeatedly, at any address") { works_in_place_repeatedly_and_anywhere(variant); }
-    if (variant.operation != Operation::log_sum_exp) {
-        SECTION(variant.name + " obeys the laws of softmax") { obeys_the_laws_of_softmax(variant); }
+    SECTION(variant.name + " matches the reference on every named input") {
+        matches_reference_on_named_inputs(variant);
     }
-    SECTION(variant.name + " refuses bad arguments") { refuses_bad_arguments(variant); }
-    SECTION(variant.name + " takes many rows") { takes_many_rows(variant); }
+    SECTION(variant.name + " keeps special rows to themselves") {
+        contains_special_rows(variant);
+    }
+    SECTION(variant.name + " works in place, repeatedly, at any address") {
+        works_in_place_repeatedly_and_anywhere(variant);
+    }
+    if (variant.operation != Operation::log_sum_exp) {
+        SECTION(variant.name + " obeys the laws of softmax") {
+            obeys_the_laws_of_softmax(variant);
+        }
+    }
+    SECTION(variant.name + " refuses bad arguments") {
+        refuses_bad_arguments(variant);
+    }
+    SECTION(variant.name + " takes many rows") {
+        takes_many_rows(variant);
+    }
 }
 
-// More than 2^31 elements, in place, judged on the device. Only where a GPU has the memory: false where not.
+// More than 2^31 elements, in place, judged on the device. Only where a GPU has the memory: false
+// where not.
 inline bool takes_huge(const Variant& variant, Shape shape) {
     size_t free_bytes = 0;
     size_t total = 0;
@@ -222,7 +253,8 @@ inline bool takes_huge(const Variant& variant, Shape shape) {
     DeviceBuffer<float> y(output_size(variant, shape));
     y.poison();
     launch(variant, x.data(), y.data(), shape);
-    const runner::Report report = runner::check_on_device(x.data(), shape, {y.data(), rules_of(variant, shape)});
+    const runner::Report report =
+        runner::check_on_device(x.data(), shape, {y.data(), rules_of(variant, shape)});
     INFO(runner::describe(report));
     CHECK(report.good());
     return true;

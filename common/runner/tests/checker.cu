@@ -19,7 +19,8 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 std::vector<float> values_of(Input input, Shape shape) {
     std::vector<float> values;
     for (int64_t row = 0; row < shape.rows; ++row) {
-        for (int64_t col = 0; col < shape.cols; ++col) values.push_back(input_value(input, 1, row, col, shape.cols));
+        for (int64_t col = 0; col < shape.cols; ++col)
+            values.push_back(input_value(input, 1, row, col, shape.cols));
     }
     return values;
 }
@@ -30,17 +31,20 @@ std::vector<float> softmax_of(const std::vector<float>& x, Shape shape) {
     for (int64_t row = 0; row < shape.rows; ++row) {
         const float* x_row = x.data() + row * shape.cols;
         long double max = -std::numeric_limits<long double>::infinity();
-        for (int64_t col = 0; col < shape.cols; ++col) max = std::max(max, static_cast<long double>(x_row[col]));
+        for (int64_t col = 0; col < shape.cols; ++col)
+            max = std::max(max, static_cast<long double>(x_row[col]));
         long double sum = 0;
         for (int64_t col = 0; col < shape.cols; ++col) sum += std::exp(x_row[col] - max);
         for (int64_t col = 0; col < shape.cols; ++col) {
-            y[static_cast<size_t>(row * shape.cols + col)] = static_cast<float>(std::exp(x_row[col] - max) / sum);
+            y[static_cast<size_t>(row * shape.cols + col)] =
+                static_cast<float>(std::exp(x_row[col] - max) / sum);
         }
     }
     return y;
 }
 
-Report judge(const std::vector<float>& x, const std::vector<float>& y, Shape shape, Rules rules = {}) {
+Report judge(const std::vector<float>& x, const std::vector<float>& y, Shape shape,
+             Rules rules = {}) {
     return check_on_host(x.data(), shape, {y.data(), rules});
 }
 
@@ -69,16 +73,30 @@ TEST_CASE("the checker rejects what is wrong") {
     REQUIRE(judge(x, right, shape, kBlock).good());
     std::vector<float> y = right;
 
-    SECTION("all NaN") { y.assign(y.size(), kNaN); }
-    SECTION("all zeros, though every result is below 1e-4") { y.assign(y.size(), 0.f); }
-    SECTION("the result of other input: a stale output") { y = softmax_of(values_of(Input::normal, shape), shape); }
-    SECTION("two rows swapped") { std::swap_ranges(y.begin(), y.begin() + shape.cols, y.begin() + shape.cols); }
+    SECTION("all NaN") {
+        y.assign(y.size(), kNaN);
+    }
+    SECTION("all zeros, though every result is below 1e-4") {
+        y.assign(y.size(), 0.f);
+    }
+    SECTION("the result of other input: a stale output") {
+        y = softmax_of(values_of(Input::normal, shape), shape);
+    }
+    SECTION("two rows swapped") {
+        std::swap_ranges(y.begin(), y.begin() + shape.cols, y.begin() + shape.cols);
+    }
     SECTION("rows that sum to 1.001") {
         for (float& each : y) each *= 1.001f;
     }
-    SECTION("rows that are uniform") { y.assign(y.size(), 1.f / 50257); }
-    SECTION("one infinity") { y[12345] = kInf; }
-    SECTION("a sign") { y[12345] = -y[12345]; }
+    SECTION("rows that are uniform") {
+        y.assign(y.size(), 1.f / 50257);
+    }
+    SECTION("one infinity") {
+        y[12345] = kInf;
+    }
+    SECTION("a sign") {
+        y[12345] = -y[12345];
+    }
     const Report report = judge(x, y, shape, kBlock);
     CHECK_FALSE(report.good());
     CHECK(report.mismatches > 0);
@@ -93,7 +111,8 @@ TEST_CASE("the checker finds one wrong element in ten million and says where") {
     CHECK(report.mismatches == 1);
     CHECK(report.first_row == 777);
     CHECK(report.first_col == 4242);
-    CHECK_THAT(describe(report), ContainsSubstring("1 of 10000000 elements wrong; first at row 777, col 4242"));
+    CHECK_THAT(describe(report),
+               ContainsSubstring("1 of 10000000 elements wrong; first at row 777, col 4242"));
 }
 
 TEST_CASE("a NaN is accepted only where NaN is wanted, and is wanted only where it belongs") {
@@ -111,9 +130,14 @@ TEST_CASE("the logarithms of special rows") {
     const Shape shape{4, 2};
     const std::vector<float> x = {kInf, 2, -kInf, -kInf, kNaN, kInf, -kInf, 3};
     CHECK(judge(x, {kInf, -kInf, kNaN, 3}, shape, {Operation::log_sum_exp, false, 1}).good());
-    CHECK(judge(x, {kNaN, -kInf, kNaN, 3}, shape, {Operation::log_sum_exp, false, 1}).mismatches == 1);
-    CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -kInf, 0}, shape, {Operation::log_softmax, false, 1}).good());
-    CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -100, 0}, shape, {Operation::log_softmax, false, 1}).mismatches == 1);
+    CHECK(judge(x, {kNaN, -kInf, kNaN, 3}, shape, {Operation::log_sum_exp, false, 1}).mismatches ==
+          1);
+    CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -kInf, 0}, shape,
+                {Operation::log_softmax, false, 1})
+              .good());
+    CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -100, 0}, shape,
+                {Operation::log_softmax, false, 1})
+              .mismatches == 1);
 }
 
 TEST_CASE("stage 01's promise is checked, not waved through") {
@@ -123,8 +147,9 @@ TEST_CASE("stage 01's promise is checked, not waved through") {
     const std::vector<float> promised = {kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0.5f, 0.5f};
     CHECK(judge(x, promised, shape, naive).good());
     CHECK(judge(x, promised, shape, naive).promised == 6);
-    CHECK(judge(x, softmax_of(x, shape), shape, naive).mismatches == 6);  // right as softmax, wrong as a promise
-    CHECK(judge(x, promised, shape).mismatches == 6);                      // and the other way round
+    CHECK(judge(x, softmax_of(x, shape), shape, naive).mismatches ==
+          6);                                          // right as softmax, wrong as a promise
+    CHECK(judge(x, promised, shape).mismatches == 6);  // and the other way round
 }
 
 TEST_CASE("a comparison passes within the sum of both bounds and fails beyond it") {
@@ -152,12 +177,14 @@ TEST_CASE("a comparison passes within the sum of both bounds and fails beyond it
 }
 
 TEST_CASE("the kernel that judges on the device agrees with the loops on the host") {
-    for (const Operation operation : {Operation::softmax, Operation::log_softmax, Operation::log_sum_exp}) {
+    for (const Operation operation :
+         {Operation::softmax, Operation::log_softmax, Operation::log_sum_exp}) {
         for (const Input input : {Input::normal, Input::large, Input::masked}) {
             const Shape shape{7, 301};
             const Rules rules{operation, operation == Operation::softmax, 256};
             const std::vector<float> x = values_of(input, shape);
-            std::vector<float> y = softmax_of(x, shape);  // wrong for some of these, which is the point
+            std::vector<float> y =
+                softmax_of(x, shape);  // wrong for some of these, which is the point
             y[100] = 0.25f;
             const DeviceBuffer<float> device_x(x);
             const DeviceBuffer<float> device_y(y);

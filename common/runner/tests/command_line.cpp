@@ -25,7 +25,9 @@ struct Outcome {
 // Runs a program of the build folder in a folder of its own, which disappears afterwards.
 class Session {
 public:
-    Session() : folder_(std::filesystem::temp_directory_path() / ("stages_test_" + std::to_string(getpid()))) {
+    Session()
+        : folder_(std::filesystem::temp_directory_path() /
+                  ("stages_test_" + std::to_string(getpid()))) {
         std::filesystem::create_directories(folder_);
     }
     Session(const Session&) = delete;
@@ -33,12 +35,14 @@ public:
     ~Session() { std::filesystem::remove_all(folder_); }
 
     Outcome run(const std::string& arguments) const {
-        const std::string command = "cd " + folder_.string() + " && " STAGES_PROGRAM_FOLDER "/" + arguments + " 2>&1";
+        const std::string command =
+            "cd " + folder_.string() + " && " STAGES_PROGRAM_FOLDER "/" + arguments + " 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         REQUIRE(pipe != nullptr);
         Outcome outcome{};
         std::array<char, 4096> piece;
-        while (const size_t got = fread(piece.data(), 1, piece.size(), pipe)) outcome.text.append(piece.data(), got);
+        while (const size_t got = fread(piece.data(), 1, piece.size(), pipe))
+            outcome.text.append(piece.data(), got);
         outcome.exit_code = WEXITSTATUS(pclose(pipe));
         return outcome;
     }
@@ -68,7 +72,8 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
         std::ifstream file(session.path("results/" + stage + ".json"));
         const auto document = nlohmann::json::parse(file);
         CHECK(document["schema"] == 1);
-        for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date"}) CHECK(document[key].is_string());
+        for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date"})
+            CHECK(document[key].is_string());
         REQUIRE_FALSE(document["records"].empty());
         for (const auto& record : document["records"]) {
             CHECK(record["stage"] == stage);
@@ -96,7 +101,8 @@ TEST_CASE("lines fit 80 columns") {
 TEST_CASE("one's own logits go in and results come out") {
     const Session session;
     runner::write_npy(session.path("x.npy"), {2, 3}, {1, 2, 3, 0, 0, 0});
-    const Outcome outcome = session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
+    const Outcome outcome =
+        session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     const runner::Array y = runner::read_npy(session.path("y.npy"), 2);
@@ -111,7 +117,8 @@ TEST_CASE("an unusable file is one clear line, not a crash") {
 
 TEST_CASE("what makes no sense is answered with what would") {
     expect_usage_error("stages run 09", "no stage is called '09'; here are: 01_naive_softmax");
-    expect_usage_error("stages run 03 --variant fast", "no variant is called 'fast'; here are: block_per_row");
+    expect_usage_error("stages run 03 --variant fast",
+                       "no variant is called 'fast'; here are: block_per_row");
     expect_usage_error("stages run 03 --input gaussian", "a .npy file or one of uniform normal");
     expect_usage_error("stages run 03 --shape 10", "ROWSxCOLS is wanted");
     expect_usage_error("stages run 03 --shape 0x5", "both at least 1");
@@ -132,7 +139,8 @@ TEST_CASE("a stage goes by its number, its word and its folder") {
     std::vector<runner::Stage> stages(2);
     stages[0].name = "01_naive_softmax";
     stages[1].name = "03_online_softmax";
-    for (const std::string word : {"3", "03", "online", "online_softmax", "03_online_softmax", "03_online_softmax/"}) {
+    for (const std::string word :
+         {"3", "03", "online", "online_softmax", "03_online_softmax", "03_online_softmax/"}) {
         CHECK(runner::find_stage(stages, word).name == "03_online_softmax");
     }
     CHECK_THROWS_AS(runner::find_stage(stages, ""), runner::UsageError);
@@ -141,7 +149,8 @@ TEST_CASE("a stage goes by its number, its word and its folder") {
 
 TEST_CASE("every verb explains itself") {
     const Session session;
-    for (const std::string arguments : {"stages --help", "stages run --help", "stages list --help", "stages header --help"}) {
+    for (const std::string arguments :
+         {"stages --help", "stages run --help", "stages list --help", "stages header --help"}) {
         const Outcome outcome = session.run(arguments);
         CHECK(outcome.exit_code == runner::kGood);
         CHECK_THAT(outcome.text, ContainsSubstring("Usage"));
