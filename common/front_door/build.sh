@@ -3,7 +3,7 @@
 # Configures and builds, quietly: a line on the terminal, all of it in build/DEVICE/build.log.
 
 # Seconds that one core takes for one file of C++ or CUDA, on average: for the estimate only.
-readonly -A seconds_per_file=([cpu]=6 [cuda]=15)
+readonly -A seconds_per_file=([cpu]=2 [cuda]=4)
 
 # The folder may have been moved since, or made by somebody who prefers make.
 has_ninja_files() {
