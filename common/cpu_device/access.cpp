@@ -41,29 +41,10 @@ AddressRange argument_block(const Launch& launch) {
     return {low, low + launch.request->invocation_bytes};
 }
 
-AddressRange all_stacks(const Worker& worker) {
-    const auto low = reinterpret_cast<uintptr_t>(worker.stacks);
-    return {low, low + kMaxThreads * kStackStride};
-}
-
 // Where lanes read what the others gave in a collective.
 AddressRange exchanged_values(const Worker& worker) {
     const auto low = reinterpret_cast<uintptr_t>(worker.warps);
     return {low, low + kMaxWarps * sizeof(Warp)};
-}
-
-// The dynamic array as long as it could ever be, and what lies behind it unused.
-AddressRange dynamic_array(uintptr_t thread_locals, const Worker& worker) {
-    const uintptr_t low = thread_locals + (worker.dynamic_shared.low - worker.thread_locals.low);
-    return {low, low + kSharedPerBlockOptIn + kDynamicSharedSlack};
-}
-
-// The block of the cluster in whose shared memory `address` lies, this one included.
-const Worker* owner_of_shared(const Worker& worker, uintptr_t address) {
-    for (const Worker* member : worker.gang->members) {
-        if (member->thread_locals.holds(address)) return member;
-    }
-    return nullptr;
 }
 
 // The allocation that holds the whole access; null if none does.
@@ -81,9 +62,8 @@ const Allocation* find_allocation(Worker& worker, uintptr_t address, unsigned by
     return found;
 }
 
-[[noreturn]] void fail_at(cudaError_t code, uintptr_t address, unsigned bytes,
-                          Direction direction) {
-    Failure failure = failure_of(*current.worker, current.lane, code);
+[[noreturn]] void fail_at(uintptr_t address, unsigned bytes, Direction direction) {
+    Failure failure = failure_of_running_lane(cudaErrorIllegalAddress);
     describe_bad_address(failure, address, bytes, verb(direction));
     fail_here(failure);
 }
@@ -98,11 +78,11 @@ void require_alignment(uintptr_t address, unsigned bytes, Direction direction) {
 // Finds the __shared__ variable of this block or `owner` that holds the access, or fails.
 void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsigned bytes,
                   Direction direction) {
-    const AddressRange dynamic = dynamic_array(owner.thread_locals.low, worker);
+    const AddressRange dynamic = dynamic_array(worker, owner);
     if (dynamic.holds(address)) {
         const size_t size = worker.dynamic_shared.high - worker.dynamic_shared.low;
         if (address + bytes > dynamic.low + size) {
-            fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+            fail_at(address, bytes, direction);
         }
         return;
     }
@@ -111,7 +91,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
     const uintptr_t offset = address - owner.thread_locals.low;
     const Symbol* variable = nearest_shared_variable(offset);
     if (variable == nullptr || offset + bytes > variable->value + variable->size) {
-        fail_at(cudaErrorIllegalAddress, address, bytes, direction);
+        fail_at(address, bytes, direction);
     }
     if (&owner != &worker) return;
     const auto index = static_cast<unsigned>(variable - variables.data());
@@ -119,7 +99,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
         worker.shared_is_used[index] = 1;
         worker.used_shared.push_back(index);
     }
-    if (worker.launch->observer == nullptr) {
+    if (!current.observed) {
         const uintptr_t low = worker.thread_locals.low + variable->value;
         current.static_shared.set({low, low + variable->size});
     }
@@ -168,7 +148,7 @@ AccessKind global_kind(Direction direction) {
 }
 
 void log(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t place, bool split) {
-    if (current.worker->launch->observer == nullptr) return;
+    if (!current.observed) return;
     Lane& lane = *current.lane;
     lane.log.push_back({address, place, lane.path, static_cast<uint16_t>(bytes), kind, split});
 }
@@ -179,91 +159,47 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
                   bool split) {
     if (current.lane == nullptr) return;  // code of the host, which carries hooks as well
     Worker& worker = *current.worker;
+    const Launch& launch = *worker.launch;
     if (current.stack.holds(address, bytes)) return;
-    if (const Worker* owner = owner_of_shared(worker, address)) {
-        require_alignment(address, bytes, direction);
-        judge_shared(worker, *owner, address, bytes, direction);
-        const bool is_own = owner == &worker;
-        log(address, bytes, is_own ? shared_kind(direction) : remote_kind(direction), place, split);
-        return;
-    }
-    if (device_memory_range().holds(address)) {
+    if (launch.device_memory.holds(address)) {
         require_alignment(address, bytes, direction);
         const Allocation* allocation = find_allocation(worker, address, bytes);
-        if (allocation == nullptr) {
-            fail_at(cudaErrorIllegalAddress, address, bytes, direction);
-        }
-        if (worker.launch->observer == nullptr) {
+        if (allocation == nullptr) fail_at(address, bytes, direction);
+        if (!current.observed) {
             QuickRange& range = is_load(direction) ? current.loaded : current.stored;
             range.set({allocation->low, allocation->high()});
         }
         log(address, bytes, global_kind(direction), place, split);
-        return;
-    }
-    const ProgramImage& image = program_image();
-    if (address >= image.low && address < image.high) {
+    } else if (const Worker* owner = owner_of_shared(worker, address)) {
+        require_alignment(address, bytes, direction);
+        judge_shared(worker, *owner, address, bytes, direction);
+        const bool is_own = owner == &worker;
+        log(address, bytes, is_own ? shared_kind(direction) : remote_kind(direction), place, split);
+    } else if (launch.program.holds(address)) {
         log(address, bytes,
             is_load(direction) ? AccessKind::constant_load : AccessKind::constant_store, place,
             split);
-        return;
+    } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {
+        fail_at(address, bytes, direction);
     }
-    if (argument_block(*worker.launch).holds(address) || exchanged_values(worker).holds(address)) {
-        return;
-    }
-    fail_at(cudaErrorIllegalAddress, address, bytes, direction);
 }
 
-void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, const char* verb) {
-    char access[128];
-    std::snprintf(access, sizeof access, "%s of %zu bytes at 0x%" PRIxPTR, verb, bytes, address);
-    const Worker& worker = *current.worker;
-    if (address < 4096) {
-        failure.set_what("%s, a null pointer", access);
-        return;
+const Worker* owner_of_shared(const Worker& worker, uintptr_t address) {
+    for (const Worker* member : worker.gang->members) {
+        if (member->thread_locals.holds(address)) return member;
     }
-    if (const Worker* owner = owner_of_shared(worker, address)) {
-        const AddressRange dynamic = dynamic_array(owner->thread_locals.low, worker);
-        if (dynamic.holds(address)) {
-            failure.set_what(
-                "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for",
-                access, static_cast<size_t>(address - dynamic.low),
-                static_cast<size_t>(worker.dynamic_shared.high - worker.dynamic_shared.low));
-            return;
-        }
-        const uintptr_t offset = address - owner->thread_locals.low;
-        const Symbol* variable = nearest_shared_variable(offset);
-        if (variable == nullptr) {
-            failure.set_what("%s, before the first __shared__ variable", access);
-        } else {
-            failure.set_what(
-                "%s, %zu bytes past the end of the __shared__ variable `%s` of %zu "
-                "bytes",
-                access, static_cast<size_t>(offset + bytes - variable->value - variable->size),
-                demangled(variable->name).c_str(), variable->size);
-        }
-        return;
-    }
-    if (device_memory_range().holds(address)) {
-        const Allocation* near = nearest_allocation(*worker.launch->memory, address);
-        if (near == nullptr) {
-            failure.set_what("%s, device memory that was never allocated", access);
-        } else if (near->freed && address < near->high()) {
-            failure.set_what("%s, use after free of the allocation of %zu bytes at 0x%" PRIxPTR,
-                             access, near->bytes, near->low);
-        } else {
-            failure.set_what(
-                "%s, %zu bytes past the end of the allocation of %zu bytes at "
-                "0x%" PRIxPTR,
-                access, static_cast<size_t>(address + bytes - near->high()), near->bytes,
-                near->low);
-        }
-        return;
-    }
-    if (all_stacks(worker).holds(address)) {
-        failure.set_what("%s, a local variable of another thread", access);
-        return;
-    }
-    failure.set_what("%s, which is host memory: a kernel can use what cudaMalloc gave", access);
+    return nullptr;
+}
+
+AddressRange dynamic_array(const Worker& worker, const Worker& owner) {
+    const uintptr_t low =
+        owner.thread_locals.low + (worker.dynamic_shared.low - worker.thread_locals.low);
+    return {low, low + kSharedPerBlockOptIn + kDynamicSharedSlack};
+}
+
+AddressRange all_stacks(const Worker& worker) {
+    const auto low = reinterpret_cast<uintptr_t>(worker.stacks);
+    return {low, low + kMaxThreads * kStackStride};
 }
 
 void note_atomic(const void* address, int bytes) {
@@ -295,8 +231,8 @@ bool is_shared(const void* address) {
 
 bool is_global(const void* address) {
     const auto value = reinterpret_cast<uintptr_t>(address);
-    const ProgramImage& image = program_image();
-    return device_memory_range().holds(value) || (value >= image.low && value < image.high);
+    const Launch& launch = *current.worker->launch;
+    return launch.device_memory.holds(value) || launch.program.holds(value);
 }
 
 }  // namespace cpu_device

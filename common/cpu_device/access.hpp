@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "failure.hpp"
+#include "memory.hpp"
 #include "observer.hpp"
 
 namespace cpu_device {
@@ -17,6 +18,15 @@ enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store };
 // running lane must not touch it, and logs the access if someone observes.
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
                   bool split);
+
+// The block of the cluster in whose shared memory `address` lies, this one included; or null.
+const Worker* owner_of_shared(const Worker& worker, uintptr_t address);
+
+// The dynamic array of `owner`, a block of worker's cluster, as long as it could ever be, and what
+// lies behind it unused.
+AddressRange dynamic_array(const Worker& worker, const Worker& owner);
+
+AddressRange all_stacks(const Worker& worker);
 
 // Says what is wrong with touching `address`. `verb` is "load", "store" or the like.
 void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, const char* verb);

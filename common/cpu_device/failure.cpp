@@ -84,9 +84,8 @@ void on_signal(int signal, siginfo_t* info, void*) {
     failure = failure_of(worker, current.lane, cudaErrorLaunchFailure);
     failure.capture_frames();
     current.in_signal = false;
-    const ProgramImage& image = program_image();
-    const bool in_program = failure.frame_count > 0 && failure.frames[0] > image.code_low &&
-                            failure.frames[0] <= image.code_high;
+    const bool in_program =
+        failure.frame_count > 0 && program_image().code.holds(failure.frames[0]);
     // A library may hold a lock now. The watchdog calls again.
     if (is_timeout && !in_program) return;
     describe_fault(failure, signal, *info);

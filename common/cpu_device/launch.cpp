@@ -21,6 +21,7 @@
 #include "api.hpp"
 #include "device.hpp"
 #include "meetings.hpp"
+#include "program_image.hpp"
 #include "symbolize.hpp"
 #include "worker.hpp"
 
@@ -196,21 +197,22 @@ public:
         looks_ = progress == seen_ ? looks_ + 1 : 0;
         seen_ = progress;
         const double waited = std::chrono::duration<double>(kLook).count() * looks_;
-        if (patience_ <= 0 || waited < patience_ || launch_.stopped) return;
-        launch_.timed_out = true;
+        if (patience_ > 0 && waited >= patience_) launch_.timed_out = true;
         // Lanes that touch memory or wait notice that by themselves. Others must be interrupted.
-        if (waited < patience_ + kGraceSeconds) return;
+        if (launch_.timed_out || launch_.stopped) looks_since_end_++;
+        if (looks_since_end_ < kGraceLooks) return;
         for (WorkerThread* thread : threads) {
             pthread_kill(thread->worker().thread, watchdog_signal());
         }
     }
 
 private:
-    static constexpr double kGraceSeconds = 0.3;
+    static constexpr int kGraceLooks = 6;
     Launch& launch_;
     double patience_;
     uint64_t seen_ = 0;
-    int looks_ = 0;
+    int looks_ = 0;            // since the last progress
+    int looks_since_end_ = 0;  // since the launch failed
 };
 
 // ---------------------------------------------------------------- a launch
@@ -293,6 +295,8 @@ cudaError_t launch_request(const LaunchRequest& request) {
     launch.block_count = uint64_t{grid.x} * grid.y * grid.z;
     launch.cluster_size = cluster.x * cluster.y * cluster.z;
     launch.memory = allocation_table();
+    launch.device_memory = device_memory_range();
+    launch.program = program_image().all;
     launch.observer = all.observer;
     if (launch.observer != nullptr) {
         const std::string name = name_of_kernel(request);

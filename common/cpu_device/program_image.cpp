@@ -63,18 +63,18 @@ bool is_shared_variable(std::string_view name) {
 int describe_executable(dl_phdr_info* info, size_t, void* result) {
     auto& image = *static_cast<ProgramImage*>(result);
     image.load_offset = info->dlpi_addr;
-    image.low = image.code_low = UINTPTR_MAX;
+    image.all.low = image.code.low = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
         const uintptr_t low = info->dlpi_addr + segment.p_vaddr;
         if (segment.p_type == PT_TLS) image.thread_local_bytes = segment.p_memsz;
         if (segment.p_type != PT_LOAD) continue;
-        image.low = std::min(image.low, low);
-        image.high = std::max(image.high, low + segment.p_memsz);
-        if (segment.p_flags & PF_X) {
-            image.code_low = std::min(image.code_low, low);
-            image.code_high = std::max(image.code_high, low + segment.p_memsz);
-        }
+        const auto widen = [&](AddressRange& range) {
+            range.low = std::min(range.low, low);
+            range.high = std::max(range.high, low + segment.p_memsz);
+        };
+        widen(image.all);
+        if ((segment.p_flags & PF_X) != 0) widen(image.code);
     }
     return 1;  // the executable comes first; nothing else is wanted
 }

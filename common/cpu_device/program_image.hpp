@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "memory.hpp"
+
 namespace cpu_device {
 
 struct Symbol {
@@ -19,10 +21,10 @@ struct Symbol {
 
 struct ProgramImage {
     std::string path;
-    uintptr_t load_offset;          // address in memory minus address in the file
-    uintptr_t low, high;            // code and data
-    uintptr_t code_low, code_high;  // code alone
-    std::vector<Symbol> shared;     // __shared__ variables with static size, by offset
+    uintptr_t load_offset;  // address in memory minus address in the file
+    AddressRange all;       // code and data
+    AddressRange code;
+    std::vector<Symbol> shared;  // __shared__ variables with static size, by offset
     size_t thread_local_bytes;
 };
 

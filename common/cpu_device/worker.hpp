@@ -113,6 +113,8 @@ struct Launch {
     std::atomic<bool> stopped{false};
     std::atomic<bool> timed_out{false};
     std::shared_ptr<const AllocationTable> memory;
+    AddressRange device_memory;
+    AddressRange program;  // its code, constants and variables
     Observer* observer = nullptr;
     FirstFailure failure;
 };

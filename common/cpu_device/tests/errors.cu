@@ -37,9 +37,9 @@ TEST_CASE("a store past the end of an allocation") {
 TEST_CASE("a load before the start of an allocation, and far from any") {
     DeviceArray<float> data(64);
     load_from<<<1, 32>>>(data.data(), data.data(), -2);
-    check_failure(
-        cudaErrorIllegalAddress,
-        {"kernel load_from, block (0,0,0), thread (0,0,0): load of 4 bytes", here(kLoadAtLine)});
+    check_failure(cudaErrorIllegalAddress,
+                  {"kernel load_from, block (0,0,0), thread (0,0,0): load of 4 bytes",
+                   "8 bytes before the allocation of 256 bytes", here(kLoadAtLine)});
     load_from<<<1, 32>>>(data.data(), data.data(), 1L << 40);
     check_failure(cudaErrorIllegalAddress, {"kernel load_from, block (0,0,0), thread (0,0,0)"});
 }
@@ -111,6 +111,19 @@ TEST_CASE("a misaligned vector access") {
         cudaErrorMisalignedAddress,
         {"kernel load_pack_at, block (0,0,0), thread (1,0,0): misaligned load of 16 bytes",
          here(kPackLine)});
+}
+
+constexpr int kLibraryCopyLine = __LINE__ + 2;
+__global__ void copy_by_library(char* to, const char* from, size_t bytes) {
+    memcpy(to, from, bytes);
+}
+
+TEST_CASE("a function of the C library that goes past an allocation") {
+    DeviceArray<char> from(100000), to(5000);
+    copy_by_library<<<1, 1>>>(to.data(), from.data(), 100000);
+    check_failure(cudaErrorIllegalAddress,
+                  {"kernel copy_by_library, block (0,0,0), thread (0,0,0)", "past the end",
+                   "allocation of 5000 bytes", here(kLibraryCopyLine)});
 }
 
 // ---------------------------------------------------------------- shared memory
@@ -413,6 +426,18 @@ TEST_CASE("a loop that never ends") {
     check_timeout("endless_row_loop", here(kEndlessLine));
     endless_votes<<<2, 64>>>();
     check_timeout("endless_votes", "errors.cu");
+}
+
+__global__ void trap_or_spin() {
+    if (blockIdx.x == 1) __trap();
+    while (true) {
+    }
+}
+
+TEST_CASE("a failed launch ends even where other blocks never would") {
+    const Environment threads("CPU_DEVICE_THREADS", "2");
+    trap_or_spin<<<2, 32>>>();
+    check_failure(cudaErrorIllegalInstruction, {"kernel trap_or_spin, block (1,0,0)"});
 }
 
 // ---------------------------------------------------------------- launches
