@@ -137,6 +137,12 @@ struct Validation {
     }
 };
 
+struct Timed {
+    Operation operation;
+    std::string name;
+    double us;
+};
+
 // A line that counts up on a terminal and leaves nothing behind.
 class Progress {
 public:
@@ -304,24 +310,24 @@ private:
                 continue;
             }
             const DeviceBuffer<float> x = measured_input(shape);
-            std::vector<std::pair<const Variant*, double>> times;
-            if (stage_.baseline)
-                times.emplace_back(&*stage_.baseline,
-                                   timed(*stage_.baseline, x, shape).work.us_median);
+            std::vector<Timed> times;
+            if (stage_.baseline) {
+                times.push_back({stage_.baseline->operation, stage_.baseline->name,
+                                 timed(*stage_.baseline, x, shape).work.us_median});
+            }
             for (size_t i = 0; i < chosen_.size(); ++i) {
                 const Variant& variant = *chosen_[i];
                 ask("How many GB/s will " + variant.name + " reach at " + text_of(shape) + "?");
                 const TimedVariant time = timed(variant, x, shape, &results_[i]);
                 Record record = record_of(variant, shape, results_[i]);
                 record.timed = time;
-                if (const Variant* previous = previous_of(variant)) {
-                    for (const auto& [other, us] : times) {
-                        if (other != previous) continue;
-                        record.baseline = previous->name;
-                        record.speedup = us / time.work.us_median;
-                    }
+                for (const Timed& earlier : times) {  // the last that computes the same counts
+                    if (earlier.operation != variant.operation) continue;
+                    record.baseline = earlier.name;
+                    record.speedup = earlier.us / time.work.us_median;
                 }
-                times.emplace_back(&variant, time.work.us_median);
+                times.push_back(
+                    {variant.operation, stage_.name + "/" + variant.name, time.work.us_median});
                 table.row({variant.name, text_of(shape), number(time.work.us_median, 1),
                            number(gigabytes_per_second(record.bytes, time.work.us_median), 0),
                            number(time.roof.us_median / time.work.us_median, 3),
@@ -335,9 +341,9 @@ private:
         table.print();
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
-            "  GB/s: x once and the result once, over the median time, caches flushed; roof: a "
-            "copy of\n"
-            "  the same bytes, timed in turn with it; speed-up: over the variant before.\n");
+            "  GB/s: bytes of x and of the result over the median time, caches flushed. roof: a\n"
+            "  copy of the same bytes, timed in turn. speed-up: over the variant before it that\n"
+            "  computes the same.\n");
     }
 
     // Times the variant and holds what the last launch left to the reference.
@@ -414,10 +420,9 @@ private:
         }
         table.print();
         std::printf(
-            "  Counted, not timed: no GPU is used. loads, stores: accesses per element, in "
-            "brackets what\n"
-            "  the lesson claims; sectors: of 32 bytes, per request of a warp; conflicts: in "
-            "shared memory.\n");
+            "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
+            "  brackets: as the lesson claims). sectors: of 32 bytes, per request of a warp.\n"
+            "  conflicts: of banks of shared memory.\n");
     }
 
     DeviceBuffer<float> measured_input(Shape shape) {
