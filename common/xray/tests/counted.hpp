@@ -38,21 +38,4 @@ inline int64_t fused_conflicts(const std::vector<KernelCounts>& kernels) {
            total(kernels, AccessKind::shared_store).fused_conflicts;
 }
 
-// Zeroed device memory that lives as long as the test.
-template <class T>
-class DeviceArray {
-public:
-    explicit DeviceArray(size_t count) {
-        REQUIRE(cudaMalloc(&data_, count * sizeof(T)) == cudaSuccess);
-        REQUIRE(cudaMemset(data_, 0, count * sizeof(T)) == cudaSuccess);
-    }
-    ~DeviceArray() { cudaFree(data_); }
-    DeviceArray(const DeviceArray&) = delete;
-    DeviceArray& operator=(const DeviceArray&) = delete;
-    operator T*() const { return data_; }
-
-private:
-    T* data_ = nullptr;
-};
-
 }  // namespace xray

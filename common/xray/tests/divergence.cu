@@ -2,6 +2,7 @@
 //
 // Lanes that part and meet again: how often the warp, as a GPU runs it, loads and stores. Each
 // kernel is launched with one warp unless its test says otherwise; the counts are derived by hand.
+#include "common/runner/device.hpp"
 #include "common/xray/tests/counted.hpp"
 
 using namespace xray;
@@ -183,9 +184,8 @@ struct Expected {
 
 template <class... Parameters, class... Arguments>
 void expect(const Expected& expected, int blocks, int threads, void (*kernel)(Parameters...),
-            const Arguments&... arguments) {
-    const auto kernels =
-        counted([&] { kernel<<<blocks, threads>>>(static_cast<Parameters>(arguments)...); });
+            Arguments... arguments) {
+    const auto kernels = counted([&] { kernel<<<blocks, threads>>>(arguments...); });
     CHECK(requests(kernels, AccessKind::global_load) == expected.loads);
     CHECK(sectors(kernels, AccessKind::global_load) == expected.load_sectors);
     CHECK(requests(kernels, AccessKind::global_store) == expected.stores);
@@ -195,7 +195,9 @@ void expect(const Expected& expected, int blocks, int threads, void (*kernel)(Pa
 }  // namespace
 
 TEST_CASE("lanes that part execute apart, and together where they meet again") {
-    const DeviceArray<float> x(4096), y(4096);
+    runner::DeviceBuffer<float> input(4096), output(4096);
+    float* const x = input.data();
+    float* const y = output.data();
 
     SECTION("unequal trip counts") {
         // Four turns with 32, 24, 16 and 8 lanes; every group of eight lanes, a sector, has some
@@ -253,7 +255,9 @@ TEST_CASE("lanes that part execute apart, and together where they meet again") {
 }
 
 TEST_CASE("lanes that do much before they meet anyone are grouped all the same") {
-    const DeviceArray<float> x(4096), y(4096);
+    runner::DeviceBuffer<float> input(4096), output(4096);
+    float* const x = input.data();
+    float* const y = output.data();
 
     SECTION("a long loop") {
         expect({100'000, 400'000, 1, 4}, 1, 32, long_loop, x, y, 100'000);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// The verbs in a build for a GPU.
+#include <filesystem>
+
+#include "command.hpp"
+#include "ncu.hpp"
+#include "variant_run.hpp"
+
+namespace xray {
+
+runner::ExitCode run_xray(const std::vector<runner::Stage>&, const XrayOptions&) {
+    throw runner::UsageError(
+        "xray counts on the CPU device, and this program was built for a GPU; "
+        "`./stages xray --device cpu` builds and runs the other, on any machine");
+}
+
+runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
+                         const std::vector<std::string>& chosen, const std::string& launch,
+                         const std::string& out) {
+    if (launch.empty()) {
+        return record_counters(stages, {chosen, out},
+                               std::filesystem::read_symlink("/proc/self/exe"));
+    }
+    const runner::Stage& stage = runner::find_stage(stages, chosen.empty() ? "" : chosen.front());
+    for (const runner::Variant& variant : stage.variants) {
+        if (variant.name != launch) continue;
+        launch_profiled(variant, kUsualShape);
+        return runner::kGood;
+    }
+    throw runner::UsageError("--launch " + launch + ": no such variant of " + stage.name);
+}
+
+}  // namespace xray

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#include "recorded.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace xray {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kSchema = 1;
+
+RecordedKernel kernel_from(const Json& json) {
+    RecordedKernel kernel{json.at("name"), json.at("grid"), json.at("block"), {}};
+    for (const Metric& metric : recorded_metrics()) {
+        if (json.contains(metric.key)) kernel.counters[metric.key] = json.at(metric.key);
+    }
+    return kernel;
+}
+
+Json to_json(const RecordedKernel& kernel) {
+    Json json = {{"name", kernel.name}, {"grid", kernel.grid}, {"block", kernel.block}};
+    for (const Metric& metric : recorded_metrics()) {
+        const auto found = kernel.counters.find(metric.key);
+        if (found != kernel.counters.end()) json[metric.key] = found->second;
+    }
+    return json;
+}
+
+RecordedVariant variant_from(const Json& json) {
+    RecordedVariant variant{json.at("stage"), json.at("variant"), json.at("dtype"), {}, {}};
+    variant.shape = {json.at("rows"), json.at("cols")};
+    for (const Json& kernel : json.at("kernels")) variant.kernels.push_back(kernel_from(kernel));
+    return variant;
+}
+
+Json to_json(const RecordedVariant& variant) {
+    Json json = {{"stage", variant.stage},     {"variant", variant.variant},
+                 {"dtype", variant.dtype},     {"rows", variant.shape.rows},
+                 {"cols", variant.shape.cols}, {"kernels", Json::array()}};
+    for (const RecordedKernel& kernel : variant.kernels) json["kernels"].push_back(to_json(kernel));
+    return json;
+}
+
+Recording recording_from(const Json& json) {
+    Recording recording{json.at("gpu"),
+                        json.at("nvcc"),
+                        json.at("driver"),
+                        json.at("ncu"),
+                        json.at("commit"),
+                        json.at("date"),
+                        {}};
+    for (const Json& variant : json.at("variants")) {
+        recording.variants.push_back(variant_from(variant));
+    }
+    return recording;
+}
+
+Json to_json(const Recording& recording) {
+    Json json = {{"gpu", recording.gpu},       {"nvcc", recording.nvcc},
+                 {"driver", recording.driver}, {"ncu", recording.ncu},
+                 {"commit", recording.commit}, {"date", recording.date},
+                 {"variants", Json::array()}};
+    for (const RecordedVariant& variant : recording.variants) {
+        json["variants"].push_back(to_json(variant));
+    }
+    return json;
+}
+
+}  // namespace
+
+const std::vector<Metric>& recorded_metrics() {
+    static const std::vector<Metric> metrics = {
+        {"global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
+        {"global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
+        {"global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
+        {"global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
+        {"shared_load_requests", "smsp__sass_inst_executed_op_shared_ld.sum"},
+        {"shared_store_requests", "smsp__sass_inst_executed_op_shared_st.sum"},
+        {"shared_load_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"},
+        {"shared_store_wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
+        {"shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"},
+        {"shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"},
+        {"l1_hit_percent", "l1tex__t_sector_hit_rate.pct"},
+        {"l2_read_sectors", "lts__t_sectors_op_read.sum"},
+        {"l2_write_sectors", "lts__t_sectors_op_write.sum"},
+        {"l2_hit_percent", "lts__t_sector_hit_rate.pct"},
+        {"dram_read_bytes", "dram__bytes_read.sum"},
+        {"dram_write_bytes", "dram__bytes_write.sum"},
+        {"registers", "launch__registers_per_thread"},
+        {"spill_load_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"},
+        {"spill_store_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"},
+        {"occupancy_percent", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+    };
+    return metrics;
+}
+
+double RecordedVariant::sum(const std::string& key) const {
+    double sum = 0;
+    for (const RecordedKernel& kernel : kernels) sum += kernel.counters.at(key);
+    return sum;
+}
+
+const RecordedVariant* Recording::find(const std::string& stage, const std::string& variant,
+                                       runner::Shape shape) const {
+    for (const RecordedVariant& each : variants) {
+        if (each.stage == stage && each.variant == variant && each.shape.rows == shape.rows &&
+            each.shape.cols == shape.cols) {
+            return &each;
+        }
+    }
+    return nullptr;
+}
+
+std::string folder_of(const std::string& gpu) {
+    std::string folder;
+    for (const unsigned char letter : gpu) {
+        folder += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+    }
+    return folder;
+}
+
+std::string recordings_path(const std::string& gpu) {
+    return STAGES_SOURCE_DIRECTORY "/common/recorded/" + folder_of(gpu) + "/ncu.json";
+}
+
+std::vector<Recording> read_recordings(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) return {};
+    std::vector<Recording> recordings;
+    try {
+        const Json json = Json::parse(file);
+        if (json.at("schema") != kSchema) throw std::runtime_error("its schema is not 1");
+        for (const Json& recording : json.at("recordings")) {
+            recordings.push_back(recording_from(recording));
+        }
+    } catch (const std::exception& error) {
+        throw std::runtime_error(path + ": not a file of recorded counters: " + error.what());
+    }
+    return recordings;
+}
+
+void save_recording(const std::string& path, Recording recording) {
+    std::vector<Recording> recordings = read_recordings(path);
+    const auto same = std::find_if(recordings.begin(), recordings.end(), [&](const Recording& old) {
+        return old.gpu == recording.gpu && old.nvcc == recording.nvcc;
+    });
+    if (same == recordings.end()) {
+        recordings.push_back(std::move(recording));
+    } else {
+        for (RecordedVariant& old : same->variants) {
+            const bool is_new = recording.find(old.stage, old.variant, old.shape) != nullptr;
+            if (!is_new) recording.variants.push_back(std::move(old));
+        }
+        *same = std::move(recording);
+    }
+    Json json = {{"schema", kSchema}, {"recordings", Json::array()}};
+    for (const Recording& each : recordings) json["recordings"].push_back(to_json(each));
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream file(path);
+    file << json.dump(1) << "\n";
+    file.close();
+    if (!file) throw std::runtime_error(path + ": cannot be written");
+}
+
+}  // namespace xray

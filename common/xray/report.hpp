@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// What was counted, as a page for a reader and as JSON for a program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/runner/stage.hpp"
+#include "counts.hpp"
+#include "recorded.hpp"
+#include "source_map.hpp"
+
+namespace xray {
+
+// A variant of a stage, counted.
+struct CountedVariant {
+    std::string stage;
+    const runner::Variant* variant;
+    runner::Shape shape;
+    std::vector<KernelCounts> kernels;
+    SourceMap sources;
+
+    // Accesses to global memory per element, of float size: comparable with the variant's traffic.
+    runner::Traffic traffic() const;
+};
+
+// Runs the variant once and counts. Throws CudaError.
+CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape);
+
+// Whether the counted traffic is the declared one. What a variant keeps in its workspace is no part
+// of what its lesson declares, nor is a result per row: so much may be counted on top.
+bool traffic_agrees(const CountedVariant& counted);
+
+// At most 80 columns. `lines`: also each source line.
+std::string page_of(const CountedVariant& counted, bool lines);
+
+// What a GPU's own counters said of the same variant and shape; empty where nothing is recorded.
+std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings);
+
+// The words used, and what is not seen.
+std::string legend();
+
+std::string json_of(const std::vector<CountedVariant>& all);
+
+}  // namespace xray
