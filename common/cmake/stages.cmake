@@ -3,7 +3,7 @@
 # 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
 
 # main() of 03_online_softmax and its like, and of `stages`. What they differ in is the list of stages linked in.
-add_library(runner_main OBJECT common/runner/main.cpp)
+add_library(runner_main OBJECT common/course/main.cpp)
 target_link_libraries(runner_main PRIVATE xray_command runner course strict_warnings)
 target_compile_options(runner_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
 

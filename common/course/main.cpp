@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -11,6 +12,7 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
+#include "common/xray/command.hpp"
 
 namespace {
 
@@ -136,6 +138,7 @@ int parse_and_run(int argc, char** argv) {
     CLI::App* run = &app;
     CLI::App* list = nullptr;
     CLI::App* header = nullptr;
+    std::optional<xray::Verbs> xray;
     if (!single) {
         app.require_subcommand(1);
         run = app.add_subcommand("run", "validate, measure and record stages");
@@ -145,12 +148,13 @@ int parse_and_run(int argc, char** argv) {
         header = app.add_subcommand("header", "print a stage's header as one self-contained file");
         header->add_option("stage", header_stage, "the stage: 03, online or 03_online_softmax")
             ->required();
+        xray.emplace(app);
     }
     add_run_flags(*run, options, words);
 
     if (!single && argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
         throw UsageError(std::string("no verb is called '") + argv[1] +
-                         "'; here are: run list header");
+                         "'; here are: run list header xray ncu");
     }
     try {
         app.parse(argc, argv);
@@ -166,6 +170,7 @@ int parse_and_run(int argc, char** argv) {
                                         find_stage(stages, header_stage).header);
         return kGood;
     }
+    if (xray && xray->chosen()) return xray->run(stages);
     return run_verb(options, words);
 }
 
