@@ -27,22 +27,23 @@ runner::Traffic CountedVariant::traffic() const {
 
 bool traffic_agrees(const CountedVariant& counted) {
     const runner::Variant& variant = *counted.variant;
-    const size_t workspace = variant.workspace_bytes ? variant.workspace_bytes(counted.shape) : 0;
-    // Written once, and read by every block of its row: at most as often as there are blocks in it.
+    const auto elements = static_cast<double>(runner::elements(counted.shape));
     const auto rows = static_cast<double>(counted.shape.rows);
-    const double elements = static_cast<double>(runner::elements(counted.shape));
-    const double scratch = static_cast<double>(workspace) / sizeof(float);
-    const double result_per_row = rows;
-    const double blocks_per_row = scratch / rows;
-    const double load_slack = scratch * blocks_per_row / elements;
-    const double store_slack = (scratch + result_per_row) / elements;
-    const runner::Traffic traffic = counted.traffic();
-    const auto agrees = [](double counted, double declared, double slack) {
+    const size_t bytes = variant.workspace_bytes ? variant.workspace_bytes(counted.shape) : 0;
+    const double scratch = static_cast<double>(bytes) / sizeof(float) / elements;
+    // Scratch is written once, and read by every block of its row: no more blocks than it has
+    // elements there. A result per row is declared as no store at all.
+    const double scratch_reads = scratch * static_cast<double>(bytes) / sizeof(float) / rows;
+    const double results =
+        variant.operation == runner::Operation::log_sum_exp ? rows / elements : 0;
+
+    const auto agrees = [](double found, double declared, double more) {
         constexpr double kRounding = 1e-9;
-        return counted >= declared - kRounding && counted <= declared + slack + kRounding;
+        return found >= declared - kRounding && found <= declared + more + kRounding;
     };
-    return agrees(traffic.loads, variant.traffic.loads, load_slack) &&
-           agrees(traffic.stores, variant.traffic.stores, store_slack);
+    const runner::Traffic found = counted.traffic();
+    return agrees(found.loads, variant.traffic.loads, scratch_reads) &&
+           agrees(found.stores, variant.traffic.stores, scratch + results);
 }
 
 }  // namespace xray

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// Nsight Compute's table, and the file of recorded counters.
+#include "common/xray/recorded.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "common/testing/catch.hpp"
+#include "common/xray/ncu.hpp"
+
+using namespace xray;
+
+namespace {
+
+// As `ncu --csv --page raw --print-units base` writes it: chatter, titles, units, a line per kernel.
+const std::string kOutput = R"ncu(==PROF== Connected to process 4711 (/course/build/cuda/stages)
+==PROF== Profiling "split_row_kernel" - 0: 0%....50%....100% - 4 passes
+"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","dram__bytes_read.sum","l1tex__t_sector_hit_rate.pct","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","launch__registers_per_thread","something__else.sum"
+"","","","","","","","","","","","byte","%","sector","register/thread",""
+"0","4711","stages","127.0.0.1","void a::first<(int)256>(const float *, a::Pair<float, int> *)","1","7","(256, 1, 1)","(1, 256, 1)","0","9.0","1,048,576","0.39","32768","28","1"
+"1","4711","stages","127.0.0.1","b::say(""twice"")","1","7","(128, 1, 1)","(4, 1, 1)","0","9.0","512","49.75","33,024","32","n/a"
+==PROF== Disconnected from process 4711
+)ncu";
+
+class TemporaryFile {
+public:
+    TemporaryFile()
+        : path_(std::filesystem::temp_directory_path() /
+                ("xray_recorded_" + std::to_string(getpid())) / "ncu.json") {}
+    ~TemporaryFile() { std::filesystem::remove_all(path_.parent_path()); }
+    std::string path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+RecordedVariant variant(const std::string& name, double sectors) {
+    return {"03_online_softmax",
+            name,
+            "float32",
+            {256, 1024},
+            {{"k", "(1, 1, 1)", "(32, 1, 1)", {{"global_load_sectors", sectors}}}}};
+}
+
+Recording recording(const std::string& nvcc, std::vector<RecordedVariant> variants) {
+    return {"NVIDIA H200", nvcc, "13.0", "2025.3.1", "abc", "2026-01-01", std::move(variants)};
+}
+
+}  // namespace
+
+TEST_CASE("ncu's table is read") {
+    const std::vector<RecordedKernel> kernels = parse_ncu_output(kOutput);
+    REQUIRE(kernels.size() == 2);
+    CHECK(kernels[0].name == "void a::first<(int)256>(const float *, a::Pair<float, int> *)");
+    CHECK(kernels[0].grid == "(1, 256, 1)");
+    CHECK(kernels[0].block == "(256, 1, 1)");
+    CHECK(kernels[0].counters.size() == 4);
+    CHECK(kernels[0].counters.at("dram_read_bytes") == 1048576);
+    CHECK(kernels[0].counters.at("registers") == 28);
+    CHECK(kernels[1].name == "b::say(\"twice\")");
+    CHECK(kernels[1].counters.at("global_load_sectors") == 33024);
+    CHECK(kernels[1].counters.at("l1_hit_percent") == 49.75);
+}
+
+TEST_CASE("where ncu gave no table, what it said is passed on") {
+    CHECK_THROWS_WITH(parse_ncu_output("==ERROR== ERR_NVGPUCTRPERM - no permission\n"),
+                      ContainsSubstring("ERR_NVGPUCTRPERM"));
+    CHECK_THROWS_WITH(parse_ncu_output("==WARNING== No kernels were profiled.\n"),
+                      ContainsSubstring("No kernels were profiled"));
+}
+
+TEST_CASE("a counter that is no number is refused") {
+    CHECK_THROWS_WITH(parse_ncu_output("\"ID\",\"Kernel Name\",\"dram__bytes_read.sum\"\n"
+                                       "\"\",\"\",\"byte\"\n\"0\",\"k\",\"n/a\"\n"),
+                      ContainsSubstring("n/a"));
+}
+
+TEST_CASE("recordings are kept by GPU and compiler") {
+    const TemporaryFile file;
+    CHECK(read_recordings(file.path()).empty());
+
+    save_recording(file.path(), recording("12.9", {variant("a", 1), variant("b", 2)}));
+    save_recording(file.path(), recording("13.0", {variant("a", 3)}));
+    save_recording(file.path(), recording("12.9", {variant("b", 4)}));  // b anew, a stays
+
+    const std::vector<Recording> read = read_recordings(file.path());
+    REQUIRE(read.size() == 2);
+    CHECK(read[0].nvcc == "12.9");
+    REQUIRE(read[0].variants.size() == 2);
+    const auto sectors = [&](size_t i, const char* name) {
+        return read[i].find("03_online_softmax", name, {256, 1024})->sum("global_load_sectors");
+    };
+    CHECK(sectors(0, "a") == 1);
+    CHECK(sectors(0, "b") == 4);
+    CHECK(sectors(1, "a") == 3);
+    CHECK(read[1].find("03_online_softmax", "b", {256, 1024}) == nullptr);
+    CHECK(read[1].find("03_online_softmax", "a", {256, 1025}) == nullptr);
+}
+
+TEST_CASE("a file of another kind is refused") {
+    const TemporaryFile file;
+    std::filesystem::create_directories(std::filesystem::path(file.path()).parent_path());
+    std::ofstream(file.path()) << R"({"schema": 2, "recordings": []})";
+    CHECK_THROWS_WITH(read_recordings(file.path()), ContainsSubstring("schema"));
+    std::ofstream(file.path()) << "nonsense";
+    CHECK_THROWS_WITH(read_recordings(file.path()), ContainsSubstring(file.path()));
+}
+
+TEST_CASE("a GPU's folder") {
+    CHECK(folder_of("NVIDIA H200") == "nvidia_h200");
+    CHECK(folder_of("NVIDIA RTX A4000") == "nvidia_rtx_a4000");
+}

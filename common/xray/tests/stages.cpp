@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// Every variant of every stage, counted, against what its lesson declares and against what a GPU
+// counted.
+#include "common/testing/catch.hpp"
+#include "common/xray/recorded.hpp"
+#include "common/xray/report.hpp"
+#include "common/xray/variant_run.hpp"
+
+using namespace xray;
+
+namespace {
+
+// Evenly divided; the second such that rows are split over many blocks.
+const std::vector<runner::Shape> kShapes = {kUsualShape, {4, 65536}};
+
+int64_t requests_of(const CountedVariant& counted, AccessKind kind) {
+    return total(counted.kernels, kind).requests;
+}
+int64_t sectors_of(const CountedVariant& counted, AccessKind kind) {
+    return total(counted.kernels, kind).sectors;
+}
+int64_t conflicts_of(const CountedVariant& counted, AccessKind kind) {
+    return total(counted.kernels, kind).conflicts;
+}
+
+}  // namespace
+
+TEST_CASE("a variant's declared traffic is what its kernels do") {
+    for (const runner::Stage& stage : runner::all_stages()) {
+        for (const runner::Variant& variant : stage.variants) {
+            for (const runner::Shape shape : kShapes) {
+                const CountedVariant counted = count(stage.name, variant, shape);
+                INFO(page_of(counted, true));
+                CHECK(traffic_agrees(counted));
+            }
+        }
+    }
+}
+
+TEST_CASE("no variant has a race or reads what nobody wrote") {
+    for (const runner::Stage& stage : runner::all_stages()) {
+        for (const runner::Variant& variant : stage.variants) {
+            const CountedVariant counted = count(stage.name, variant, kUsualShape);
+            INFO(page_of(counted, false));
+            for (const KernelCounts& kernel : counted.kernels) {
+                CHECK(kernel.races.empty());
+                CHECK(kernel.uninitialized_reads.empty());
+            }
+        }
+    }
+}
+
+TEST_CASE("counts equal the counters recorded on an H200") {
+    const std::string path = recordings_path("NVIDIA H200");
+    const std::vector<Recording> recordings = read_recordings(path);
+    if (recordings.empty()) {
+        WARN(path << " is not there: nothing was compared. `./stages ncu` records it on a GPU");
+        return;
+    }
+    for (const runner::Stage& stage : runner::all_stages()) {
+        for (const runner::Variant& variant : stage.variants) {
+            const CountedVariant counted = count(stage.name, variant, kUsualShape);
+            for (const Recording& recording : recordings) {
+                INFO(stage.name << "/" << variant.name << ", recorded with nvcc "
+                                << recording.nvcc);
+                const RecordedVariant* recorded =
+                    recording.find(stage.name, variant.name, kUsualShape);
+                REQUIRE(recorded != nullptr);  // `./stages ncu` records it
+                const auto equal = [&](const char* key, int64_t count) {
+                    INFO(key);
+                    CHECK(static_cast<int64_t>(recorded->sum(key)) == count);
+                };
+                equal("global_load_requests", requests_of(counted, AccessKind::global_load));
+                equal("global_load_sectors", sectors_of(counted, AccessKind::global_load));
+                equal("global_store_requests", requests_of(counted, AccessKind::global_store));
+                equal("global_store_sectors", sectors_of(counted, AccessKind::global_store));
+                equal("shared_load_conflicts", conflicts_of(counted, AccessKind::shared_load));
+                equal("shared_store_conflicts", conflicts_of(counted, AccessKind::shared_store));
+            }
+        }
+    }
+}
