@@ -19,7 +19,7 @@ namespace cpu_device {
 namespace {
 
 // What a failing function needs to report itself, and a printf at the bottom of the stack.
-constexpr uintptr_t kStackReserve = 12 * 1024;
+constexpr uintptr_t kStackReserve = 12 * kKilobyte;
 
 inline bool is_quick(const QuickRange& last, uintptr_t address, unsigned bytes) {
     return last.holds(address, bytes) || current.stack.holds(address, bytes) ||
@@ -63,7 +63,7 @@ void enter_function(uintptr_t caller, uintptr_t frame) {
     if (frame < lane->stack_low + kStackReserve) {
         fail(cudaErrorHardwareStackError,
              "stack overflow: local variables and calls of the thread take more than %zu KB",
-             (kStackBytes - kStackReserve) / 1024);
+             (kStackBytes - kStackReserve) / kKilobyte);
     }
     if (lane->call_depth < kRememberedCalls) lane->paths[lane->call_depth] = lane->path;
     lane->call_depth++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Where lanes wait for each other: warp collectives, block barriers, cluster barriers.
+// Where lanes wait for each other: warp collectives, block barriers, cluster barriers. What kernels
+// call suspends the lane; the scheduler asks here who may go on.
 #pragma once
 
 #include "worker.hpp"
@@ -10,22 +11,35 @@ namespace cpu_device {
 // Lets those lanes of the warp go on whose meeting is complete. False if there are none.
 bool complete_warp_meetings(Worker& worker, unsigned warp);
 
-// Hands the observer, if there is one, what the lanes of a warp did since it was last told. Those
-// in `meeting` meet now.
-void hand_over_logs(Worker& worker, unsigned warp, unsigned meeting);
-
 enum class BlockMeeting : uint8_t { completed, all_exited, stuck };
 
 // To be called when no lane of the block is ready: completes the block's or the cluster's barrier.
 BlockMeeting complete_block_meeting(Worker& worker);
 
-// Ends the launch, since no lane of the block can ever go on.
-void report_stuck_block(Worker& worker);
-
-// Ends the launch, since time is up.
-void report_timeout(Worker& worker);
+// Waits, on this OS thread, for the other blocks of the cluster, if lanes of this block do. False
+// if none does, or in vain since not all threads of this block have arrived.
+bool wait_for_cluster(Worker& worker);
 
 // Tells the gang that this block has nothing more to say at cluster barriers.
 void leave_cluster(Worker& worker);
+
+// Hands the observer, if there is one, what the lanes of a warp did since it was last told. Those
+// in `meeting` meet now.
+void hand_over_logs(Worker& worker, unsigned warp, unsigned meeting);
+
+// The same for all warps, all lanes of which meet now.
+void hand_over_all_logs(Worker& worker);
+
+// Tells the observer that all threads of the block meet.
+void note_barrier(Worker& worker);
+
+// These end the launch: since no lane of the block can ever go on, since time is up, or since
+// threads have met at barriers on different lines. The last is false if the lines are the same
+// after all: the compiler may have made copies of one barrier.
+void report_stuck_block(Worker& worker);
+void report_timeout(Worker& worker);
+bool report_different_barriers(Worker& worker);
+
+const char* name_of(Collective kind);
 
 }  // namespace cpu_device

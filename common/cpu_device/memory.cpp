@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "api.hpp"
 #include "cpu_device/runtime_api.h"
@@ -21,8 +23,9 @@ namespace {
 // kernel.
 constexpr size_t kPoisonedBytes = size_t{16} << 20;
 
-constexpr size_t kAlignment = 256;        // what cudaMalloc promises
-constexpr size_t kFreedRemembered = 512;  // enough to name a recent mistake
+constexpr size_t kAlignment = 256;                 // what cudaMalloc promises
+constexpr size_t kWorthAsking = size_t{64} << 20;  // how much memory is left
+constexpr size_t kFreedRemembered = 512;           // enough to name a recent mistake
 
 struct Arena {
     std::mutex mutex;
@@ -44,6 +47,27 @@ size_t page_size() {
 
 size_t rounded_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
+}
+
+size_t installed_bytes() {
+    static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
+    return bytes;
+}
+
+// What programs can still get, caches included: Linux's own estimate.
+size_t available_bytes() {
+    std::ifstream information("/proc/meminfo");
+    for (std::string line; std::getline(information, line);) {
+        constexpr std::string_view kLabel = "MemAvailable:";
+        if (line.rfind(kLabel, 0) == 0) return std::stoull(line.substr(kLabel.size())) * 1024;
+    }
+    return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size();
+}
+
+// Linux would promise more than there is, and end the process when the promise comes due.
+bool fits(const Arena& arena, size_t bytes) {
+    if (bytes > installed_bytes() || arena.live_bytes > installed_bytes() - bytes) return false;
+    return bytes <= kWorthAsking || bytes <= available_bytes();
 }
 
 constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -72,11 +96,7 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     const std::lock_guard<std::mutex> lock(from.mutex);
     if (from.range.low == 0) reserve(from);
 
-    size_t free_bytes = 0, total_bytes = 0;
-    cudaMemGetInfo(&free_bytes, &total_bytes);
-    if (bytes > total_bytes || from.live_bytes > total_bytes - bytes) {
-        return cudaErrorMemoryAllocation;
-    }
+    if (!fits(from, bytes)) return cudaErrorMemoryAllocation;
     const size_t rounded = rounded_up(bytes, kAlignment);
     const size_t paged = rounded_up(rounded, page_size());
     const uintptr_t page = from.next + page_size();
@@ -113,8 +133,9 @@ cudaError_t release(void* pointer, bool host) {
     to.live_bytes -= found->bytes;
     // Mapped anew rather than protected, so that it melts into the reserved range around it.
     const AddressRange pages = pages_of(*found);
-    mmap(reinterpret_cast<void*>(pages.low), pages.high - pages.low, PROT_NONE,
-         kReserve | MAP_FIXED, -1, 0);
+    void* mapped = mmap(reinterpret_cast<void*>(pages.low), pages.high - pages.low, PROT_NONE,
+                        kReserve | MAP_FIXED, -1, 0);
+    if (mapped == MAP_FAILED) return cudaErrorUnknown;
 
     const auto is_freed = [](const Allocation& allocation) { return allocation.freed; };
     if (std::count_if(table->begin(), table->end(), is_freed) >
@@ -265,8 +286,8 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stre
 // The host's memory is the device's memory.
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
-    *total_bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
-    *free_bytes = static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size();
+    *total_bytes = installed_bytes();
+    *free_bytes = available_bytes();
     return cudaSuccess;
 }
 

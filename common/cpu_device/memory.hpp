@@ -11,6 +11,8 @@
 
 namespace cpu_device {
 
+constexpr size_t kKilobyte = 1024;
+
 enum class MemoryKind : uint8_t { device, pinned_host, managed };
 
 struct Allocation {
@@ -30,6 +32,10 @@ std::shared_ptr<const AllocationTable> allocation_table();
 
 // The allocation at `address` or the nearest one below it; null if there is none.
 const Allocation* nearest_allocation(const AllocationTable& table, uintptr_t address);
+
+inline uintptr_t as_address(const void* pointer) {
+    return reinterpret_cast<uintptr_t>(pointer);
+}
 
 struct AddressRange {
     uintptr_t low = 0;

@@ -81,6 +81,7 @@ public:
     // synchronizes: __syncwarp orders the lanes' memory accesses, other collectives only meet.
     virtual void warp_collective(unsigned worker, unsigned warp, unsigned lanes,
                                  bool synchronizes) = 0;
+    // Also at a cluster's barrier, if all of the block's threads wait there.
     virtual void block_barrier(unsigned worker) = 0;
     virtual void end_block(unsigned worker) = 0;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <new>
+#include <thread>
 #include <utility>
 
 #include "access.hpp"
@@ -34,9 +35,8 @@ void lane_main() {
         lane.call_depth = 0;
         worker.launch->request->run(worker.launch->request->invocation);
         Warp& warp = warp_of(worker, lane);
-        const unsigned bit = 1u << lane.linear % kWarpSize;
-        warp.exited |= bit;
-        warp.ready &= ~bit;
+        warp.exited |= bit_of(lane);
+        warp.ready &= ~bit_of(lane);
         note_progress(worker);
         switch_away(lane);
     }
@@ -61,7 +61,7 @@ void run_warp(Worker& worker, unsigned number) {
         if (warp.turn == 0) return;
         const unsigned bit = static_cast<unsigned>(__builtin_ctz(warp.turn));
         warp.turn &= warp.turn - 1;
-        Lane& first = worker.lanes[number * kWarpSize + bit];
+        Lane& first = lanes_of_warp(worker, number)[bit];
         become(first);
         Fiber::switch_over(worker.home, first.fiber);
         if (stopped.load(std::memory_order_relaxed)) return;
@@ -164,6 +164,35 @@ void take_turns(uintptr_t address) {
     }
 }
 
+void hand_over_logs(Worker& worker, unsigned number, unsigned meeting) {
+    Observer* observer = worker.launch->observer;
+    if (observer == nullptr) return;
+    const Warp& warp = worker.warps[number];
+    Lane* lanes = lanes_of_warp(worker, number);
+    WarpLogs logs{};
+    logs.meeting = meeting;
+    logs.settled = warp.at_barrier | warp.at_cluster | warp.exited;
+    for (unsigned left = warp.existing; left != 0; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        logs.lane[i] = {lanes[i].log.data(), lanes[i].log.size()};
+    }
+    observer->accesses(worker.number, number, logs);
+    for (unsigned left = warp.existing; left != 0; left &= left - 1) {
+        lanes[__builtin_ctz(left)].log.clear();
+    }
+}
+
+void hand_over_all_logs(Worker& worker) {
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        hand_over_logs(worker, number, worker.warps[number].existing);
+    }
+}
+
+void relax() {
+    give_turn();
+    std::this_thread::yield();
+}
+
 void become_worker(Worker& worker) {
     worker.lanes = map_array<Lane>(kMaxThreads);
     worker.warps = map_array<Warp>(kMaxWarps);
@@ -171,7 +200,7 @@ void become_worker(Worker& worker) {
     for (unsigned i = 0; i < kMaxThreads; i++) {
         Lane* lane = new (&worker.lanes[i]) Lane();
         lane->linear = i;
-        lane->stack_low = reinterpret_cast<uintptr_t>(worker.stacks) + i * kStackStride;
+        lane->stack_low = as_address(worker.stacks) + i * kStackStride;
     }
     for (unsigned i = 0; i < kMaxWarps; i++) new (&worker.warps[i]) Warp;
     worker.thread_locals.low = thread_local_block();
@@ -181,7 +210,7 @@ void become_worker(Worker& worker) {
     current.worker = &worker;
 
     // A lane's own stack may be what is broken.
-    constexpr size_t kSignalStackBytes = 64 * 1024;
+    constexpr size_t kSignalStackBytes = 64 * kKilobyte;
     stack_t stack{};
     stack.ss_sp = map_array<char>(kSignalStackBytes);
     stack.ss_size = kSignalStackBytes;
@@ -197,7 +226,7 @@ void prepare_for_launch(Worker& worker) {
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         worker.lanes[i].index = {i % block.x, i / block.x % block.y, i / block.x / block.y};
     }
-    const auto dynamic = reinterpret_cast<uintptr_t>(dynamic_shared_memory());
+    const uintptr_t dynamic = as_address(dynamic_shared_memory());
     worker.dynamic_shared = {dynamic, dynamic + configuration.shared_bytes};
     worker.recent.clear();
     current.loaded.clear();

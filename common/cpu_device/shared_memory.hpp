@@ -13,10 +13,10 @@ namespace cpu_device {
 
 struct Worker;
 
-constexpr size_t kSharedPerBlock = 48 * 1024;        // without asking
-constexpr size_t kSharedPerBlockOptIn = 227 * 1024;  // with cudaFuncSetAttribute
+constexpr size_t kSharedPerBlock = 48 * kKilobyte;        // without asking
+constexpr size_t kSharedPerBlockOptIn = 227 * kKilobyte;  // with cudaFuncSetAttribute
 // Behind the largest dynamic array lies room that nobody uses, so that running past it is seen.
-constexpr size_t kDynamicSharedSlack = 16 * 1024;
+constexpr size_t kDynamicSharedSlack = 16 * kKilobyte;
 
 // The calling worker's array of dynamic shared memory.
 unsigned char* dynamic_shared_memory();

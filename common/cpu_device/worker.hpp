@@ -27,9 +27,9 @@ namespace cpu_device {
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMaxThreads = 1024;
 constexpr unsigned kMaxWarps = kMaxThreads / kWarpSize;
-constexpr size_t kStackBytes = 64 * 1024;
+constexpr size_t kStackBytes = 64 * kKilobyte;
 // Stacks lie five cache lines off a power of two: otherwise all tops would share a few cache sets.
-constexpr size_t kStackStride = kStackBytes + 5 * 64;
+constexpr size_t kStackStride = kStackBytes + size_t{5} * 64;
 constexpr unsigned kRememberedCalls = 64;
 // A lane whose log for the observer is as long gives others a turn, and the log is handed over.
 constexpr size_t kLongLog = 1024;
@@ -197,6 +197,11 @@ extern constinit thread_local Current current;
 
 inline Warp& warp_of(Worker& worker, const Lane& lane) {
     return worker.warps[lane.linear / kWarpSize];
+}
+
+// The first of the warp's lanes, the others behind it.
+inline Lane* lanes_of_warp(Worker& worker, unsigned number) {
+    return worker.lanes + static_cast<size_t>(number) * kWarpSize;
 }
 
 inline unsigned bit_of(const Lane& lane) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// The block's barrier, and what is due when no lane of a block can go on by itself.
+#include <algorithm>
+
+#include "meetings.hpp"
+
+namespace cpu_device {
+namespace {
+
+// Whether every warp waits at the barrier as a whole, but for those that have exited as a whole.
+bool barrier_is_full(const Worker& worker) {
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        const Warp& warp = worker.warps[number];
+        if (!warp.has_exited() && warp.at_barrier != warp.existing) return false;
+    }
+    return true;
+}
+
+void complete_barrier(Worker& worker) {
+    if (worker.barrier_places_differ && report_different_barriers(worker)) return;
+    note_barrier(worker);
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        Warp& warp = worker.warps[number];
+        warp.ready |= warp.at_barrier;
+        warp.at_barrier = 0;
+    }
+    worker.barrier_result = worker.barrier_votes;
+    worker.barrier_result_threads = worker.barrier_threads;
+    worker.barrier_threads = worker.barrier_votes = 0;
+    worker.barrier_places_differ = false;
+    note_meeting(worker);
+}
+
+[[gnu::always_inline]] inline void arrive_at_barrier(uintptr_t place, int predicate) {
+    Worker& worker = *current.worker;
+    Lane& lane = *current.lane;
+    lane.place = place;
+    if (worker.barrier_threads == 0) worker.barrier_place = place;
+    worker.barrier_places_differ |= worker.barrier_place != place;
+    worker.barrier_threads++;
+    worker.barrier_votes += predicate != 0;
+    Warp& warp = warp_of(worker, lane);
+    warp.at_barrier |= bit_of(lane);
+    warp.ready &= ~bit_of(lane);
+    switch_away(lane);
+}
+
+}  // namespace
+
+void note_barrier(Worker& worker) {
+    hand_over_all_logs(worker);
+    if (Observer* observer = worker.launch->observer) observer->block_barrier(worker.number);
+}
+
+BlockMeeting complete_block_meeting(Worker& worker) {
+    const bool all_exited = std::all_of(worker.warps, worker.warps + worker.warp_count,
+                                        [](const Warp& warp) { return warp.has_exited(); });
+    if (all_exited) {
+        hand_over_all_logs(worker);
+        return BlockMeeting::all_exited;
+    }
+    if (worker.barrier_threads > 0 && barrier_is_full(worker)) {
+        complete_barrier(worker);
+        return BlockMeeting::completed;
+    }
+    return wait_for_cluster(worker) ? BlockMeeting::completed : BlockMeeting::stuck;
+}
+
+void block_barrier() {
+    arrive_at_barrier(as_address(__builtin_return_address(0)), 0);
+}
+
+int block_barrier_vote(BarrierVote vote, int predicate) {
+    arrive_at_barrier(as_address(__builtin_return_address(0)), predicate);
+    const Worker& worker = *current.worker;
+    switch (vote) {
+        case BarrierVote::count:
+            return static_cast<int>(worker.barrier_result);
+        case BarrierVote::all:
+            return worker.barrier_result == worker.barrier_result_threads;
+        case BarrierVote::any:
+            break;
+    }
+    return worker.barrier_result != 0;
+}
+
+}  // namespace cpu_device

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// Says why the lanes of a block can never go on.
+#include <cstdio>
+#include <string>
+
+#include "access.hpp"
+#include "meetings.hpp"
+#include "symbolize.hpp"
+
+namespace cpu_device {
+namespace {
+
+std::string name_of(const Lane& lane) {
+    return "thread (" + std::to_string(lane.index.x) + "," + std::to_string(lane.index.y) + "," +
+           std::to_string(lane.index.z) + ")";
+}
+
+std::string line_of(const Lane& lane) {
+    return user_line({lane.place});
+}
+
+const Lane& first_lane(Worker& worker, unsigned Warp::*state) {
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        const unsigned lanes = worker.warps[number].*state;
+        if (lanes != 0) return lanes_of_warp(worker, number)[__builtin_ctz(lanes)];
+    }
+    return worker.lanes[0];
+}
+
+unsigned count_lanes(const Worker& worker, unsigned Warp::*state) {
+    unsigned count = 0;
+    for (unsigned number = 0; number < worker.warp_count; number++) {
+        count += static_cast<unsigned>(__builtin_popcount(worker.warps[number].*state));
+    }
+    return count;
+}
+
+void stop_at(Worker& worker, const Lane& lane, Failure failure) {
+    failure.frames[0] = lane.place;
+    failure.frame_count = 1;
+    worker.launch->failure.record(failure);
+    worker.launch->stopped = true;
+}
+
+void stop_at(Worker& worker, const Lane& lane, const std::string& what) {
+    Failure failure = failure_of(worker, &lane, cudaErrorLaunchFailure);
+    failure.set_what("%s", what.c_str());
+    stop_at(worker, lane, failure);
+}
+
+std::string where_is(const Worker& worker, const Lane& lane) {
+    const Warp& warp = worker.warps[lane.linear / kWarpSize];
+    const unsigned bit = bit_of(lane);
+    std::string what;
+    if ((warp.exited & bit) != 0) return "has exited";
+    if ((warp.at_barrier & bit) != 0) what = "__syncthreads";
+    if ((warp.at_cluster & bit) != 0) what = "the cluster barrier";
+    if ((warp.at_collective & bit) != 0) {
+        char mask[32];
+        std::snprintf(mask, sizeof mask, " (mask 0x%08x)", lane.mask);
+        what = name_of(lane.kind) + std::string(mask);
+    }
+    return "waits in " + what + " at " + line_of(lane);
+}
+
+void report_stuck_collective(Worker& worker) {
+    const Lane& lane = first_lane(worker, &Warp::at_collective);
+    const unsigned number = lane.linear / kWarpSize;
+    const Lane* lanes = lanes_of_warp(worker, number);
+    const Warp& warp = worker.warps[number];
+    unsigned missing = lane.mask & warp.alive() & ~warp.at_collective;
+    if (missing == 0) {
+        for (unsigned left = lane.mask & warp.at_collective; left != 0; left &= left - 1) {
+            const Lane& other = lanes[__builtin_ctz(left)];
+            if (other.mask != lane.mask || other.kind != lane.kind) missing |= bit_of(other);
+        }
+    }
+    const unsigned first = static_cast<unsigned>(__builtin_ctz(missing));
+    char what[160];
+    std::snprintf(what, sizeof what,
+                  "lane %u waits in %s for lanes of its mask 0x%08x that never arrive: lane %u ",
+                  lane.linear % kWarpSize, name_of(lane.kind), lane.mask, first);
+    stop_at(worker, lane, what + where_is(worker, lanes[first]) + ", this one");
+}
+
+void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char* barrier) {
+    const Lane& waiting = first_lane(worker, state);
+    const unsigned waiting_count = count_lanes(worker, state);
+    std::string text;
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        const Lane& other = worker.lanes[i];
+        const Warp& warp = warp_of(worker, other);
+        if ((warp.*state & bit_of(other)) != 0) continue;
+        // Whole warps that have exited hold up nothing.
+        if (warp.has_exited() && state == &Warp::at_barrier) continue;
+        text = "divergent barrier: " + name_of(other) + " " + where_is(worker, other) + ", while ";
+        break;
+    }
+    text += std::to_string(waiting_count) + " of " + std::to_string(worker.launch->threads) +
+            " threads wait in " + barrier;
+    stop_at(worker, waiting, text);
+}
+
+}  // namespace
+
+const char* name_of(Collective kind) {
+    switch (kind) {
+        case Collective::syncwarp:
+            return "__syncwarp";
+        case Collective::shuffle:
+            return "__shfl_sync";
+        case Collective::vote:
+            return "__ballot_sync, __any_sync or __all_sync";
+        case Collective::match:
+            return "__match_sync";
+        case Collective::reduce:
+            return "__reduce_sync";
+    }
+    return "a warp collective";
+}
+
+bool report_different_barriers(Worker& worker) {
+    const Lane& first = first_lane(worker, &Warp::at_barrier);
+    const std::string first_line = line_of(first);
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        const Lane& other = worker.lanes[i];
+        if ((warp_of(worker, other).at_barrier & bit_of(other)) == 0 || other.place == first.place)
+            continue;
+        const std::string line = line_of(other);
+        if (line == first_line) continue;
+        stop_at(
+            worker, first,
+            "threads wait at different barriers: " + name_of(other) + " at " + line + ", this one");
+        return true;
+    }
+    return false;
+}
+
+void report_stuck_block(Worker& worker) {
+    if (count_lanes(worker, &Warp::at_collective) > 0) return report_stuck_collective(worker);
+    if (worker.barrier_threads > 0) {
+        return report_divergent_barrier(worker, &Warp::at_barrier, "__syncthreads");
+    }
+    report_divergent_barrier(worker, &Warp::at_cluster, "the cluster barrier");
+}
+
+void report_timeout(Worker& worker) {
+    for (unsigned i = 0; i < worker.launch->threads; i++) {
+        const Lane& lane = worker.lanes[i];
+        if ((warp_of(worker, lane).exited & bit_of(lane)) != 0) continue;
+        Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
+        describe_timeout(failure);
+        stop_at(worker, lane, failure);
+        return;
+    }
+}
+
+}  // namespace cpu_device
