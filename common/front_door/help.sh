@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example doctor lint"
+readonly verbs="run test list header example xray ncu doctor lint"
 
 usage() {
     cat <<'END'
@@ -13,14 +13,16 @@ usage: ./stages VERB [STAGE...] [flags]
   list     the stages and their variants
   header   print a stage as one self-contained header
   example  run the smallest program that uses a stage
-  doctor   what is on this machine, what is missing, which device is used and why
+  xray     count what kernels touch: sectors, bank conflicts, races
+  ncu      record a GPU's own counters, with Nsight Compute
+  doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
 
-A STAGE is a number, a name or the start of a name: 3, 03, online, 03_online_softmax.
+A STAGE is a number or the start of a name: 3, 03, online, 03_online_softmax.
 END
     flags
     echo
-    echo "Start with: ./stages run 01 --quick        More on a verb: ./stages run --help"
+    echo "Start with: ./stages run 01 --quick     More on a verb: ./stages run --help"
 }
 
 flags() {
@@ -31,15 +33,17 @@ Flags of every verb, anywhere among the arguments; -- ends them:
   --yes               install what is missing without asking
   --no-install        install nothing: list what is missing and exit 2
   --help              this text
-Exit status: 0 good, 1 something is wrong, 2 usage or something missing, 77 no such device.
+Exit status: 0 good, 1 something is wrong, 2 usage or something missing,
+77 no such device.
 END
 }
 
 help_for() {
     case $1 in
         run) echo "usage: ./stages run [STAGE...] [flags]
-Checks every variant of the stages (all of them, where none is named) on every named input against
-the fp64 reference and against the stage before, then measures. One stage alone builds fastest." ;;
+Checks every variant of the stages (of all, where none is named) on every named
+input against the fp64 reference and the stage before, then measures. One stage
+alone builds fastest." ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
 Builds the tests of everything, or of the stages named, and runs them with ctest." ;;
         list) echo "usage: ./stages list [flags]
@@ -48,18 +52,25 @@ The stages in order, with their variants." ;;
 Prints a stage as one self-contained header that needs CUDA and CUB only." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu: the smallest program that uses its header." ;;
+        xray) echo "usage: ./stages xray [STAGE...] [flags]
+Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
+requests, sectors, bank conflicts, races. All stages, where none is named." ;;
+        ncu) echo "usage: ./stages ncu [STAGE...] [flags]
+Records what the GPU itself counts, for comparison with xray. Needs Nsight Compute." ;;
         doctor) echo "usage: ./stages doctor
-What is on this machine, what is missing and the command that brings it, which device is used and
-why. Installs and builds nothing. Exit status 0 where \`./stages run\` can work, else 1." ;;
+What is on this machine, what is missing and the command that brings it, which
+device is used and why. Installs and builds nothing. Exit status 0 where
+\`./stages run\` can work, else 1." ;;
         lint) echo "usage: ./stages lint [--fix]
-clang-format and shellcheck on the sources, clang-tidy on the CPU build. --fix formats in place." ;;
+clang-format and shellcheck on the sources, clang-tidy on the CPU build.
+--fix formats the sources in place." ;;
     esac
     flags
     # The program knows its own flags best; before its first build there is nothing to ask.
     local program=$root/build/cpu/stages
     [[ -x $program ]] || program=$root/build/cuda/stages
     case $1 in
-        run | list | header)
+        run | list | header | xray | ncu)
             echo
             if [[ -x $program ]]; then
                 "$program" "$1" --help

@@ -46,7 +46,7 @@ expect() {
 # --- words -------------------------------------------------------------------------------------
 expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
-for verb in run test list header example doctor lint; do
+for verb in run test list header example xray ncu doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
 done
 expect 2 "no verb 'tset'; did you mean 'test'" tset
@@ -63,6 +63,7 @@ expect 2 "doctor takes no words" doctor everything
 expect 2 "--device takes cpu or cuda, not 'gpu'" run --device gpu
 expect 2 "--device needs a value" run --device
 expect 77 "no cuda device" run 1 --device cuda
+expect 77 "no cuda device" ncu 1
 stand_in nvidia-smi <<<'echo "GPU 0: NVIDIA H200 (UUID: GPU-0)"'
 stand_in nvcc <<<'echo "Cuda compilation tools, release 11.5, V11.5.119"'
 export CUDACXX=$sandbox/tools/nvcc
@@ -144,6 +145,7 @@ expect 0 'stages\[run --input 3 --device\]' run --input 3 -- --device
 expect 0 'stages\[header 01_naive_softmax\]' header 1
 [[ $program_output == "stages[header 01_naive_softmax]" ]] || expect "nothing else" "on stdout" header 1
 expect 0 'stages\[list\]' list
+expect 0 'stages\[xray 01_naive_softmax --lines\]' xray --lines naive
 expect 0 'example_01_naive_softmax\[left --right\]' example 01 -- left --right
 expect 8 'ctest --test-dir .*/build/cpu --output-on-failure --parallel [0-9]+' test
 expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_softmax ' test 1 -V
