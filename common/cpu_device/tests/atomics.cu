@@ -11,7 +11,7 @@
 
 #include "common/cpu_device/tests/device_map.cuh"
 
-namespace {
+namespace atomics_tests {
 
 constexpr int kBlocks = 4;
 constexpr int kBlockThreads = 96;
@@ -204,4 +204,4 @@ TEST_CASE("block and system scopes, shared memory, 16 bits") {
     CHECK(narrow.values() == std::vector<unsigned short>{0, 7});
 }
 
-}  // namespace
+}  // namespace atomics_tests

@@ -14,7 +14,7 @@
 
 #include "common/cpu_device/tests/device_map.cuh"
 
-namespace {
+namespace half_tests {
 
 using Bits = unsigned short;
 
@@ -451,4 +451,4 @@ TEST_CASE("pairs in a kernel") {
     }
 }
 
-}  // namespace
+}  // namespace half_tests

@@ -13,7 +13,7 @@
 
 #include "common/cpu_device/tests/device_map.cuh"
 
-namespace {
+namespace intrinsics_tests {
 
 std::vector<unsigned> random_words(size_t count, unsigned seed) {
     std::mt19937 random(seed);
@@ -94,12 +94,7 @@ TEST_CASE("bytes and double words are picked and shifted") {
         std::memcpy(bytes, &low[i], 4);
         std::memcpy(bytes + 4, &high[i], 4);
         unsigned want = 0;
-        for (int j = 0; j < 4; ++j) {
-            const unsigned nibble = selector[i] >> 4 * j & 15;
-            unsigned byte = bytes[nibble % 8];
-            if (nibble >= 8) byte = byte >= 128 ? 255 : 0;
-            want += byte << 8 * j;
-        }
+        for (int j = 0; j < 4; ++j) want += unsigned{bytes[selector[i] >> 4 * j & 7]} << 8 * j;
         CAPTURE(low[i], high[i], selector[i], amount[i]);
         CHECK(permuted[i] == want);
 
@@ -523,4 +518,4 @@ TEST_CASE("plain math names work in kernels") {
     CHECK(map_on_device<float, Idioms>(std::vector<float>{NAN})[0] == -1);
 }
 
-}  // namespace
+}  // namespace intrinsics_tests

@@ -10,7 +10,7 @@
 
 #include "common/cpu_device/tests/device_map.cuh"
 
-namespace {
+namespace warp_tests {
 
 constexpr unsigned kAll = 0xffffffffu;
 
@@ -243,4 +243,4 @@ TEST_CASE("barriers count, and and or") {
     }
 }
 
-}  // namespace
+}  // namespace warp_tests

@@ -84,16 +84,13 @@ __device__ inline unsigned __fns(unsigned mask, unsigned base, int n) {
     return ~0u;
 }
 
-// Four of the eight bytes of (high, low), chosen by the nibbles of selector; the top bit of a
-// nibble asks for the byte's sign, eight times.
+// Four of the eight bytes of (high, low), chosen by three bits of each nibble of selector.
 __host__ __device__ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
     const uint64_t bytes = static_cast<uint64_t>(high) << 32 | low;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
-        const unsigned nibble = selector >> 4 * i & 0xfu;
-        unsigned byte = static_cast<unsigned>(bytes >> 8 * (nibble & 7)) & 0xffu;
-        if (nibble & 8) byte = byte & 0x80u ? 0xffu : 0;
-        result |= byte << 8 * i;
+        const unsigned chosen = selector >> 4 * i & 7;
+        result |= (static_cast<unsigned>(bytes >> 8 * chosen) & 0xffu) << 8 * i;
     }
     return result;
 }

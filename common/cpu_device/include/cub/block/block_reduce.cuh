@@ -76,7 +76,13 @@ public:
     // The first num_valid threads' inputs.
     template <class Operation>
     __device__ T Reduce(T input, Operation operation, int num_valid) {
-        if (num_valid >= kThreads) return reduce<true>(input, operation, num_valid);
+        if (num_valid > kThreads && !kWholeWarps) {
+            // CUB then combines lanes that do not exist (seen on an H200).
+            cpu_device::fail(cudaErrorInvalidValue,
+                             "cub::BlockReduce of the first %d inputs in a block of %d threads",
+                             num_valid, kThreads);
+        }
+        if (num_valid >= kThreads) return reduce<true>(input, operation, kThreads);
         return reduce<false>(input, operation, num_valid);
     }
 
