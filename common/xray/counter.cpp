@@ -31,7 +31,7 @@ struct SiteHash {
 
 bool same_cause(const Hazard& a, const Hazard& b) {
     return a.first.place == b.first.place && a.second.place == b.second.place &&
-           a.first.writes == b.first.writes && a.second.writes == b.second.writes;
+           a.second.writes == b.second.writes;
 }
 
 void merge(std::vector<Hazard>& into, const std::vector<Hazard>& from) {

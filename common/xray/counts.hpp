@@ -57,8 +57,8 @@ struct Toucher {
     bool writes = false;
 };
 
-// Two threads of a block touch the same byte of shared memory, at least one writes, and nothing
-// orders them. Or, where `second` alone counts: it reads what nobody in the block has written.
+// Two threads of a block touch the same byte of shared memory, `first` writes, and nothing orders
+// them. Or, where `second` alone counts: it reads what nobody in the block has written.
 struct Hazard {
     Toucher first, second;
     uint3 block{};

@@ -145,12 +145,17 @@ bool SharedShadow::conflict(const Past& before, const Past& now) const {
     return known_[now.warp()][now.lane()][before.lane()] <= before.syncs;
 }
 
+// Which of the two came first is chance: one race, the writer named first, whichever way it shows.
 void SharedShadow::report_race(const Past& before, bool before_writes, const Past& now,
                                bool now_writes, uintptr_t address) {
-    Hazard& race = races_[{before.place, before_writes, now.place, now_writes}];
+    const bool in_order = before_writes && (!now_writes || before.place <= now.place);
+    const Past& first = in_order ? before : now;
+    const Past& second = in_order ? now : before;
+    const bool second_writes = before_writes && now_writes;
+    Hazard& race = races_[{first.place, second.place, second_writes}];
     if (race.times++ != 0) return;
-    race.first = toucher(before, before_writes);
-    race.second = toucher(now, now_writes);
+    race.first = toucher(first, true);
+    race.second = toucher(second, second_writes);
     race.block = block_;
     race.offset = address - low_;
 }

@@ -87,7 +87,7 @@ private:
 
     std::vector<uintptr_t> places_;
     std::unordered_map<uintptr_t, uint32_t> numbers_;
-    std::map<std::tuple<uint32_t, bool, uint32_t, bool>, Hazard> races_;
+    std::map<std::tuple<uint32_t, uint32_t, bool>, Hazard> races_;
     std::map<uint32_t, Hazard> uninitialized_reads_;
 };
 

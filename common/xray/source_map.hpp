@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "counts.hpp"
@@ -18,7 +19,9 @@ struct Line {
     unsigned number = 0;
     bool in_cub = false;  // an access that CUB makes for itself
 
-    auto operator<=>(const Line&) const = default;
+    friend bool operator<(const Line& a, const Line& b) {
+        return std::tie(a.file, a.number, a.in_cub) < std::tie(b.file, b.number, b.in_cub);
+    }
 };
 
 class SourceMap {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#include "common/xray/memory_model.hpp"
+
+#include "common/testing/catch.hpp"
+
+using namespace xray;
+
+namespace {
+
+constexpr uintptr_t kBase = 1 << 20;
+
+// Lane l at kBase + offset(l).
+template <class Offset>
+Request request(unsigned bytes, Offset offset, unsigned lanes = ~0u) {
+    Request request;
+    request.place = 1;
+    request.kind = AccessKind::shared_load;
+    request.bytes = static_cast<uint16_t>(bytes);
+    request.lanes = lanes;
+    for (unsigned lane = 0; lane < 32; lane++) request.address[lane] = kBase + offset(lane);
+    return request;
+}
+
+std::vector<Request> fused(const std::vector<Request>& requests) {
+    AccessFusion fusion;
+    std::vector<Request> done;
+    for (const Request& each : requests) fusion.add(each, done);
+    fusion.end(done);
+    return done;
+}
+
+}  // namespace
+
+TEST_CASE("sectors") {
+    CHECK(sectors_of(request(4, [](unsigned lane) { return lane * 4; })) == 4);
+    CHECK(sectors_of(request(16, [](unsigned lane) { return lane * 16; })) == 16);
+    CHECK(sectors_of(request(2, [](unsigned lane) { return lane * 2; })) == 2);
+    CHECK(sectors_of(request(4, [](unsigned) { return 8; })) == 1);
+    CHECK(sectors_of(request(4, [](unsigned lane) { return lane * 4096; })) == 32);
+    CHECK(sectors_of(request(4, [](unsigned lane) { return (31 - lane) * 4; })) == 4);
+    // One float further than a sector's beginning: five.
+    CHECK(sectors_of(request(4, [](unsigned lane) { return 4 + lane * 4; })) == 5);
+    // Three floats per thread, one of them read: 96 bytes for each eight lanes.
+    CHECK(sectors_of(request(4, [](unsigned lane) { return lane * 12; })) == 12);
+    CHECK(sectors_of(request(
+              4, [](unsigned lane) { return lane * 4; }, 0x000000ffu)) == 1);
+}
+
+TEST_CASE("useful bytes") {
+    CHECK(useful_bytes_of(request(4, [](unsigned lane) { return lane * 4; })) == 128);
+    CHECK(useful_bytes_of(request(4, [](unsigned) { return 0; })) == 4);
+    CHECK(useful_bytes_of(request(8, [](unsigned lane) { return lane * 4; })) == 132);
+}
+
+TEST_CASE("wavefronts of 4-byte accesses") {
+    const auto taken = [](auto offset) { return wavefronts_of(request(4, offset)).taken; };
+    CHECK(taken([](unsigned lane) { return lane * 4; }) == 1);
+    CHECK(taken([](unsigned lane) { return lane * 8; }) == 2);
+    CHECK(taken([](unsigned lane) { return lane * 16; }) == 4);
+    CHECK(taken([](unsigned lane) { return lane * 128; }) == 32);  // a column of 32 x 32
+    CHECK(taken([](unsigned lane) { return lane * 132; }) == 1);   // a column of 32 x 33
+    CHECK(taken([](unsigned) { return 0; }) == 1);                 // one word for all
+    CHECK(taken([](unsigned lane) { return lane / 2 * 4; }) == 1);
+    CHECK(wavefronts_of(request(
+                            4, [](unsigned lane) { return lane * 128; }, 1u))
+              .taken == 1);
+    CHECK(wavefronts_of(request(2, [](unsigned lane) { return lane * 2; })).taken == 1);
+}
+
+TEST_CASE("wider accesses go by halves and quarters of the warp") {
+    const auto wavefronts = [](unsigned bytes, unsigned stride, unsigned lanes = ~0u) {
+        return wavefronts_of(request(
+            bytes, [&](unsigned lane) { return lane * stride; }, lanes));
+    };
+    CHECK(wavefronts(8, 8).taken == 2);
+    CHECK(wavefronts(8, 8).fewest == 2);
+    CHECK(wavefronts(16, 16).taken == 4);
+    CHECK(wavefronts(16, 16).fewest == 4);
+    CHECK(wavefronts(8, 16).taken == 4);     // two of 16 lanes share a bank
+    CHECK(wavefronts(16, 128).taken == 32);  // eight of eight
+    CHECK(wavefronts(16, 16, 0x000000ffu).taken == 1);
+    CHECK(wavefronts(16, 16, 0x000000ffu).fewest == 1);
+}
+
+TEST_CASE("neighbouring accesses fuse, up to 16 bytes") {
+    const auto piece = [](unsigned index, unsigned per_lane) {
+        return request(4, [=](unsigned lane) { return (lane * per_lane + index) * 4; });
+    };
+    SECTION("two") {
+        const auto done = fused({piece(0, 2), piece(1, 2)});
+        REQUIRE(done.size() == 1);
+        CHECK(done[0].bytes == 8);
+        CHECK(wavefronts_of(done[0]).taken == 2);
+    }
+    SECTION("four") {
+        const auto done = fused({piece(0, 4), piece(1, 4), piece(2, 4), piece(3, 4)});
+        REQUIRE(done.size() == 1);
+        CHECK(done[0].bytes == 16);
+    }
+    SECTION("three: there is no such access") {
+        const auto done = fused({piece(0, 4), piece(1, 4), piece(2, 4)});
+        REQUIRE(done.size() == 2);
+        CHECK(done[0].bytes == 8);
+        CHECK(done[1].bytes == 4);
+        CHECK(done[1].address[3] == kBase + (3 * 4 + 2) * 4);
+    }
+    SECTION("not where a lane's address is not aligned") {
+        CHECK(fused({piece(1, 3), piece(2, 3)}).size() == 2);
+    }
+    SECTION("not across other lanes") {
+        Request fewer = piece(1, 2);
+        fewer.lanes = 1;
+        CHECK(fused({piece(0, 2), fewer}).size() == 2);
+    }
+    SECTION("not a load with a store") {
+        Request store = piece(1, 2);
+        store.kind = AccessKind::shared_store;
+        CHECK(fused({piece(0, 2), store}).size() == 2);
+    }
+    SECTION("not what lies apart") {
+        CHECK(fused({piece(0, 4), piece(2, 4)}).size() == 2);
+    }
+}
