@@ -56,8 +56,6 @@ function(compile_device_files target)
         endif()
     endforeach()
     target_link_libraries(${target} PRIVATE device_flags)
-    # `#pragma unroll` is for nvcc.
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-unknown-pragmas>)
     # A stage's header promises C++17.
     set_target_properties(${target} PROPERTIES CXX_STANDARD 17 CUDA_STANDARD 17)
     add_dependencies(${target} translated_stages)

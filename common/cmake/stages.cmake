@@ -3,9 +3,9 @@
 # 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
 
 # main() of 03_online_softmax and its like, and of `stages`. What they differ in is the list of stages linked in.
-add_library(runner_main OBJECT common/course/main.cpp)
-target_link_libraries(runner_main PRIVATE xray_command runner course strict_warnings)
-target_compile_options(runner_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
+add_library(course_main OBJECT common/course/main.cpp)
+target_link_libraries(course_main PRIVATE xray_command runner course strict_warnings)
+target_compile_options(course_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
 
 # add_stage_program(PROGRAM STAGE...): a program that knows these stages.
 function(add_stage_program program)
@@ -17,7 +17,7 @@ function(add_stage_program program)
 
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
-    target_link_libraries(${program} PRIVATE runner_main ${descriptions} xray_command runner course strict_warnings)
+    target_link_libraries(${program} PRIVATE course_main ${descriptions} xray_command runner course strict_warnings)
 endfunction()
 
 function(add_stage name)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# How everything is compiled, device files apart.
+option(STAGES_WARNINGS_AS_ERRORS "a compiler warning in the course's own files stops the build" ON)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_STANDARD 17)  # what a stage's header promises to need
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+
+find_program(STAGES_CCACHE ccache)
+mark_as_advanced(STAGES_CCACHE)
+if(STAGES_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${STAGES_CCACHE}")
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${STAGES_CCACHE}")
+endif()
+
+# Warnings for the course's own files; a learner's are compiled without STAGES_WARNINGS_AS_ERRORS.
+add_library(warnings INTERFACE)
+target_compile_options(warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>
+                                          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+add_library(strict_warnings INTERFACE)
+target_link_libraries(strict_warnings INTERFACE warnings)
+if(STAGES_WARNINGS_AS_ERRORS)
+    target_compile_options(strict_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+                                                     $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>)
+endif()
