@@ -45,18 +45,18 @@ Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
 alone builds fastest." ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
-Builds the tests of everything, or of the stages named, and runs them with ctest." ;;
+Builds the tests, all or those of the stages named, and runs them with ctest." ;;
         list) echo "usage: ./stages list [flags]
 The stages in order, with their variants." ;;
         header) echo "usage: ./stages header STAGE > softmax.hpp
 Prints a stage as one self-contained header that needs CUDA and CUB only." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
-Builds and runs the stage's example.cu: the smallest program that uses its header." ;;
+Builds and runs the stage's example.cu, the smallest program with its header." ;;
         xray) echo "usage: ./stages xray [STAGE...] [flags]
 Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named." ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
-Records what the GPU itself counts, for comparison with xray. Needs Nsight Compute." ;;
+Records what the GPU itself counts, to compare with xray. Needs Nsight Compute." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where
