@@ -139,7 +139,8 @@ void launch(const LaunchConfiguration& configuration, const char* kernel_name, c
 // What `extern __shared__ T name[];` inside a function becomes: a reference to the block's one
 // array of dynamic shared memory, dynamic_shared<T[]>(). Its own name here is not the linker's, so
 // that a program may declare `shared_bytes` as it likes.
-extern thread_local unsigned char dynamic_shared_bytes[] __asm__("shared_bytes");
+// Aligned, or the hooks would take each access to a float in it for a copy of four bytes.
+alignas(16) extern thread_local unsigned char dynamic_shared_bytes[] __asm__("shared_bytes");
 
 template <class Array>
 __attribute__((always_inline)) inline Array& dynamic_shared() {
