@@ -3,12 +3,14 @@
 // is that stage's own program and takes the flags of `run`.
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include <CLI/CLI.hpp>
 
 #include "common/course/header.hpp"
+#include "common/course/readme.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
@@ -119,6 +121,21 @@ void list_verb() {
         std::printf("    %-16s %s\n", name_of(input), summary_of(input));
 }
 
+// Writes the READMEs' generated parts anew, or only says which are stale.
+ExitCode readme_verb(bool check_only) {
+    const std::vector<course::StaleReadme> stale =
+        course::stale_readmes(STAGES_SOURCE_DIRECTORY, all_stages());
+    for (const course::StaleReadme& readme : stale) {
+        std::printf("%s %s\n", check_only ? "stale:" : "written:", readme.path.c_str());
+        if (check_only) continue;
+        std::ofstream file(readme.path);
+        file << readme.text;
+        if (!file.flush()) throw FileError(readme.path.string() + ": cannot be written");
+    }
+    if (stale.empty()) std::printf("All generated parts are as recorded and counted.\n");
+    return check_only && !stale.empty() ? kWrong : kGood;
+}
+
 bool is_verb(const CLI::App& app, const std::string& word) {
     return !app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == word; })
                 .empty();
@@ -138,6 +155,8 @@ int parse_and_run(int argc, char** argv) {
     CLI::App* run = &app;
     CLI::App* list = nullptr;
     CLI::App* header = nullptr;
+    CLI::App* readme = nullptr;
+    bool check_only = false;
     std::optional<xray::Verbs> xray;
     if (!single) {
         app.require_subcommand(1);
@@ -148,13 +167,15 @@ int parse_and_run(int argc, char** argv) {
         header = app.add_subcommand("header", "print a stage's header as one self-contained file");
         header->add_option("stage", header_stage, "the stage: 03, online or 03_online_softmax")
             ->required();
+        readme = app.add_subcommand("readme", "write the generated figures of the READMEs");
+        readme->add_flag("--check", check_only, "only say which are stale; exit 1 if any is");
         xray.emplace(app);
     }
     add_run_flags(*run, options, words);
 
     if (!single && argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
         throw UsageError(std::string("no verb is called '") + argv[1] +
-                         "'; here are: run list header xray ncu");
+                         "'; here are: run list header readme xray ncu");
     }
     try {
         app.parse(argc, argv);
@@ -170,6 +191,7 @@ int parse_and_run(int argc, char** argv) {
                                         find_stage(stages, header_stage).header);
         return kGood;
     }
+    if (readme != nullptr && readme->parsed()) return readme_verb(check_only);
     if (xray && xray->chosen()) return xray->run(stages);
     return run_verb(options, words);
 }

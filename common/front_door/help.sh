@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example xray ncu doctor lint"
+readonly verbs="run test list header example xray ncu readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -15,6 +15,7 @@ usage: ./stages VERB [STAGE...] [flags]
   example  run the smallest program that uses a stage
   xray     count what kernels touch: sectors, bank conflicts, races
   ncu      record a GPU's own counters, with Nsight Compute
+  readme   write the figures of the lessons from what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
 
@@ -57,6 +58,9 @@ Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named." ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
 Records what the GPU itself counts, to compare with xray. Needs Nsight Compute." ;;
+        readme) echo "usage: ./stages readme [--check]
+Writes the generated parts of the stages' READMEs anew, from common/recorded and
+from the x-ray's counts." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where
@@ -70,7 +74,7 @@ clang-format and shellcheck on the sources, clang-tidy on the CPU build.
     local program=$root/build/cpu/stages
     [[ -x $program ]] || program=$root/build/cuda/stages
     case $1 in
-        run | list | header | xray | ncu)
+        run | list | header | xray | ncu | readme)
             echo
             if [[ -x $program ]]; then
                 "$program" "$1" --help

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/readme.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "common/runner/table.hpp"
+#include "common/xray/recorded.hpp"
+#include "common/xray/report.hpp"
+#include "common/xray/variant_run.hpp"
+
+namespace course {
+namespace {
+
+using nlohmann::json;
+using runner::number;
+using xray::AccessKind;
+
+constexpr const char* kGpu = "NVIDIA H200";
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error(path.string() + ": cannot be read");
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::string with_thousands(double value) {
+    std::string digits = number(value, 0);
+    for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
+        digits.insert(static_cast<size_t>(at), ",");
+    return digits;
+}
+
+std::string megabytes(double bytes) {
+    return number(bytes / 1e6, bytes < 1e7 ? 2 : 0);
+}
+
+std::string row_of(const std::vector<std::string>& cells) {
+    std::string row = "|";
+    for (const std::string& cell : cells) row += " " + cell + " |";
+    return row + "\n";
+}
+
+std::string head_of(const std::vector<std::string>& titles) {
+    return row_of(titles) + "|" + [&] {
+        std::string rule;
+        for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
+        return rule;
+    }() + "\n";
+}
+
+std::string shape_text(int64_t rows, int64_t cols) {
+    return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+// ---------------------------------------------------------------- what the x-ray counts
+
+const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& recordings,
+                                      const std::string& stage, const std::string& variant,
+                                      runner::Shape shape) {
+    for (const xray::Recording& recording : recordings) {
+        if (const xray::RecordedVariant* found = recording.find(stage, variant, shape))
+            return found;
+    }
+    return nullptr;
+}
+
+std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+    const runner::Shape shape = xray::kUsualShape;
+    std::string text = "Counted at " + shape_text(shape.rows, shape.cols) + " (`./stages xray " +
+                       stage.name.substr(0, 2) +
+                       " --lines` shows every line). Each pair is "
+                       "the CPU device's count / the counter of an " +
+                       std::string(kGpu) + ":\n\n";
+    text += head_of({"variant", "accesses per element", "load requests", "load sectors",
+                     "store requests", "store sectors", "shared-memory bank conflicts"});
+    for (const runner::Variant& variant : stage.variants) {
+        const xray::CountedVariant counted = xray::count(stage.name, variant, shape);
+        const xray::RecordedVariant* gpu = recorded(recordings, stage.name, variant.name, shape);
+        const auto pair = [&](double count, const char* key) {
+            return with_thousands(count) + " / " +
+                   (gpu == nullptr ? "not recorded" : with_thousands(gpu->sum(key)));
+        };
+        const xray::Counts loads = total(counted.kernels, AccessKind::global_load);
+        const xray::Counts stores = total(counted.kernels, AccessKind::global_store);
+        const xray::Counts shared_loads = total(counted.kernels, AccessKind::shared_load);
+        const xray::Counts shared_stores = total(counted.kernels, AccessKind::shared_store);
+        const double conflicts =
+            static_cast<double>(shared_loads.conflicts + shared_stores.conflicts);
+        const runner::Traffic traffic = counted.traffic();
+        const std::string conflicts_gpu = gpu == nullptr
+                                              ? "not recorded"
+                                              : with_thousands(gpu->sum("shared_load_conflicts") +
+                                                               gpu->sum("shared_store_conflicts"));
+        text += row_of({"`" + variant.name + "`",
+                        number(traffic.loads, 2) + " + " + number(traffic.stores, 2),
+                        pair(static_cast<double>(loads.requests), "global_load_requests"),
+                        pair(static_cast<double>(loads.sectors), "global_load_sectors"),
+                        pair(static_cast<double>(stores.requests), "global_store_requests"),
+                        pair(static_cast<double>(stores.sectors), "global_store_sectors"),
+                        with_thousands(conflicts) + " / " + conflicts_gpu});
+    }
+    return text;
+}
+
+// Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
+std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+    constexpr double kSector = 32;
+    std::string text =
+        "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
+        ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
+        "delivered and took.\n\n";
+    text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
+                     "written to DRAM"});
+    for (const xray::Recording& recording : recordings) {
+        for (const xray::RecordedVariant& variant : recording.variants) {
+            if (variant.stage != stage.name) continue;
+            const auto elements = static_cast<double>(runner::elements(variant.shape));
+            const double asked =
+                variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
+            const double through_l2 =
+                variant.sum("l2_read_sectors") + variant.sum("l2_write_sectors");
+            text += row_of(
+                {"`" + variant.variant + "`", shape_text(variant.shape.rows, variant.shape.cols),
+                 megabytes(2 * elements * sizeof(float)), megabytes(kSector * asked),
+                 megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
+                 megabytes(variant.sum("dram_write_bytes"))});
+        }
+    }
+    return text;
+}
+
+// ---------------------------------------------------------------- what was measured
+
+std::string stamp(const json& document) {
+    const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
+    return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +
+           ", nvcc " + text("nvcc") + ", commit " + text("commit") + ", " +
+           text("date").substr(0, 10) + ".\n";
+}
+
+std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const std::filesystem::path path = folder / (stage.name + ".json");
+    const json document = json::parse(read_file(path));
+    std::string text =
+        head_of({"variant", "shape", "us", "effective GB/s", "of the roof", "speed-up over"});
+    for (const json& record : document.at("records")) {
+        if (!record.contains("us_median")) continue;
+        const double speedup = record.value("speedup", 0.0);
+        text += row_of(
+            {"`" + record.at("variant").get<std::string>() + "`",
+             shape_text(record.at("rows"), record.at("cols")),
+             number(record.at("us_median").get<double>(), 1),
+             number(record.at("gbps").get<double>(), 0),
+             number(record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(), 2),
+             speedup == 0
+                 ? ""
+                 : number(speedup, 2) + " `" + record.at("baseline").get<std::string>() + "`"});
+    }
+    return text + stamp(document);
+}
+
+}  // namespace
+
+std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
+                                       const std::vector<runner::Stage>& stages) {
+    const std::filesystem::path folder = repository / "common/recorded" / xray::folder_of(kGpu);
+    const std::vector<xray::Recording> recordings =
+        xray::read_recordings((folder / "ncu.json").string());
+    std::vector<StaleReadme> stale;
+    for (const runner::Stage& stage : stages) {
+        const std::filesystem::path path = repository / stage.name / "README.md";
+        const std::string before = read_file(path);
+        const std::string after = with_generated_parts(before, [&](const std::string& name) {
+            if (name == "xray") return xray_part(stage, recordings);
+            if (name == "bytes") return bytes_part(stage, recordings);
+            if (name == "measured") return measured_part(folder, stage);
+            throw std::runtime_error(path.string() + ": no part is called '" + name +
+                                     "'; there are xray, bytes and measured");
+        });
+        if (after != before) stale.push_back({path, after});
+    }
+    return stale;
+}
+
+}  // namespace course
