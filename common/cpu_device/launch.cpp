@@ -111,8 +111,9 @@ uint64_t usual_worker_count() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-double watchdog_seconds() {
-    return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10);
+// How long no thread may get anywhere. What is observed takes about ten times as long.
+double patience_seconds(bool observed) {
+    return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10) * (observed ? 10 : 1);
 }
 
 uint3 position(uint64_t index, dim3 extent) {
@@ -189,7 +190,7 @@ class Watchdog {
 public:
     static constexpr milliseconds kLook{50};
 
-    explicit Watchdog(Launch& launch) : launch_(launch), patience_(watchdog_seconds()) {}
+    explicit Watchdog(Launch& launch) : launch_(launch) {}
 
     void look(const std::vector<WorkerThread*>& threads) {
         uint64_t progress = 0;
@@ -197,7 +198,7 @@ public:
         looks_ = progress == seen_ ? looks_ + 1 : 0;
         seen_ = progress;
         const double waited = std::chrono::duration<double>(kLook).count() * looks_;
-        if (patience_ > 0 && waited >= patience_) launch_.timed_out = true;
+        if (launch_.patience > 0 && waited >= launch_.patience) launch_.timed_out = true;
         // Lanes that touch memory or wait notice that by themselves. Others must be interrupted.
         if (launch_.timed_out || launch_.stopped) looks_since_end_++;
         if (looks_since_end_ < kGraceLooks) return;
@@ -209,7 +210,6 @@ public:
 private:
     static constexpr int kGraceLooks = 6;
     Launch& launch_;
-    double patience_;
     uint64_t seen_ = 0;
     int looks_ = 0;            // since the last progress
     int looks_since_end_ = 0;  // since the launch failed
@@ -273,7 +273,7 @@ void describe_timeout(Failure& failure) {
     failure.set_what(
         "a loop that never ends, or a wait for something that never comes: for %g seconds no "
         "thread got anywhere (CPU_DEVICE_WATCHDOG_SECONDS sets the patience)",
-        watchdog_seconds());
+        current.worker->launch->patience);
 }
 
 cudaError_t launch_request(const LaunchRequest& request) {
@@ -298,6 +298,7 @@ cudaError_t launch_request(const LaunchRequest& request) {
     launch.device_memory = device_memory_range();
     launch.program = program_image().all;
     launch.observer = all.observer;
+    launch.patience = patience_seconds(launch.observer != nullptr);
     if (launch.observer != nullptr) {
         const std::string name = name_of_kernel(request);
         launch.observer->begin_launch({name.c_str(), request.configuration});

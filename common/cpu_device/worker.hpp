@@ -112,6 +112,7 @@ struct Launch {
     std::atomic<uint64_t> next_block{0};
     std::atomic<bool> stopped{false};
     std::atomic<bool> timed_out{false};
+    double patience = 0;  // of the watchdog, in seconds; 0: without end
     std::shared_ptr<const AllocationTable> memory;
     AddressRange device_memory;
     AddressRange program;  // its code, constants and variables
