@@ -28,10 +28,13 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 std::string with_thousands(double value) {
-    std::string digits = number(value, 0);
-    for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3)
-        digits.insert(static_cast<size_t>(at), ",");
-    return digits;
+    const std::string digits = number(value, 0);
+    std::string text;
+    for (size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
+    return text;
 }
 
 std::string megabytes(double bytes) {
