@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Cooperative groups: who is in which group at which rank, and what the groups compute together.
-// (What needs clusters of blocks is in cluster.cu.)
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
@@ -246,6 +245,54 @@ TEST_CASE("a block copies to shared memory together") {
         std::reverse(want.begin(), want.end());
         want.resize(256);
         CHECK(y.values() == want);
+    }
+}
+
+// ---------------------------------------------------------------- clusters
+
+__global__ void cluster_kernel(unsigned* results) {
+    __shared__ unsigned mine;
+    const cg::cluster_group cluster = cg::this_cluster();
+    const unsigned rank = cluster.block_rank();
+    if (threadIdx.x == 0) mine = 100 * blockIdx.y + blockIdx.x;
+    auto arrived = cluster.barrier_arrive();
+    cluster.barrier_wait(static_cast<cg::cluster_group::arrival_token&&>(arrived));
+    const unsigned next = *cluster.map_shared_rank(&mine, (rank + 1) % cluster.num_blocks());
+    cluster.sync();  // nobody leaves while others read
+    unsigned* row = results + (blockIdx.y * gridDim.x + blockIdx.x) * 6;
+    if (threadIdx.x == 3) {
+        row[0] = rank;
+        row[1] = cluster.num_blocks();
+        row[2] = cluster.dim_blocks().x * 10 + cluster.dim_blocks().y;
+        row[3] = cluster.block_index().x * 10 + cluster.block_index().y;
+        row[4] = cluster.thread_rank() * 1000 + cluster.num_threads();
+        row[5] = next;
+    }
+}
+
+TEST_CASE("a cluster of blocks") {
+    DeviceVector<unsigned> results{std::vector<unsigned>(8 * 6)};
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(4, 2);
+    config.blockDim = dim3(32);
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = 2;
+    attribute.val.clusterDim.y = 2;
+    attribute.val.clusterDim.z = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    REQUIRE(cudaLaunchKernelEx(&config, cluster_kernel, results.data()) == cudaSuccess);
+    require_success();
+    const auto seen = results.values();
+    for (unsigned y = 0; y < 2; ++y) {
+        for (unsigned x = 0; x < 4; ++x) {
+            const unsigned rank = y * 2 + x % 2, next = (rank + 1) % 4;
+            const unsigned* row = &seen[(y * 4 + x) * 6];
+            CHECK(std::vector<unsigned>(row, row + 6) ==
+                  std::vector<unsigned>{rank, 4, 22, x % 2 * 10 + y, (32 * rank + 3) * 1000 + 128,
+                                        100 * (next / 2) + x / 2 * 2 + next % 2});
+        }
     }
 }
 

@@ -92,9 +92,8 @@ __global__ void block_reduce_kernel(const T* input, T* result, int num_valid) {
     using BlockReduce = cub::BlockReduce<T, kX, cub::BLOCK_REDUCE_WARP_REDUCTIONS, kY, kZ>;
     __shared__ typename BlockReduce::TempStorage scratch;
     const unsigned thread = (threadIdx.z * kY + threadIdx.y) * kX + threadIdx.x;
-    const T whole = BlockReduce(scratch).Reduce(input[thread], Operation());
+    const T whole = BlockReduce().Reduce(input[thread], Operation());  // has its own scratch
     if (thread == 0) result[0] = whole;
-    __syncthreads();  // the scratch is used again
     const T part = BlockReduce(scratch).Reduce(input[thread], Operation(), num_valid);
     if (thread == 0) result[1] = part;
 }
