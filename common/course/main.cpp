@@ -20,23 +20,6 @@ namespace {
 
 using namespace runner;
 
-// 4000x1000 as a shape.
-Shape parse_shape(const std::string& text) {
-    const size_t cross = text.find('x');
-    const auto size = [&](const std::string& digits) {
-        constexpr size_t kDigits = 12;
-        const bool number = !digits.empty() && digits.size() <= kDigits &&
-                            digits.find_first_not_of("0123456789") == std::string::npos;
-        if (!number || std::stoll(digits) == 0) {
-            throw UsageError("--shape " + text +
-                             ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000");
-        }
-        return static_cast<int64_t>(std::stoll(digits));
-    };
-    return {size(text.substr(0, cross)),
-            size(cross == std::string::npos ? "" : text.substr(cross + 1))};
-}
-
 // A named input, or a path to a .npy file.
 void add_input(RunOptions& options, const std::string& text) {
     for (const Input input : all_inputs()) {

@@ -39,4 +39,7 @@ ExitCode run(const std::vector<Stage>& all, const RunOptions& options);
 // UsageError lists them.
 const Stage& find_stage(const std::vector<Stage>& all, std::string word);
 
+// "4000x1000" as a shape. UsageError for anything else.
+Shape parse_shape(const std::string& text);
+
 }  // namespace runner

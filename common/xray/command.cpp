@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
 
-#include <cstdio>
-
 namespace xray {
-namespace {
-
-// ROWSxCOLS.
-runner::Shape parse_shape(const std::string& text) {
-    runner::Shape shape;
-    char more = 0;
-    const int read = std::sscanf(text.c_str(), "%12ldx%12ld%c", &shape.rows, &shape.cols, &more);
-    if (read != 2 || shape.rows < 1 || shape.cols < 1) {
-        throw runner::UsageError("--shape " + text +
-                                 ": ROWSxCOLS is wanted, both at least 1, as in 256x1024");
-    }
-    return shape;
-}
-
-}  // namespace
-
 Verbs::Verbs(CLI::App& app)
     : xray_(app.add_subcommand("xray", "count what kernels touch: sectors, bank conflicts, races")),
       ncu_(app.add_subcommand("ncu", "record a GPU's own counters, with Nsight Compute")) {
@@ -36,11 +18,12 @@ Verbs::Verbs(CLI::App& app)
     ncu_->add_option("--out", ncu_out_, "file; default: common/recorded/GPU/ncu.json");
     ncu_->add_option("--launch", ncu_launch_, "launch this variant once: what ncu profiles")
         ->group("");  // `ncu` calls it itself
+    ncu_->add_option("--shape", ncu_shape_, "the shape of that launch")->group("");
 }
 
 runner::ExitCode Verbs::run(const std::vector<runner::Stage>& stages) {
-    if (ncu_->parsed()) return run_ncu(stages, ncu_stages_, ncu_launch_, ncu_out_);
-    options_.shape = parse_shape(shape_);
+    if (ncu_->parsed()) return run_ncu(stages, ncu_stages_, ncu_launch_, ncu_shape_, ncu_out_);
+    options_.shape = runner::parse_shape(shape_);
     return run_xray(stages, options_);
 }
 

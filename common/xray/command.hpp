@@ -26,7 +26,7 @@ struct XrayOptions {
 runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOptions& options);
 runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
                          const std::vector<std::string>& chosen, const std::string& launch,
-                         const std::string& out);
+                         const std::string& shape, const std::string& out);
 
 class Verbs {
 public:
@@ -49,6 +49,7 @@ private:
     std::string dtype_ = "float32";
     std::vector<std::string> ncu_stages_;
     std::string ncu_launch_;
+    std::string ncu_shape_ = "256x1024";
     std::string ncu_out_;
 };
 

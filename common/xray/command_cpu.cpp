@@ -68,7 +68,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
 }
 
 runner::ExitCode run_ncu(const std::vector<runner::Stage>&, const std::vector<std::string>&,
-                         const std::string&, const std::string&) {
+                         const std::string&, const std::string&, const std::string&) {
     throw runner::UsageError(
         "ncu reads a GPU's counters, and this program was built for the CPU device; "
         "`./stages ncu --device cuda` builds and runs the other");

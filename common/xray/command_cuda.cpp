@@ -17,7 +17,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>&, const XrayOptions&)
 
 runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
                          const std::vector<std::string>& chosen, const std::string& launch,
-                         const std::string& out) {
+                         const std::string& shape, const std::string& out) {
     if (launch.empty()) {
         return record_counters(stages, {chosen, out},
                                std::filesystem::read_symlink("/proc/self/exe"));
@@ -25,7 +25,7 @@ runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
     const runner::Stage& stage = runner::find_stage(stages, chosen.empty() ? "" : chosen.front());
     for (const runner::Variant& variant : stage.variants) {
         if (variant.name != launch) continue;
-        launch_profiled(variant, kUsualShape);
+        launch_profiled(variant, runner::parse_shape(shape));
         return runner::kGood;
     }
     throw runner::UsageError("--launch " + launch + ": no such variant of " + stage.name);

@@ -17,6 +17,10 @@
 namespace xray {
 namespace {
 
+// The usual shape, at which the x-ray is held to the counters; and two at which DRAM shows what
+// caches keep: rows that fit them until they are read again, and rows that do not.
+constexpr runner::Shape kRecordedShapes[] = {kUsualShape, {4000, 4000}, {4000, 32000}};
+
 // The fields of a line of comma-separated, quoted text.
 std::vector<std::string> fields_of(const std::string& line) {
     std::vector<std::string> fields(1);
@@ -174,8 +178,10 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
     return kernels;
 }
 
-std::vector<std::string> launch_words(const std::string& stage, const std::string& variant) {
-    return {"ncu", "--launch", variant, stage};
+std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
+                                      runner::Shape shape) {
+    const std::string size = std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
+    return {"ncu", "--launch", variant, "--shape", size, stage};
 }
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
@@ -190,18 +196,20 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
     Recording recording = new_recording();
     for (const runner::Stage* stage : chosen) {
         for (const runner::Variant& variant : stage->variants) {
-            std::printf("  %-22s %-18s ", stage->name.c_str(), variant.name.c_str());
-            std::fflush(stdout);
-            std::vector<std::string> words{program};
-            for (std::string& word : launch_words(stage->name, variant.name)) {
-                words.push_back(std::move(word));
+            for (const runner::Shape shape : kRecordedShapes) {
+                std::printf("  %-18s %-16s %7ld x %-7ld ", stage->name.c_str(),
+                            variant.name.c_str(), shape.rows, shape.cols);
+                std::fflush(stdout);
+                std::vector<std::string> words{program};
+                for (std::string& word : launch_words(stage->name, variant.name, shape)) {
+                    words.push_back(std::move(word));
+                }
+                recording.variants.push_back(
+                    {stage->name, variant.name, "float32", shape, record(words)});
+                const RecordedVariant& recorded = recording.variants.back();
+                std::printf("%.0f sectors\n", recorded.sum("global_load_sectors") +
+                                                  recorded.sum("global_store_sectors"));
             }
-            recording.variants.push_back(
-                {stage->name, variant.name, "float32", kUsualShape, record(words)});
-            const RecordedVariant& recorded = recording.variants.back();
-            std::printf("%.0f load and %.0f store sectors, %zu kernel%s\n",
-                        recorded.sum("global_load_sectors"), recorded.sum("global_store_sectors"),
-                        recorded.kernels.size(), recorded.kernels.size() == 1 ? "" : "s");
         }
     }
     const std::string path = options.out.empty() ? recordings_path(recording.gpu) : options.out;

@@ -26,7 +26,8 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program);
 
 // The command line that makes a program launch one variant, once, with the profiler on.
-std::vector<std::string> launch_words(const std::string& stage, const std::string& variant);
+std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
+                                      runner::Shape shape);
 
 // Launches it once, between cudaProfilerStart and cudaProfilerStop.
 void launch_profiled(const runner::Variant& variant, runner::Shape shape);
