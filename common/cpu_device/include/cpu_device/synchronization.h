@@ -6,8 +6,9 @@
 #include "cpu_device/core.h"
 #include "cpu_device/qualifiers.h"
 
-__device__ inline void __syncthreads()
-{ cpu_device::block_barrier(); }
+__device__ inline void __syncthreads() {
+    cpu_device::block_barrier();
+}
 
 __device__ inline int __syncthreads_count(int predicate) {
     return cpu_device::block_barrier_vote(cpu_device::BarrierVote::count, predicate);
