@@ -20,30 +20,36 @@ bool is_load(Direction direction) {
     return direction == Direction::load || direction == Direction::bulk_load;
 }
 
+// The tables' order is that of Direction and of Space.
+constexpr const char* kVerbs[] = {"load", "store", "atomic", "bulk copy from", "bulk copy to"};
+
+enum Space : uint8_t { kGlobal, kShared, kRemote };
+
+constexpr AccessKind kKinds[][5] = {
+    {AccessKind::global_load, AccessKind::global_store, AccessKind::global_atomic,
+     AccessKind::bulk_load, AccessKind::bulk_store},
+    {AccessKind::shared_load, AccessKind::shared_store, AccessKind::shared_atomic,
+     AccessKind::bulk_load, AccessKind::bulk_store},
+    {AccessKind::remote_load, AccessKind::remote_store, AccessKind::remote_atomic,
+     AccessKind::bulk_load, AccessKind::bulk_store},
+};
+
 const char* verb(Direction direction) {
-    switch (direction) {
-        case Direction::load:
-            return "load";
-        case Direction::store:
-            return "store";
-        case Direction::atomic:
-            return "atomic";
-        case Direction::bulk_load:
-            return "bulk copy from";
-        case Direction::bulk_store:
-            return "bulk copy to";
-    }
-    return "access";
+    return kVerbs[static_cast<size_t>(direction)];
+}
+
+AccessKind kind(Space space, Direction direction) {
+    return kKinds[space][static_cast<size_t>(direction)];
 }
 
 AddressRange argument_block(const Launch& launch) {
-    const auto low = reinterpret_cast<uintptr_t>(launch.request->invocation);
+    const uintptr_t low = as_address(launch.request->invocation);
     return {low, low + launch.request->invocation_bytes};
 }
 
 // Where lanes read what the others gave in a collective.
 AddressRange exchanged_values(const Worker& worker) {
-    const auto low = reinterpret_cast<uintptr_t>(worker.warps);
+    const uintptr_t low = as_address(worker.warps);
     return {low, low + kMaxWarps * sizeof(Warp)};
 }
 
@@ -81,9 +87,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
     const AddressRange dynamic = dynamic_array(worker, owner);
     if (dynamic.holds(address)) {
         const size_t size = worker.dynamic_shared.high - worker.dynamic_shared.low;
-        if (address + bytes > dynamic.low + size) {
-            fail_at(address, bytes, direction);
-        }
+        if (address + bytes > dynamic.low + size) fail_at(address, bytes, direction);
         return;
     }
     const std::vector<Symbol>& variables = program_image().shared;
@@ -102,48 +106,6 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
     if (!current.observed) {
         const uintptr_t low = worker.thread_locals.low + variable->value;
         current.static_shared.set({low, low + variable->size});
-    }
-}
-
-AccessKind shared_kind(Direction direction) {
-    switch (direction) {
-        case Direction::load:
-            return AccessKind::shared_load;
-        case Direction::store:
-            return AccessKind::shared_store;
-        case Direction::atomic:
-            return AccessKind::shared_atomic;
-        case Direction::bulk_load:
-            return AccessKind::bulk_load;
-        case Direction::bulk_store:
-            return AccessKind::bulk_store;
-    }
-    return AccessKind::shared_load;
-}
-
-AccessKind remote_kind(Direction direction) {
-    switch (direction) {
-        case Direction::load:
-            return AccessKind::remote_load;
-        case Direction::store:
-            return AccessKind::remote_store;
-        case Direction::atomic:
-            return AccessKind::remote_atomic;
-        default:
-            return shared_kind(direction);
-    }
-}
-
-AccessKind global_kind(Direction direction) {
-    switch (direction) {
-        case Direction::load:
-            return AccessKind::global_load;
-        case Direction::store:
-            return AccessKind::global_store;
-        case Direction::atomic:
-            return AccessKind::global_atomic;
-        default:
-            return shared_kind(direction);
     }
 }
 
@@ -169,12 +131,11 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
             QuickRange& range = is_load(direction) ? current.loaded : current.stored;
             range.set({allocation->low, allocation->high()});
         }
-        log(address, bytes, global_kind(direction), place, split);
+        log(address, bytes, kind(kGlobal, direction), place, split);
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
         judge_shared(worker, *owner, address, bytes, direction);
-        const bool is_own = owner == &worker;
-        log(address, bytes, is_own ? shared_kind(direction) : remote_kind(direction), place, split);
+        log(address, bytes, kind(owner == &worker ? kShared : kRemote, direction), place, split);
     } else if (launch.program.holds(address)) {
         log(address, bytes,
             is_load(direction) ? AccessKind::constant_load : AccessKind::constant_store, place,
@@ -198,39 +159,36 @@ AddressRange dynamic_array(const Worker& worker, const Worker& owner) {
 }
 
 AddressRange all_stacks(const Worker& worker) {
-    const auto low = reinterpret_cast<uintptr_t>(worker.stacks);
+    const uintptr_t low = as_address(worker.stacks);
     return {low, low + kMaxThreads * kStackStride};
 }
 
 void note_atomic(const void* address, int bytes) {
-    judge_access(reinterpret_cast<uintptr_t>(address), static_cast<unsigned>(bytes),
-                 Direction::atomic, reinterpret_cast<uintptr_t>(__builtin_return_address(0)),
-                 false);
+    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::atomic,
+                 as_address(__builtin_return_address(0)), false);
     current.accesses_left -= kAtomicCost;
-    if (current.accesses_left < 0) take_turns(reinterpret_cast<uintptr_t>(address));
+    if (current.accesses_left < 0) take_turns(as_address(address));
 }
 
 void bulk_copy(void* to, const void* from, size_t bytes) {
-    const auto place = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+    const auto place = as_address(__builtin_return_address(0));
     constexpr size_t kPiece = 16;  // what the engine asks addresses and sizes to be multiples of
     if (bytes % kPiece != 0) {
         fail(cudaErrorLaunchFailure, "bulk copy of %zu bytes: not a multiple of 16", bytes);
     }
     for (size_t done = 0; done < bytes; done += kPiece) {
-        judge_access(reinterpret_cast<uintptr_t>(from) + done, kPiece, Direction::bulk_load, place,
-                     false);
-        judge_access(reinterpret_cast<uintptr_t>(to) + done, kPiece, Direction::bulk_store, place,
-                     false);
+        judge_access(as_address(from) + done, kPiece, Direction::bulk_load, place, false);
+        judge_access(as_address(to) + done, kPiece, Direction::bulk_store, place, false);
     }
     std::memcpy(to, from, bytes);
 }
 
 bool is_shared(const void* address) {
-    return current.worker->thread_locals.holds(reinterpret_cast<uintptr_t>(address));
+    return current.worker->thread_locals.holds(as_address(address));
 }
 
 bool is_global(const void* address) {
-    const auto value = reinterpret_cast<uintptr_t>(address);
+    const auto value = as_address(address);
     const Launch& launch = *current.worker->launch;
     return launch.device_memory.holds(value) || launch.program.holds(value);
 }

@@ -46,7 +46,7 @@ KernelState& state_of(const void* kernel) {
     const auto [entry, is_new] = kernels.try_emplace(kernel);
     if (is_new) {
         KernelState& state = entry->second;
-        state.static_shared = static_shared_bytes(reinterpret_cast<uintptr_t>(kernel));
+        state.static_shared = static_shared_bytes(as_address(kernel));
         state.dynamic_shared_limit =
             kSharedPerBlock - std::min(state.static_shared, kSharedPerBlock);
     }

@@ -40,7 +40,7 @@ std::string coordinates(uint3 at) {
 
 // What a fault means in the terms of the kernel's author.
 void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
-    const auto address = reinterpret_cast<uintptr_t>(info.si_addr);
+    const uintptr_t address = as_address(info.si_addr);
     if (signal == SIGFPE) {
         failure.set_what("integer division by zero");
     } else if (signal == SIGILL || signal == SIGTRAP) {
@@ -58,16 +58,12 @@ void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
 }
 
 constexpr std::array kFaults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-std::array<struct sigaction, kFaults.size() + 1> previous_actions;
-
-int signal_at(size_t index) {
-    return index < kFaults.size() ? kFaults[index] : watchdog_signal();
-}
+std::array<struct sigaction, kFaults.size()> previous_actions;
 
 // A fault of the host's code: what was there before us deals with it, when it happens again.
 void restore_previous(int signal) {
-    for (size_t i = 0; i < previous_actions.size(); i++) {
-        if (signal_at(i) == signal) sigaction(signal, &previous_actions[i], nullptr);
+    for (size_t i = 0; i < kFaults.size(); i++) {
+        if (kFaults[i] == signal) sigaction(signal, &previous_actions[i], nullptr);
     }
 }
 
@@ -78,8 +74,10 @@ void on_signal(int signal, siginfo_t* info, void*) {
         if (!is_timeout) restore_previous(signal);
         return;
     }
-    current.in_signal = true;
     Worker& worker = *current.worker;
+    // The watchdog may have meant an earlier launch.
+    if (is_timeout && !worker.launch->timed_out && !worker.launch->stopped) return;
+    current.in_signal = true;
     Failure& failure = worker.fault;
     failure = failure_of(worker, current.lane, cudaErrorLaunchFailure);
     failure.capture_frames();
@@ -90,6 +88,13 @@ void on_signal(int signal, siginfo_t* info, void*) {
     if (is_timeout && !in_program) return;
     describe_fault(failure, signal, *info);
     siglongjmp(worker.landing, 1);
+}
+
+struct sigaction handler_action() {
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    return action;
 }
 
 }  // namespace
@@ -155,19 +160,22 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
     return text;
 }
 
-SignalHandlers::SignalHandlers() {
-    struct sigaction action {};
-    action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-    for (size_t i = 0; i < previous_actions.size(); i++) {
-        sigaction(signal_at(i), &action, &previous_actions[i]);
+FaultHandlers::FaultHandlers() {
+    const struct sigaction action = handler_action();
+    for (size_t i = 0; i < kFaults.size(); i++) {
+        sigaction(kFaults[i], &action, &previous_actions[i]);
     }
 }
 
-SignalHandlers::~SignalHandlers() {
-    for (size_t i = 0; i < previous_actions.size(); i++) {
-        sigaction(signal_at(i), &previous_actions[i], nullptr);
+FaultHandlers::~FaultHandlers() {
+    for (size_t i = 0; i < kFaults.size(); i++) {
+        sigaction(kFaults[i], &previous_actions[i], nullptr);
     }
+}
+
+void install_watchdog_handler() {
+    const struct sigaction action = handler_action();
+    sigaction(watchdog_signal(), &action, nullptr);
 }
 
 int watchdog_signal() {

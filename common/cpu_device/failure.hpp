@@ -59,16 +59,18 @@ Failure failure_of_running_lane(cudaError_t code);
 // "kernel K, block (1,0,0), thread (5,0,0): what, at file:line".
 std::string failure_text(const Failure& failure, const std::string& kernel_name);
 
-// While one exists, faults of lanes (segmentation, arithmetic, trap, the watchdog's call) are
-// failures of their launch. Only while one exists, since test frameworks have handlers of their
-// own.
-class SignalHandlers {
+// While one exists, faults of lanes (segmentation, arithmetic, trap) are failures of their launch.
+// Only while one exists, since test frameworks have handlers of their own.
+class FaultHandlers {
 public:
-    SignalHandlers();
-    ~SignalHandlers();
-    SignalHandlers(const SignalHandlers&) = delete;
-    SignalHandlers& operator=(const SignalHandlers&) = delete;
+    FaultHandlers();
+    ~FaultHandlers();
+    FaultHandlers(const FaultHandlers&) = delete;
+    FaultHandlers& operator=(const FaultHandlers&) = delete;
 };
+
+// The same for the watchdog's signal, for good: it may come after the launch that it was meant for.
+void install_watchdog_handler();
 
 // By which the watchdog interrupts a worker whose lane does not come back by itself.
 int watchdog_signal();

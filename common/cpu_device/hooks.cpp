@@ -4,7 +4,6 @@
 // -fsanitize-coverage=trace-pc. ThreadSanitizer's own library is never linked: these check where a
 // kernel's access goes and note it, and the way there, for the observer. The compiler takes them
 // for functions that do not throw.
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
@@ -12,8 +11,6 @@
 #include "access.hpp"
 #include "cpu_device/core.h"
 #include "worker.hpp"
-
-#define RETURN_ADDRESS reinterpret_cast<uintptr_t>(__builtin_return_address(0))
 
 namespace cpu_device {
 namespace {
@@ -29,7 +26,7 @@ inline bool is_quick(const QuickRange& last, uintptr_t address, unsigned bytes) 
 
 template <unsigned bytes, Direction direction>
 [[gnu::always_inline]] inline void check(void* pointer, uintptr_t place) {
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const uintptr_t address = as_address(pointer);
     const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
     const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
     if (__builtin_expect(!quick, 0)) judge_access(address, bytes, direction, place, false);
@@ -40,7 +37,7 @@ template <unsigned bytes, Direction direction>
 // little alignment. nvcc would make pieces of it, the widest that the type and the place allow.
 void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t place) {
     if (current.lane == nullptr) return;
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const uintptr_t address = as_address(pointer);
     size_t piece = 16;
     while (piece > 1 && (piece >= bytes || ((address | bytes) & (piece - 1)) != 0)) piece /= 2;
     for (size_t done = 0; done < bytes; done += piece) {
@@ -50,7 +47,7 @@ void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t pla
 
 template <unsigned bytes, Direction direction>
 [[gnu::always_inline]] inline void check_unaligned(void* pointer, uintptr_t place) {
-    if (reinterpret_cast<uintptr_t>(pointer) % bytes == 0) {
+    if (as_address(pointer) % bytes == 0) {
         check<bytes, direction>(pointer, place);
     } else {
         check_range(pointer, bytes, direction, place);
@@ -117,30 +114,32 @@ void note_polling() {
 using namespace cpu_device;
 
 // The names are the compiler's, one for each size.
-#define CPU_DEVICE_HOOKS(bytes)                                            \
-    void __tsan_read##bytes(void* pointer) {                               \
-        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);            \
-    }                                                                      \
-    void __tsan_write##bytes(void* pointer) {                              \
-        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);           \
-    }                                                                      \
-    void __tsan_volatile_read##bytes(void* pointer) {                      \
-        check<bytes, Direction::load>(pointer, RETURN_ADDRESS);            \
-    }                                                                      \
-    void __tsan_volatile_write##bytes(void* pointer) {                     \
-        check<bytes, Direction::store>(pointer, RETURN_ADDRESS);           \
-    }                                                                      \
-    void __tsan_unaligned_read##bytes(void* pointer) {                     \
-        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);  \
-    }                                                                      \
-    void __tsan_unaligned_write##bytes(void* pointer) {                    \
-        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS); \
-    }                                                                      \
-    void __tsan_unaligned_volatile_read##bytes(void* pointer) {            \
-        check_unaligned<bytes, Direction::load>(pointer, RETURN_ADDRESS);  \
-    }                                                                      \
-    void __tsan_unaligned_volatile_write##bytes(void* pointer) {           \
-        check_unaligned<bytes, Direction::store>(pointer, RETURN_ADDRESS); \
+#define CPU_DEVICE_HOOKS(bytes)                                                                    \
+    void __tsan_read##bytes(void* pointer) {                                                       \
+        check<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0)));           \
+    }                                                                                              \
+    void __tsan_write##bytes(void* pointer) {                                                      \
+        check<bytes, Direction::store>(pointer, as_address(__builtin_return_address(0)));          \
+    }                                                                                              \
+    void __tsan_volatile_read##bytes(void* pointer) {                                              \
+        check<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0)));           \
+    }                                                                                              \
+    void __tsan_volatile_write##bytes(void* pointer) {                                             \
+        check<bytes, Direction::store>(pointer, as_address(__builtin_return_address(0)));          \
+    }                                                                                              \
+    void __tsan_unaligned_read##bytes(void* pointer) {                                             \
+        check_unaligned<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0))); \
+    }                                                                                              \
+    void __tsan_unaligned_write##bytes(void* pointer) {                                            \
+        check_unaligned<bytes, Direction::store>(pointer,                                          \
+                                                 as_address(__builtin_return_address(0)));         \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_read##bytes(void* pointer) {                                    \
+        check_unaligned<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0))); \
+    }                                                                                              \
+    void __tsan_unaligned_volatile_write##bytes(void* pointer) {                                   \
+        check_unaligned<bytes, Direction::store>(pointer,                                          \
+                                                 as_address(__builtin_return_address(0)));         \
     }
 
 // The stand-in headers' atomics call note_atomic, which checks; here they only happen.
@@ -207,17 +206,17 @@ void __tsan_atomic_thread_fence(int) {
 }
 void __tsan_atomic_signal_fence(int) {}
 void __tsan_read_range(void* pointer, size_t bytes) {
-    check_range(pointer, bytes, Direction::load, RETURN_ADDRESS);
+    check_range(pointer, bytes, Direction::load, as_address(__builtin_return_address(0)));
 }
 void __tsan_write_range(void* pointer, size_t bytes) {
-    check_range(pointer, bytes, Direction::store, RETURN_ADDRESS);
+    check_range(pointer, bytes, Direction::store, as_address(__builtin_return_address(0)));
 }
 void __sanitizer_cov_trace_pc() {
-    if (__builtin_expect(current.observed, 0)) note_waypoint(RETURN_ADDRESS);
+    if (__builtin_expect(current.observed, 0))
+        note_waypoint(as_address(__builtin_return_address(0)));
 }
 void __tsan_func_entry(void* caller) {
-    enter_function(reinterpret_cast<uintptr_t>(caller),
-                   reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+    enter_function(as_address(caller), as_address(__builtin_frame_address(0)));
 }
 void __tsan_func_exit() {
     leave_function();

@@ -93,7 +93,10 @@ struct Pool {
 };
 
 Pool& pool() {
-    static Pool* const instance = new Pool;  // its threads live to the very end of the process
+    static Pool* const instance = [] {
+        install_watchdog_handler();
+        return new Pool;  // its threads live to the very end of the process
+    }();
     return *instance;
 }
 
@@ -217,37 +220,45 @@ private:
 
 // ---------------------------------------------------------------- a launch
 
-void run_to_the_end(Launch& launch, Pool& from) {
-    const uint64_t usual = usual_worker_count();
-    std::vector<std::unique_ptr<Gang>> gangs;
-    std::vector<WorkerThread*> threads;
-    if (launch.cluster_size == 1) {
-        const uint64_t count = std::min(usual, launch.block_count);
-        from.grow(count);
-        for (uint64_t i = 0; i < count; i++) {
-            threads.push_back(from.threads[i].get());
-            threads.back()->start([&launch](Worker& worker) { run_blocks(worker, launch); });
+std::vector<WorkerThread*> start_blocks(Launch& launch, Pool& from) {
+    const uint64_t count = std::min(usual_worker_count(), launch.block_count);
+    from.grow(count);
+    std::vector<WorkerThread*> started;
+    for (uint64_t i = 0; i < count; i++) {
+        started.push_back(from.threads[i].get());
+        started.back()->start([&launch](Worker& worker) { run_blocks(worker, launch); });
+    }
+    return started;
+}
+
+// A gang needs a worker for each block of a cluster, however few there usually are.
+std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
+                                          std::vector<std::unique_ptr<Gang>>& gangs) {
+    const unsigned size = launch.cluster_size;
+    const uint64_t usual = std::max<uint64_t>(1, usual_worker_count() / size);
+    const uint64_t count = std::min(launch.block_count / size, usual);
+    from.grow(count * size);
+    std::vector<WorkerThread*> started;
+    for (uint64_t i = 0; i < count; i++) {
+        gangs.push_back(std::make_unique<Gang>());
+        Gang& gang = *gangs.back();
+        for (unsigned rank = 0; rank < size; rank++) {
+            gang.members.push_back(&from.threads[i * size + rank]->worker());
         }
-    } else {
-        const uint64_t clusters = launch.block_count / launch.cluster_size;
-        const uint64_t count =
-            std::min(clusters, std::max<uint64_t>(1, usual / launch.cluster_size));
-        from.grow(count * launch.cluster_size);
-        for (uint64_t i = 0; i < count; i++) {
-            gangs.push_back(std::make_unique<Gang>());
-            Gang& gang = *gangs.back();
-            const size_t first = i * launch.cluster_size;
-            for (unsigned rank = 0; rank < launch.cluster_size; rank++) {
-                gang.members.push_back(&from.threads[first + rank]->worker());
-            }
-            for (unsigned rank = 0; rank < launch.cluster_size; rank++) {
-                threads.push_back(from.threads[first + rank].get());
-                threads.back()->start([&launch, &gang, rank](Worker& worker) {
-                    run_clusters(worker, launch, gang, rank);
-                });
-            }
+        for (unsigned rank = 0; rank < size; rank++) {
+            started.push_back(from.threads[i * size + rank].get());
+            started.back()->start([&launch, &gang, rank](Worker& worker) {
+                run_clusters(worker, launch, gang, rank);
+            });
         }
     }
+    return started;
+}
+
+void run_to_the_end(Launch& launch, Pool& from) {
+    std::vector<std::unique_ptr<Gang>> gangs;
+    const std::vector<WorkerThread*> threads =
+        launch.cluster_size == 1 ? start_blocks(launch, from) : start_clusters(launch, from, gangs);
     Watchdog watchdog(launch);
     for (WorkerThread* thread : threads) {
         while (!thread->wait(Watchdog::kLook)) watchdog.look(threads);
@@ -256,7 +267,7 @@ void run_to_the_end(Launch& launch, Pool& from) {
 
 std::string name_of_kernel(const LaunchRequest& request) {
     if (request.kernel_name != nullptr) return request.kernel_name;
-    std::string name = function_name(reinterpret_cast<uintptr_t>(request.kernel_address));
+    std::string name = function_name(as_address(request.kernel_address));
     return name.empty() ? "(unnamed)" : name;
 }
 
@@ -299,12 +310,13 @@ cudaError_t launch_request(const LaunchRequest& request) {
     launch.program = program_image().all;
     launch.observer = all.observer;
     launch.patience = patience_seconds(launch.observer != nullptr);
+    std::string name;
     if (launch.observer != nullptr) {
-        const std::string name = name_of_kernel(request);
+        name = name_of_kernel(request);
         launch.observer->begin_launch({name.c_str(), request.configuration});
     }
     {
-        const SignalHandlers handlers;
+        const FaultHandlers handlers;
         run_to_the_end(launch, all);
     }
     const bool failed = launch.failure.happened();

@@ -77,7 +77,7 @@ void reserve(Arena& to) {
     for (size_t bytes = size_t{1} << 44; bytes >= size_t{1} << 36; bytes /= 2) {
         void* low = mmap(nullptr, bytes, PROT_NONE, kReserve, -1, 0);
         if (low == MAP_FAILED) continue;
-        to.range.low = to.next = reinterpret_cast<uintptr_t>(low);
+        to.range.low = to.next = as_address(low);
         to.range.high = to.range.low + bytes;
         return;
     }
@@ -125,7 +125,7 @@ cudaError_t release(void* pointer, bool host) {
     auto table = std::make_shared<AllocationTable>(*to.table);
     const auto found =
         std::find_if(table->begin(), table->end(), [&](const Allocation& allocation) {
-            return allocation.low == reinterpret_cast<uintptr_t>(pointer) && !allocation.freed &&
+            return allocation.low == as_address(pointer) && !allocation.freed &&
                    (allocation.kind == MemoryKind::pinned_host) == host;
         });
     if (found == table->end()) return cudaErrorInvalidValue;
@@ -149,7 +149,7 @@ cudaError_t release(void* pointer, bool host) {
 // What is wrong with [pointer, pointer + bytes) as a piece of device memory; success if it is fine
 // or is not device memory at all.
 cudaError_t check_range(const void* pointer, size_t bytes) {
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const uintptr_t address = as_address(pointer);
     if (pointer == nullptr) return cudaErrorInvalidValue;
     if (!device_memory_range().holds(address)) return cudaSuccess;
     const auto table = allocation_table();
@@ -164,7 +164,7 @@ bool is_device_side(const void* pointer) {
     cudaPointerAttributes attributes{};
     cudaPointerGetAttributes(&attributes, pointer);
     return attributes.type != cudaMemoryTypeUnregistered ||
-           device_memory_range().holds(reinterpret_cast<uintptr_t>(pointer));
+           device_memory_range().holds(as_address(pointer));
 }
 
 cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes,
@@ -293,7 +293,7 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
     if (attributes == nullptr) return remembered(cudaErrorInvalidValue);
-    const auto address = reinterpret_cast<uintptr_t>(pointer);
+    const uintptr_t address = as_address(pointer);
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
     const auto table = allocation_table();
     const Allocation* allocation = nearest_allocation(*table, address);
