@@ -17,5 +17,7 @@ using Catch::StartsWith;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 using Catch::WithinULP;
-inline auto ContainsSubstring(const std::string& text) { return Catch::Contains(text); }
+inline auto ContainsSubstring(const std::string& text) {
+    return Catch::Contains(text);
+}
 #endif
