@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The verbs in a build for the CPU device.
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
-#include <list>
 
 #include "command.hpp"
+#include "draw_variant.hpp"
 #include "report.hpp"
 
 namespace xray {
@@ -21,34 +23,47 @@ void write_file(const std::string& path, const std::string& text) {
     if (!file) throw std::runtime_error(path + ": cannot be written");
 }
 
-// Counts the chosen variants, one after the other.
-std::vector<CountedVariant> count_chosen(const std::vector<runner::Stage>& stages,
-                                         const XrayOptions& options) {
-    std::vector<const runner::Stage*> chosen;
-    for (const std::string& name : options.stages) {
-        chosen.push_back(&runner::find_stage(stages, name));
-    }
-    if (chosen.empty()) {
-        for (const runner::Stage& stage : stages) chosen.push_back(&stage);
-    }
-    std::vector<CountedVariant> counted;
-    for (const runner::Stage* stage : chosen) {
-        for (const runner::Variant& variant : stage->variants) {
-            if (!options.variant.empty() && options.variant != variant.name) continue;
-            counted.push_back(count(stage->name, variant, options.shape));
+struct Chosen {
+    const runner::Stage* stage;
+    const runner::Variant* variant;
+};
+
+std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
+    std::vector<Chosen> chosen;
+    const auto choose_in = [&](const runner::Stage& stage) {
+        for (const runner::Variant& variant : stage.variants) {
+            const bool wanted = options.variant.empty() || options.variant == variant.name;
+            if (wanted) chosen.push_back({&stage, &variant});
         }
-    }
-    if (counted.empty()) {
+    };
+    for (const std::string& name : options.stages) choose_in(runner::find_stage(stages, name));
+    if (options.stages.empty()) std::for_each(stages.begin(), stages.end(), choose_in);
+    if (chosen.empty()) {
         throw runner::UsageError("--variant " + options.variant +
                                  ": no such variant; `./stages list` names them");
     }
-    return counted;
+    return chosen;
+}
+
+void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
+    std::filesystem::create_directories(options.picture);
+    for (const Chosen& each : chosen) {
+        for (const Picture& picture : pictures_of(each.stage->name, *each.variant, options.shape)) {
+            const std::string path = options.picture + "/" + picture.name;
+            write_file(path, picture.svg);
+            std::printf("drew %s\n", path.c_str());
+        }
+    }
 }
 
 }  // namespace
 
 runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
-    const std::vector<CountedVariant> all = count_chosen(stages, options);
+    const std::vector<Chosen> chosen = choose(stages, options);
+    std::vector<CountedVariant> all;
+    for (const Chosen& each : chosen) {
+        all.push_back(count(each.stage->name, *each.variant, options.shape));
+    }
     if (options.json == "-") {
         std::fputs(json_of(all).c_str(), stdout);
         return runner::kGood;
@@ -64,6 +79,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     }
     std::fputs(legend().c_str(), stdout);
     if (!options.json.empty()) write_file(options.json, json_of(all));
+    if (!options.picture.empty()) draw(chosen, options);
     return good ? runner::kGood : runner::kWrong;
 }
 

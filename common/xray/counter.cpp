@@ -7,7 +7,6 @@
 
 #include "memory_model.hpp"
 #include "shared_shadow.hpp"
-#include "warp_requests.hpp"
 
 namespace xray {
 namespace {
@@ -52,7 +51,7 @@ void merge(std::vector<Hazard>& into, const std::vector<Hazard>& from) {
 // The blocks that one worker runs, one after the other.
 class Counter::Worker : private WarpEvents {
 public:
-    explicit Worker(RequestListener* listener) : listener_(listener) {}
+    explicit Worker(Listener* listener) : listener_(listener) {}
 
     void begin_block(const cpu_device::LaunchConfiguration& configuration, uint3 block,
                      uintptr_t shared_low, uintptr_t shared_high) {
@@ -81,11 +80,13 @@ public:
         warp_ = warp;
         (synchronizes ? warp_syncs_ : warp_exchanges_)++;
         requests_[warp].meet(lanes, synchronizes, *this);
+        if (listener_ != nullptr) listener_->on_collective(block_, warp);
     }
 
     void block_barrier() {
         barriers_++;
         if (shadowed_) shadow_.barrier();
+        if (listener_ != nullptr) listener_->on_barrier(block_);
     }
 
     // Adds everything to `kernel`, and forgets it.
@@ -153,7 +154,7 @@ private:
         return *last_;
     }
 
-    RequestListener* listener_;
+    Listener* listener_;
     uint3 block_{};
     unsigned warp_ = 0;
     unsigned warp_count_ = 0;
@@ -171,7 +172,7 @@ private:
     int64_t warp_exchanges_ = 0;
 };
 
-Counter::Counter(RequestListener* listener) : listener_(listener), workers_(kMostWorkers) {}
+Counter::Counter(Listener* listener) : listener_(listener), workers_(kMostWorkers) {}
 Counter::~Counter() = default;
 
 void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
@@ -179,6 +180,7 @@ void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
     if (kernel.launches++ == 0) kernel.configuration = launch.configuration;
     current_ = static_cast<size_t>(&kernel - kernels_.data());
     configuration_ = launch.configuration;
+    if (listener_ != nullptr) listener_->on_launch(launch);
 }
 
 KernelCounts& Counter::kernel_named(const std::string& name) {

@@ -9,19 +9,24 @@
 
 #include "common/cpu_device/observer.hpp"
 #include "counts.hpp"
+#include "warp_requests.hpp"
 
 namespace xray {
 
-// Sees every request of every warp. Called by several threads at once, for different blocks.
-class RequestListener {
+// Is told more than numbers: every request of every warp. Called by several threads at once, for
+// different blocks.
+class Listener {
 public:
-    virtual ~RequestListener() = default;
-    virtual void on_request(uint3 block, unsigned warp, const struct Request& request) = 0;
+    virtual ~Listener() = default;
+    virtual void on_launch(const cpu_device::ObservedLaunch& launch) = 0;
+    virtual void on_request(uint3 block, unsigned warp, const Request& request) = 0;
+    virtual void on_collective(uint3 block, unsigned warp) = 0;  // a shuffle, vote or __syncwarp
+    virtual void on_barrier(uint3 block) = 0;
 };
 
 class Counter : public cpu_device::Observer {
 public:
-    explicit Counter(RequestListener* listener = nullptr);
+    explicit Counter(Listener* listener = nullptr);
     ~Counter() override;
 
     // What was counted so far, a kernel each, in the order of their first launch.
@@ -41,7 +46,7 @@ private:
     class Worker;
     KernelCounts& kernel_named(const std::string& name);
 
-    RequestListener* listener_;
+    Listener* listener_;
     std::vector<std::unique_ptr<Worker>> workers_;  // by number, made when first heard of
     std::vector<KernelCounts> kernels_;
     size_t current_ = 0;  // the kernel that runs, and how

@@ -19,7 +19,9 @@ public:
     // Runs it once, and waits for its end. Throws CudaError.
     void operator()();
 
-    std::vector<float> input() const { return x_.download(); }
+    // The input, on the device and as values.
+    const float* x() const { return x_.data(); }
+    std::vector<float> values() const { return x_.download(); }
 
 private:
     const runner::Variant& variant_;

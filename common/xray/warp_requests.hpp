@@ -18,10 +18,12 @@
 
 namespace xray {
 
+using cpu_device::AccessKind;
+
 // One memory instruction as a warp executes it.
 struct Request {
     uintptr_t place = 0;
-    cpu_device::AccessKind kind{};
+    AccessKind kind{};
     uint16_t bytes = 0;  // per lane
     bool split = false;  // see cpu_device::Access
     unsigned lanes = 0;  // a bit for each that takes part

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// The pictures of one variant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/runner/stage.hpp"
+
+namespace xray {
+
+struct Picture {
+    std::string name;  // of a file: "03_online_softmax_split_row_2_banks.svg"
+    std::string svg;
+};
+
+// Runs the variant once. For each of its kernels the shared request with most conflicts, the global
+// request that moves most in vain, and who merges what; what a kernel does not do has no picture.
+std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
+                                 runner::Shape shape);
+
+}  // namespace xray

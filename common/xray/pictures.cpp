@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+#include "pictures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <map>
+
+#include "memory_model.hpp"
+#include "svg.hpp"
+
+namespace xray {
+namespace {
+
+constexpr double kMargin = 40;
+constexpr double kStep = (Svg::kWidth - 2 * kMargin) / 32;  // from lane to lane, bank to bank
+constexpr double kBox = kStep - 4;
+
+constexpr const char* kBlue = "#9ec5e8";
+constexpr const char* kBlueLine = "#4a86b8";
+constexpr const char* kRed = "#f2a29a";
+constexpr const char* kRedLine = "#c0392b";
+constexpr const char* kGrey = "#dddddd";
+constexpr const char* kGreen = "#b5d99c";
+constexpr const char* kOrange = "#f6c779";
+constexpr const char* kQuiet = "#666666";
+
+const char* verb_of(AccessKind kind) {
+    const bool loads = kind == AccessKind::shared_load || kind == AccessKind::global_load;
+    return loads ? "load" : "store";
+}
+
+std::string plural(unsigned count, const std::string& word) {
+    return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+void draw_caption(Svg& svg, const Caption& caption) {
+    svg.text(kMargin, 48, 28, caption.title);
+    svg.code(kMargin, 82, 18, caption.where + "  " + caption.source.substr(0, 80));
+}
+
+double lane_x(unsigned lane) {
+    return kMargin + lane * kStep;
+}
+
+constexpr double kLaneTop = 140;
+
+void draw_lanes(Svg& svg, unsigned lanes, const char* what) {
+    svg.text(kMargin, kLaneTop - 12, 16, what, Anchor::left, kQuiet);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        const bool takes_part = (lanes >> lane & 1) != 0;
+        svg.box(lane_x(lane), kLaneTop, kBox, kBox, takes_part ? kBlue : "#f4f4f4");
+        svg.text(lane_x(lane) + kBox / 2, kLaneTop + kBox / 2 + 5, 15, std::to_string(lane),
+                 Anchor::middle, takes_part ? "#222222" : "#bbbbbb");
+    }
+}
+
+constexpr double kLaneBottom = kLaneTop + kBox;
+
+std::string with_commas(uintptr_t value) {
+    std::string digits = std::to_string(value);
+    for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
+        digits = digits.substr(0, static_cast<size_t>(at)) + "," +
+                 digits.substr(static_cast<size_t>(at));
+    }
+    return digits;
+}
+
+// What is known of a set of elements, whatever their order.
+struct Normalizer {
+    double m = -INFINITY;
+    double d = 0;
+};
+
+Normalizer normalizer_of(const std::vector<float>& values) {
+    Normalizer set;
+    for (const float value : values) set.m = std::max<double>(set.m, value);
+    for (const float value : values) set.d += std::exp(value - set.m);
+    return set;
+}
+
+Normalizer merged(Normalizer a, Normalizer b) {
+    const double m = std::max(a.m, b.m);
+    if (m == -INFINITY) return {};
+    return {m, a.d * std::exp(a.m - m) + b.d * std::exp(b.m - m)};
+}
+
+std::string printed(const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return text;
+}
+
+std::string short_number(double value) {
+    return printed(std::abs(value) < 99.95 ? "%.1f" : "%.0f", value);
+}
+
+void draw_set(Svg& svg, double middle, double top, double width, Normalizer set,
+              const char* color) {
+    const bool wide = width > 60;
+    svg.box(middle - width / 2, top, width, 36, color);
+    svg.text(middle, top + 15, 13, (wide ? "m " : "") + short_number(set.m), Anchor::middle);
+    svg.text(middle, top + 31, 13, (wide ? "d " : "") + short_number(set.d), Anchor::middle);
+}
+
+}  // namespace
+
+std::string draw_banks(const Request& request, const Caption& caption) {
+    constexpr double kBanksTop = 410, kBanksBottom = 630;
+    // What goes at once, as the hardware groups it.
+    const unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    Request group = request;
+    for (unsigned first = 0; first < 32; first += group_lanes) {
+        const unsigned all = group_lanes == 32 ? ~0u : ((1u << group_lanes) - 1) << first;
+        group.lanes = request.lanes & all;
+        if (group.lanes != 0) break;
+    }
+
+    std::map<uintptr_t, std::vector<unsigned>> words;  // who wants it
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if ((group.lanes >> lane & 1) == 0) continue;
+        const uintptr_t last = (group.address[lane] + group.bytes - 1) / kBankBytes;
+        for (uintptr_t word = group.address[lane] / kBankBytes; word <= last; word++) {
+            words[word].push_back(lane);
+        }
+    }
+    // Where a variable lies in shared memory is not the kernel's choice: count from its first word.
+    std::map<unsigned, std::vector<uintptr_t>> banks;
+    for (const auto& [word, lanes] : words) {
+        banks[(word - words.begin()->first) % kBanks].push_back(word);
+    }
+    size_t deepest = 1;
+    for (const auto& [bank, wanted] : banks) deepest = std::max(deepest, wanted.size());
+
+    Svg svg;
+    draw_caption(svg, caption);
+    draw_lanes(svg, group.lanes,
+               group_lanes == 32 ? "lanes of the warp" : "lanes of the warp that go at once");
+    svg.text(kMargin, kBanksBottom + 22, 16,
+             "the 32 banks, counted from the first word's; below each the words wanted of it, and "
+             "by which lane, or how many",
+             Anchor::left, kQuiet);
+    const double height = std::min(30.0, (kBanksBottom - kBanksTop) / static_cast<double>(deepest));
+    for (unsigned bank = 0; bank < kBanks; bank++) {
+        svg.text(lane_x(bank) + kBox / 2, kBanksTop - 8, 15, std::to_string(bank), Anchor::middle);
+        svg.line(lane_x(bank), kBanksTop, lane_x(bank) + kBox, kBanksTop, "#999999");
+    }
+    for (const auto& [bank, wanted] : banks) {
+        const bool collides = wanted.size() > 1;
+        for (size_t i = 0; i < wanted.size(); i++) {
+            const double top = kBanksTop + 2 + static_cast<double>(i) * height;
+            svg.box(lane_x(bank), top, kBox, height - 1, collides ? kRed : kBlue);
+            const std::vector<unsigned>& lanes = words[wanted[i]];
+            if (height >= 14) {
+                const std::string who = lanes.size() == 1 ? std::to_string(lanes[0])
+                                                          : std::to_string(lanes.size()) + "x";
+                svg.text(lane_x(bank) + kBox / 2, top + height / 2 + 4, 13, who, Anchor::middle);
+            }
+            for (const unsigned lane : lanes) {
+                svg.line(lane_x(lane) + kBox / 2, kLaneBottom, lane_x(bank) + kBox / 2,
+                         kBanksTop - 26, collides ? kRedLine : kBlueLine, collides ? 1.8 : 1.2);
+            }
+        }
+    }
+    const std::string verdict =
+        deepest == 1 ? "one wavefront, since no two lanes want different words of one bank."
+                     : std::to_string(deepest) + " wavefronts where one would do, since " +
+                           std::to_string(deepest) + " words are wanted of one bank.";
+    svg.text(kMargin, 690, 20,
+             "shared " + std::string(verb_of(request.kind)) + " of " +
+                 std::to_string(request.bytes) + " bytes a lane: " + verdict);
+    return svg.finished();
+}
+
+std::string draw_sectors(const Request& request, const Caption& caption) {
+    constexpr double kSectorsTop = 470, kHeight = 60;
+    std::map<uintptr_t, std::vector<bool>> sectors;  // which of its bytes are wanted
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if ((request.lanes >> lane & 1) == 0) continue;
+        for (unsigned i = 0; i < request.bytes; i++) {
+            const uintptr_t byte = request.address[lane] + i;
+            std::vector<bool>& wanted = sectors[byte / kSectorBytes];
+            wanted.resize(kSectorBytes);
+            wanted[byte % kSectorBytes] = true;
+        }
+    }
+    const double step =
+        std::min(150.0, (Svg::kWidth - 2 * kMargin) / static_cast<double>(sectors.size()));
+    const double width = step - std::min(12.0, step / 5);
+    const double left = (Svg::kWidth - step * static_cast<double>(sectors.size())) / 2;
+    const auto left_of = [&](uintptr_t sector) {
+        return left +
+               step * static_cast<double>(std::distance(sectors.begin(), sectors.find(sector)));
+    };
+
+    Svg svg;
+    draw_caption(svg, caption);
+    draw_lanes(svg, request.lanes, "lanes of the warp");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if ((request.lanes >> lane & 1) == 0) continue;
+        const uintptr_t address = request.address[lane];
+        const double middle = static_cast<double>(address % kSectorBytes) + request.bytes / 2.0;
+        svg.line(lane_x(lane) + kBox / 2, kLaneBottom,
+                 left_of(address / kSectorBytes) + width * middle / kSectorBytes, kSectorsTop,
+                 kBlueLine, 1.2);
+    }
+    svg.text(kMargin, kSectorsTop + kHeight + 60, 16,
+             "sectors of 32 bytes, at their distance in bytes from the first; blue: wanted",
+             Anchor::left, kQuiet);
+    const uintptr_t first = sectors.begin()->first;
+    // Labels as wide as their sector, or only some of them.
+    const auto every = static_cast<size_t>(std::ceil(90 / step));
+    size_t number = 0;
+    for (const auto& [sector, wanted] : sectors) {
+        const double x = left_of(sector);
+        svg.box(x, kSectorsTop, width, kHeight, kGrey);
+        for (unsigned byte = 0; byte < kSectorBytes; byte++) {
+            if (!wanted[byte]) continue;
+            unsigned end = byte;
+            while (end < kSectorBytes && wanted[end]) end++;
+            svg.box(x + width * byte / kSectorBytes, kSectorsTop,
+                    width * (end - byte) / kSectorBytes, kHeight, kBlue);
+            byte = end;
+        }
+        if (number++ % every == 0) {
+            svg.text(x + width / 2, kSectorsTop + kHeight + 24, 15,
+                     "+" + with_commas((sector - first) * kSectorBytes), Anchor::middle);
+        }
+    }
+    const unsigned useful = useful_bytes_of(request);
+    const auto moved = static_cast<unsigned>(sectors.size()) * kSectorBytes;
+    const std::string verdict = moved == useful
+                                    ? "nothing is moved in vain."
+                                    : printed("%.3g", static_cast<double>(moved) / useful) +
+                                          " bytes are moved for each one wanted.";
+    svg.text(
+        kMargin, 690, 20,
+        "global " + std::string(verb_of(request.kind)) + " of " + std::to_string(request.bytes) +
+            " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") + ", " +
+            with_commas(moved) + " bytes for " + with_commas(useful) + " wanted; " + verdict);
+    return svg.finished();
+}
+
+std::string draw_merges(const std::vector<std::vector<float>>& values, const Caption& caption) {
+    constexpr double kLeavesTop = 132, kLevel = 62;
+    Svg svg;
+    draw_caption(svg, caption);
+    size_t most = 0;
+    for (const std::vector<float>& each : values) most = std::max(most, each.size());
+
+    // One warp in full.
+    const size_t lanes = std::min<size_t>(32, values.size());
+    std::vector<Normalizer> sets;
+    for (size_t lane = 0; lane < lanes; lane++) sets.push_back(normalizer_of(values[lane]));
+    const double page = Svg::kWidth - 2 * kMargin;
+    const auto middle = [&](size_t i, size_t count) {
+        return kMargin + page * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+    };
+    const auto width_of = [&](size_t count) {
+        return std::min(110.0, page / static_cast<double>(count) - 4);
+    };
+    svg.text(kMargin, kLeavesTop - 12, 16,
+             "1. Each of " + std::to_string(values.size()) + " threads: m and d of its own " +
+                 plural(static_cast<unsigned>(most), "element") + ". Here the first warp's.",
+             Anchor::left, kQuiet);
+    double top = kLeavesTop;
+    unsigned steps = 0;
+    for (;; top += kLevel, steps++) {
+        const size_t count = sets.size();
+        for (size_t i = 0; i < count; i++) {
+            draw_set(svg, middle(i, count), top, width_of(count), sets[i],
+                     count == 1 ? kGreen : kBlue);
+        }
+        if (count == 1) break;
+        std::vector<Normalizer> next((count + 1) / 2);
+        for (size_t i = 0; i < count; i++) {
+            next[i / 2] = merged(next[i / 2], sets[i]);
+            svg.line(middle(i, count), top + 36, middle(i / 2, next.size()), top + kLevel,
+                     kBlueLine);
+        }
+        sets = std::move(next);
+    }
+    svg.text(kMargin, top + 22, 16, "2. Neighbours merge, " + plural(steps, "step") + " in a warp.",
+             Anchor::left, kQuiet);
+
+    // All warps' results.
+    std::vector<Normalizer> warps((values.size() + 31) / 32);
+    for (size_t thread = 0; thread < values.size(); thread++) {
+        warps[thread / 32] = merged(warps[thread / 32], normalizer_of(values[thread]));
+    }
+    constexpr double kWarpsTop = 548, kRowTop = 640;
+    svg.line(middle(0, 1), top + 36, middle(0, warps.size()), kWarpsTop, kBlueLine);
+    Normalizer row;
+    for (size_t i = 0; i < warps.size(); i++) {
+        draw_set(svg, middle(i, warps.size()), kWarpsTop, width_of(warps.size()), warps[i], kGreen);
+        svg.line(middle(i, warps.size()), kWarpsTop + 36, middle(0, 1), kRowTop, kBlueLine);
+        row = merged(row, warps[i]);
+    }
+    svg.text(middle(0, 1) + 80, kWarpsTop - 20, 16,
+             "3. The results of " + plural(static_cast<unsigned>(warps.size()), "warp") +
+                 " merge across the block.",
+             Anchor::left, kQuiet);
+    draw_set(svg, middle(0, 1), kRowTop, 110, row, kOrange);
+    svg.text(kMargin, 700, 18, "m: the maximum of the elements above; d: their sum of exp(x - m).");
+    return svg.finished();
+}
+
+}  // namespace xray

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// Writes SVG: boxes, lines and words on a page as wide and high as a slide.
+#pragma once
+
+#include <string>
+
+namespace xray {
+
+enum class Anchor { left, middle, right };
+
+class Svg {
+public:
+    static constexpr double kWidth = 1280, kHeight = 720;
+
+    Svg();
+    void box(double x, double y, double width, double height, const std::string& fill);
+    void line(double x1, double y1, double x2, double y2, const std::string& color,
+              double thickness = 1.5);
+    void text(double x, double y, double size, const std::string& words,
+              Anchor anchor = Anchor::left, const std::string& color = "#222222");
+    void code(double x, double y, double size, const std::string& words);
+
+    std::string finished() const { return body_ + "</svg>\n"; }
+
+private:
+    std::string body_;
+};
+
+}  // namespace xray
