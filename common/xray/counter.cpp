@@ -115,8 +115,9 @@ private:
             counts.conflicts += wavefronts.taken - wavefronts.fewest;
             fusion_.add(request, fused_);
         } else {
-            counts.useful_bytes += useful_bytes_of(request);
-            counts.sectors += sectors_of(request);
+            const Touched touched = touched_by(request);
+            counts.useful_bytes += touched.bytes;
+            counts.sectors += touched.sectors;
             fusion_.end(fused_);
         }
         count_fused();

@@ -33,21 +33,6 @@ struct SortedAddresses {
     }
 };
 
-// Different units of `unit` bytes that the request touches.
-unsigned units_of(const Request& request, unsigned unit) {
-    const SortedAddresses sorted(request);
-    unsigned units = 0;
-    uintptr_t next_new = 0;  // units below are counted already
-    for (unsigned i = 0; i < sorted.count; i++) {
-        const uintptr_t first = std::max(sorted.address[i] / unit, next_new);
-        const uintptr_t end = (sorted.address[i] + request.bytes - 1) / unit + 1;
-        if (end <= first) continue;
-        units += static_cast<unsigned>(end - first);
-        next_new = end;
-    }
-    return units;
-}
-
 // Wavefronts for the lanes of one group: the most different words in one bank.
 unsigned wavefronts_of_group(const Request& group) {
     std::array<uintptr_t, kBanks> first_word;  // of each bank that is wanted
@@ -75,16 +60,29 @@ unsigned wavefronts_of_group(const Request& group) {
 
 }  // namespace
 
-unsigned sectors_of(const Request& request) {
-    return units_of(request, kSectorBytes);
-}
-
-unsigned useful_bytes_of(const Request& request) {
-    return units_of(request, 1);
+Touched touched_by(const Request& request) {
+    const SortedAddresses sorted(request);
+    Touched touched;
+    uintptr_t next_sector = 0, next_byte = 0;  // those below are counted already
+    for (unsigned i = 0; i < sorted.count; i++) {
+        const uintptr_t first = sorted.address[i];
+        const uintptr_t end = first + request.bytes;
+        const uintptr_t first_sector = std::max(first / kSectorBytes, next_sector);
+        const uintptr_t end_sector = (end - 1) / kSectorBytes + 1;
+        if (end_sector > first_sector) {
+            touched.sectors += static_cast<unsigned>(end_sector - first_sector);
+        }
+        if (end > next_byte)
+            touched.bytes += static_cast<unsigned>(end - std::max(first, next_byte));
+        next_sector = std::max(next_sector, end_sector);
+        next_byte = std::max(next_byte, end);
+    }
+    return touched;
 }
 
 Wavefronts wavefronts_of(const Request& request) {
-    const unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    if (group_lanes < 32 && (lanes_agree(request, 1) || lanes_agree(request, 2))) group_lanes *= 2;
     Wavefronts wavefronts;
     Request group = request;
     for (unsigned first = 0; first < 32; first += group_lanes) {

@@ -16,19 +16,22 @@ constexpr unsigned kSectorBytes = 32;
 constexpr unsigned kBanks = 32;
 constexpr unsigned kBankBytes = 4;
 
-// Different sectors that the lanes touch.
-unsigned sectors_of(const Request& request);
-
-// Different bytes that the lanes touch.
-unsigned useful_bytes_of(const Request& request);
+// What the lanes touch, each counted once however many touch it.
+struct Touched {
+    unsigned sectors = 0;
+    unsigned bytes = 0;
+};
+Touched touched_by(const Request& request);
 
 struct Wavefronts {
     unsigned taken = 0;
     unsigned fewest = 0;  // if no two lanes' words shared a bank
 };
 
-// 32 lanes go at once with up to 4 bytes each, 16 with 8, 8 with 16. In each such group every bank
-// gives one of its words per wavefront, to all who want that word.
+// 32 lanes go at once with up to 4 bytes each, 16 with 8, 8 with 16; twice as many of the wider ones
+// where every lane wants what its neighbour wants, or every lane what the next but one wants (as an
+// H200 does it: the table in tests/memory_model.cpp). In each such group every bank gives one of its
+// words per wavefront, to all who want that word.
 Wavefronts wavefronts_of(const Request& request);
 
 // Joins accesses of a thread that follow each other in the program and in shared memory, as the

@@ -228,7 +228,7 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
                      "+" + with_commas((sector - first) * kSectorBytes), Anchor::middle);
         }
     }
-    const unsigned useful = useful_bytes_of(request);
+    const unsigned useful = touched_by(request).bytes;
     const auto moved = static_cast<unsigned>(sectors.size()) * kSectorBytes;
     const std::string verdict = moved == useful
                                     ? "nothing is moved in vain."

@@ -23,12 +23,12 @@ bool is_global(AccessKind kind) {
 auto interest_in_banks(const Request& request) {
     const Wavefronts wavefronts = wavefronts_of(request);
     return std::make_tuple(wavefronts.taken - wavefronts.fewest, __builtin_popcount(request.lanes),
-                           useful_bytes_of(request));
+                           touched_by(request).bytes);
 }
 
 auto interest_in_sectors(const Request& request) {
-    const unsigned useful = useful_bytes_of(request);
-    return std::make_tuple(sectors_of(request) * kSectorBytes - useful, useful);
+    const Touched touched = touched_by(request);
+    return std::make_tuple(touched.sectors * kSectorBytes - touched.bytes, touched.bytes);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "warp_requests.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <iterator>
 
 namespace xray {
@@ -21,8 +23,14 @@ unsigned lowest(unsigned lanes) {
     return static_cast<unsigned>(__builtin_ctz(lanes));
 }
 
+// Whether they are the same but for the address: compared as two words, since nothing is done as
+// often.
 bool same(const Access& a, const Access& b) {
-    return same_instruction(a, b) && a.bytes == b.bytes;
+    constexpr size_t kBytes = sizeof(Access) - offsetof(Access, place);
+    static_assert(kBytes == sizeof(a.place) + sizeof(a.path) + sizeof(a.bytes) + sizeof(a.kind) +
+                                sizeof(a.split),
+                  "what is compared has neither gaps nor an address in it");
+    return std::memcmp(&a.place, &b.place, kBytes) == 0;
 }
 
 }  // namespace
@@ -34,7 +42,7 @@ void WarpRequests::begin(unsigned existing) {
 }
 
 void WarpRequests::add(const WarpLogs& logs, FlowOrder& order, WarpEvents& events) {
-    learn(logs, order);
+    const bool alike = learn(logs, order);
     const bool in_place = keeping_ == 0;  // the usual case: nothing is copied
     for (unsigned lane = 0; lane < 32; lane++) {
         const cpu_device::AccessLog& log = logs.lane[lane];
@@ -50,12 +58,18 @@ void WarpRequests::add(const WarpLogs& logs, FlowOrder& order, WarpEvents& event
     // barrier, and never had, then all there is to say of the time before the meeting is known.
     const unsigned others = existing_ & ~logs.meeting;
     const bool all_known = logs.meeting != 0 && ((~logs.settled | lanes_with_more()) & others) == 0;
-    replay(all_known ? 0 : existing_ & (~logs.settled | logs.meeting), order, events);
+    const unsigned unsettled = all_known ? 0 : existing_ & (~logs.settled | logs.meeting);
+    const unsigned lanes = lanes_with_more();
+    if (in_place && alike && lanes != 0 && (unsettled & ~lanes) == 0) {
+        go_on(lanes, spans_[lowest(lanes)].left(), events);
+    }
+    replay(unsettled, order, events);
     keep_the_rest();
 }
 
-// Most often all lanes went the same way: then the first one's is enough.
-void WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
+// Most often all lanes went the same way: then the first one's is enough. Returns whether they did.
+bool WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
+    bool alike = true;
     const cpu_device::AccessLog* taught = nullptr;
     FlowOrder::Node from = FlowOrder::kStart, to = FlowOrder::kStart;
     for (unsigned left = existing_; left != 0; left &= left - 1) {
@@ -68,6 +82,7 @@ void WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
             last_[lane] = to;
             continue;
         }
+        alike = taught == nullptr;
         taught = &log;
         from = last_[lane];
         for (size_t i = 0; i < log.count; i++) {
@@ -75,6 +90,7 @@ void WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
         }
         to = last_[lane];
     }
+    return alike;
 }
 
 void WarpRequests::meet(unsigned lanes, bool synchronizes, WarpEvents& events) {
@@ -96,12 +112,14 @@ void WarpRequests::replay(unsigned unsettled, FlowOrder& order, WarpEvents& even
         // Whoever has nothing left may yet turn out to have done the same as the others.
         if ((unsettled & ~lanes) != 0 && !forced) return;
         const size_t steps = common_steps(lanes);
-        for (size_t step = 0; step < steps; step++) go_on(lanes, events);
-        if (steps != 0) continue;
+        if (steps != 0) {
+            go_on(lanes, steps, events);
+            continue;
+        }
         if (shortest_left(lanes & unsettled) < kLookAhead && !forced) return;
         const unsigned chosen = choose(lanes, order);
         if (chosen == 0) return;  // all stand at meetings with others of whom too little is known
-        go_on(chosen, events);
+        go_on(chosen, 1, events);
     }
 }
 
@@ -175,24 +193,28 @@ unsigned WarpRequests::choose(unsigned lanes, FlowOrder& order) const {
     return chosen;
 }
 
-void WarpRequests::go_on(unsigned lanes, WarpEvents& events) {
-    const Access& step = *spans_[lowest(lanes)].next;
-    const bool is_meeting = step.place == kMeeting;
-    const bool is_request = !is_meeting && step.kind != cpu_device::AccessKind::waypoint;
-    if (is_request) {
+// `lanes` do their next `steps` together, which are the same for all.
+void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
+    const Access* const way = spans_[lowest(lanes)].next;
+    for (size_t i = 0; i < steps; i++) {
+        const Access& step = way[i];
+        if (step.kind == AccessKind::waypoint) continue;
+        if (step.place == kMeeting) {
+            events.on_meeting(lanes, step.split);
+            continue;
+        }
         request_.place = step.place;
         request_.kind = step.kind;
         request_.bytes = step.bytes;
         request_.split = step.split;
         request_.lanes = lanes;
+        for (unsigned left = lanes; left != 0; left &= left - 1) {
+            const unsigned lane = lowest(left);
+            request_.address[lane] = spans_[lane].next[i].address;
+        }
+        events.on_request(request_);
     }
-    for (unsigned left = lanes; left != 0; left &= left - 1) {
-        const unsigned lane = lowest(left);
-        request_.address[lane] = spans_[lane].next->address;
-        spans_[lane].next++;
-    }
-    if (is_request) events.on_request(request_);
-    if (is_meeting) events.on_meeting(lanes, step.split);
+    for (unsigned left = lanes; left != 0; left &= left - 1) spans_[lowest(left)].next += steps;
 }
 
 void WarpRequests::keep_the_rest() {

@@ -62,7 +62,7 @@ private:
     };
     static constexpr uintptr_t kMeeting = 0;
 
-    void learn(const cpu_device::WarpLogs& logs, FlowOrder& order);
+    bool learn(const cpu_device::WarpLogs& logs, FlowOrder& order);
     // Replays until a lane of `unsettled` is needed of which nothing more is known.
     void replay(unsigned unsettled, FlowOrder& order, WarpEvents& events);
     unsigned lanes_with_more() const;
@@ -71,7 +71,7 @@ private:
     size_t common_steps(unsigned lanes) const;
     unsigned lanes_at_same(unsigned first, unsigned lanes) const;
     unsigned choose(unsigned lanes, FlowOrder& order) const;
-    void go_on(unsigned lanes, WarpEvents& events);
+    void go_on(unsigned lanes, size_t steps, WarpEvents& events);
     void keep_the_rest();
 
     unsigned existing_ = 0;

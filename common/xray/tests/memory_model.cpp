@@ -32,6 +32,7 @@ std::vector<Request> fused(const std::vector<Request>& requests) {
 }  // namespace
 
 TEST_CASE("sectors") {
+    const auto sectors_of = [](const Request& request) { return touched_by(request).sectors; };
     CHECK(sectors_of(request(4, [](unsigned lane) { return lane * 4; })) == 4);
     CHECK(sectors_of(request(16, [](unsigned lane) { return lane * 16; })) == 16);
     CHECK(sectors_of(request(2, [](unsigned lane) { return lane * 2; })) == 2);
@@ -47,6 +48,7 @@ TEST_CASE("sectors") {
 }
 
 TEST_CASE("useful bytes") {
+    const auto useful_bytes_of = [](const Request& request) { return touched_by(request).bytes; };
     CHECK(useful_bytes_of(request(4, [](unsigned lane) { return lane * 4; })) == 128);
     CHECK(useful_bytes_of(request(4, [](unsigned) { return 0; })) == 4);
     CHECK(useful_bytes_of(request(8, [](unsigned lane) { return lane * 4; })) == 132);
@@ -80,6 +82,45 @@ TEST_CASE("wider accesses go by halves and quarters of the warp") {
     CHECK(wavefronts(16, 128).taken == 32);  // eight of eight
     CHECK(wavefronts(16, 16, 0x000000ffu).taken == 1);
     CHECK(wavefronts(16, 16, 0x000000ffu).fewest == 1);
+}
+
+// Read off an H200, each pattern as a kernel of its own with one warp and one load of that width:
+// l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld and l1tex__data_bank_conflicts_..., nvcc 13.0.
+TEST_CASE("wavefronts and conflicts of an H200, for sixteen patterns in three widths") {
+    struct Pattern {
+        const char* name;
+        unsigned (*index)(unsigned lane);  // in elements of the width
+        unsigned taken[3];                 // with 4, 8 and 16 bytes
+        unsigned conflicts[3];
+    };
+    const Pattern patterns[] = {
+        {"contiguous", [](unsigned lane) { return lane; }, {1, 2, 4}, {0, 0, 0}},
+        {"one element", [](unsigned) { return 0u; }, {1, 1, 2}, {0, 0, 0}},
+        {"one per half", [](unsigned lane) { return lane / 16; }, {1, 1, 2}, {0, 0, 0}},
+        {"equal halves", [](unsigned lane) { return lane % 16; }, {1, 2, 4}, {0, 0, 0}},
+        {"equal quarters", [](unsigned lane) { return lane % 8; }, {1, 2, 4}, {0, 0, 0}},
+        {"every other", [](unsigned lane) { return 2 * lane; }, {2, 4, 8}, {1, 2, 4}},
+        {"equal pairs", [](unsigned lane) { return lane / 2; }, {1, 1, 2}, {0, 0, 0}},
+        {"halves 16 apart", [](unsigned lane) { return lane / 16 * 16; }, {1, 2, 2}, {0, 1, 0}},
+        {"even and odd", [](unsigned lane) { return lane % 2; }, {1, 1, 2}, {0, 0, 0}},
+        {"even, odd 16 apart", [](unsigned lane) { return lane % 2 * 16; }, {1, 2, 4}, {0, 1, 2}},
+        {"equal fours", [](unsigned lane) { return lane % 4; }, {1, 2, 4}, {0, 0, 0}},
+        {"one per quarter", [](unsigned lane) { return lane / 8; }, {1, 1, 2}, {0, 0, 0}},
+        {"halves, every other", [](unsigned lane) { return lane % 16 * 2; }, {1, 4, 8}, {0, 2, 4}},
+        {"16 apart", [](unsigned lane) { return 16 * lane; }, {16, 32, 32}, {15, 30, 28}},
+        {"halves swapped", [](unsigned lane) { return lane ^ 16; }, {1, 2, 4}, {0, 0, 0}},
+        {"permuted", [](unsigned lane) { return lane * 7 % 32; }, {1, 2, 4}, {0, 0, 0}},
+    };
+    for (const Pattern& pattern : patterns) {
+        for (unsigned width = 0; width < 3; width++) {
+            const unsigned bytes = 4u << width;
+            const Wavefronts wavefronts = wavefronts_of(
+                request(bytes, [&](unsigned lane) { return pattern.index(lane) * bytes; }));
+            INFO(pattern.name << ", " << bytes << " bytes");
+            CHECK(wavefronts.taken == pattern.taken[width]);
+            CHECK(wavefronts.taken - wavefronts.fewest == pattern.conflicts[width]);
+        }
+    }
 }
 
 TEST_CASE("neighbouring accesses fuse, up to 16 bytes") {
