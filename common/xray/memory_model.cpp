@@ -33,6 +33,17 @@ struct SortedAddresses {
     }
 };
 
+// Whether every lane wants the same as the one whose number differs in the bit `distance`.
+bool lanes_agree(const Request& request, unsigned distance) {
+    bool agree = true;
+    for_each_lane(request, [&](unsigned lane, uintptr_t address) {
+        const unsigned other = lane ^ distance;
+        const bool takes_part = (request.lanes >> other & 1) != 0;
+        agree &= !takes_part || request.address[other] == address;
+    });
+    return agree;
+}
+
 // Wavefronts for the lanes of one group: the most different words in one bank.
 unsigned wavefronts_of_group(const Request& group) {
     std::array<uintptr_t, kBanks> first_word;  // of each bank that is wanted
