@@ -333,6 +333,17 @@ std::string page_of(const CountedVariant& counted, bool lines) {
     return page;
 }
 
+int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
+                           AccessKind kind) {
+    const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
+    const auto sum = [&](const char* what) {
+        return static_cast<int64_t>(recorded.sum(name + what));
+    };
+    const Counts counts = total(counted.kernels, kind);
+    if (sum("_requests") != counts.requests) return sum("_conflicts");
+    return sum("_wavefronts") - (counts.wavefronts - counts.conflicts);
+}
+
 std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings) {
     std::string text;
     for (const Recording& recording : recordings) {
@@ -346,11 +357,12 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
         text += format("  %.2f MB asked for by loads, L2 gave %.2f, DRAM %.2f;\n",
                        megabytes("global_load_sectors", kSectorBytes),
                        megabytes("l2_read_sectors", kSectorBytes), megabytes("dram_read_bytes", 1));
-        text +=
-            format("  %.2f MB stored, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
-                   megabytes("global_store_sectors", kSectorBytes),
-                   megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
-                   found->sum("shared_load_conflicts") + found->sum("shared_store_conflicts"));
+        text += format(
+            "  %.2f MB stored, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
+            megabytes("global_store_sectors", kSectorBytes),
+            megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
+            static_cast<double>(recorded_conflicts(*found, counted, AccessKind::shared_load) +
+                                recorded_conflicts(*found, counted, AccessKind::shared_store)));
         for (const RecordedKernel& kernel : found->kernels) {
             const double spills = kernel.counters.at("spill_load_requests") +
                                   kernel.counters.at("spill_store_requests");

@@ -21,20 +21,6 @@ int64_t sectors_of(const CountedVariant& counted, AccessKind kind) {
     return total(counted.kernels, kind).sectors;
 }
 
-// The GPU's bank conflicts. Its own counter of them also counts, here and there, a request that
-// waited for data of a global load on their way to the same banks: a dozen more or less in
-// thousands, other ones at each run. So they are taken from the wavefronts, which have no such
-// noise: those beyond the fewest that these requests need. Where the compiler left requests out
-// (what only one thread needs, only its warp reads) that cannot be told, and the counter stands.
-int64_t recorded_conflicts(const RecordedVariant& recorded, const std::string& kind,
-                           const Counts& counted) {
-    const auto sum = [&](const char* what) {
-        return static_cast<int64_t>(recorded.sum("shared_" + kind + what));
-    };
-    if (sum("_requests") != counted.requests) return sum("_conflicts");
-    return sum("_wavefronts") - (counted.wavefronts - counted.conflicts);
-}
-
 }  // namespace
 
 TEST_CASE("a variant's declared traffic is what its kernels do") {
@@ -86,10 +72,10 @@ TEST_CASE("counts equal the counters recorded on an H200") {
                 equal("global_load_sectors", sectors_of(counted, AccessKind::global_load));
                 equal("global_store_requests", requests_of(counted, AccessKind::global_store));
                 equal("global_store_sectors", sectors_of(counted, AccessKind::global_store));
-                const Counts loads = total(counted.kernels, AccessKind::shared_load);
-                const Counts stores = total(counted.kernels, AccessKind::shared_store);
-                CHECK(recorded_conflicts(*recorded, "load", loads) == loads.conflicts);
-                CHECK(recorded_conflicts(*recorded, "store", stores) == stores.conflicts);
+                for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
+                    CHECK(recorded_conflicts(*recorded, counted, kind) ==
+                          total(counted.kernels, kind).conflicts);
+                }
             }
         }
     }
