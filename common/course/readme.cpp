@@ -117,11 +117,9 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
         "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
         "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
-        "passes both and counts twice.
-
-        ";
-        text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
-                         "written to DRAM"});
+        "passes both and counts twice.\n\n";
+    text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
+                     "written to DRAM"});
     for (const xray::Recording& recording : recordings) {
         for (const xray::RecordedVariant& variant : recording.variants) {
             if (variant.stage != stage.name) continue;
