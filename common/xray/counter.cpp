@@ -132,6 +132,7 @@ private:
 
     void end_fusion() {
         fusion_.end(fused_);
+        fusion_.forget_reads();
         count_fused();
     }
 

@@ -107,6 +107,7 @@ Wavefronts wavefronts_of(const Request& request) {
 }
 
 void AccessFusion::add(const Request& request, std::vector<Request>& done) {
+    if (is_repeated(request)) return;
     if (!chains_.empty() && (chains_.front().request.kind != request.kind ||
                              chains_.front().request.lanes != request.lanes)) {
         end(done);
@@ -121,6 +122,26 @@ void AccessFusion::add(const Request& request, std::vector<Request>& done) {
 void AccessFusion::end(std::vector<Request>& done) {
     for (const Chain& chain : chains_) append_pieces(chain, done);
     chains_.clear();
+}
+
+// Whether it reads what the same instruction of the same lanes read last, and nobody wrote since.
+bool AccessFusion::is_repeated(const Request& request) {
+    if (request.kind != AccessKind::shared_load) {
+        reads_.clear();
+        return false;
+    }
+    for (Request& read : reads_) {
+        if (read.place != request.place) continue;
+        bool same = read.lanes == request.lanes;
+        for_each_lane(request, [&](unsigned lane, uintptr_t address) {
+            same = same && read.address[lane] == address;
+        });
+        if (!same) read = request;
+        return same;
+    }
+    if (reads_.size() == kMostReads) reads_.clear();
+    reads_.push_back(request);
+    return false;
 }
 
 bool AccessFusion::join(Chain& chain, const Request& next) {

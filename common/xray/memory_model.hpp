@@ -34,17 +34,21 @@ struct Wavefronts {
 // words per wavefront, to all who want that word.
 Wavefronts wavefronts_of(const Request& request);
 
-// Joins accesses of a thread that follow each other in the program and in shared memory, as the
-// compiler does where it can prove the alignment. Here the addresses themselves are known: what is
-// joined is the most that a compiler may join.
+// What a compiler may make of accesses to shared memory. It joins those of a thread that follow each
+// other in the program and in memory, where it can prove the alignment. And it keeps in a register
+// what a loop reads again and again. Here the addresses themselves are known: what is joined or
+// left out is the most that a compiler may join or leave out.
 class AccessFusion {
 public:
     // Another shared load or store of the warp. Appends to `done` what nothing can be joined to
     // any more.
     void add(const Request& request, std::vector<Request>& done);
 
-    // Something came between.
+    // Something came between: nothing can be joined across it.
     void end(std::vector<Request>& done);
+
+    // Lanes met: what was read before may have changed.
+    void forget_reads() { reads_.clear(); }
 
 private:
     // Neighbours, as one request that may be 3, 6 or 12 bytes wide.
@@ -55,8 +59,12 @@ private:
     static bool join(Chain& chain, const Request& next);
     static void append_pieces(const Chain& chain, std::vector<Request>& done);
 
+    bool is_repeated(const Request& request);
+
     static constexpr size_t kMostChains = 8;
+    static constexpr size_t kMostReads = 8;
     std::vector<Chain> chains_;
+    std::vector<Request> reads_;  // the last of each instruction, since a store or a meeting
 };
 
 }  // namespace xray

@@ -340,8 +340,9 @@ int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant
         return static_cast<int64_t>(recorded.sum(name + what));
     };
     const Counts counts = total(counted.kernels, kind);
-    if (sum("_requests") != counts.requests) return sum("_conflicts");
-    return sum("_wavefronts") - (counts.wavefronts - counts.conflicts);
+    if (counts.requests == 0) return sum("_wavefronts");
+    const int64_t fewest = counts.wavefronts - counts.conflicts;
+    return sum("_wavefronts") - sum("_requests") * fewest / counts.requests;
 }
 
 std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings) {

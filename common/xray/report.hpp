@@ -35,9 +35,9 @@ bool traffic_agrees(const CountedVariant& counted);
 // The GPU's bank conflicts in shared loads (or stores) of what was counted here. Its own counter of
 // them also counts, here and there, a request that waited for data of a global load on their way to
 // the same banks: a dozen more or less in thousands, other ones at each run. So they are taken from
-// the wavefronts, which have no such noise: those beyond the fewest that these requests need. Where
-// the compiler left requests out (what only one thread needs, only its warp reads) that cannot be
-// told, and the counter stands.
+// the wavefronts, which have no such noise: those beyond the fewest that so many requests need. (The
+// GPU may have made fewer requests than were counted: what only one thread needs, only its warp
+// reads.)
 int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
                            AccessKind kind);
 

@@ -162,3 +162,18 @@ TEST_CASE("neighbouring accesses fuse, up to 16 bytes") {
         CHECK(fused({piece(0, 4), piece(2, 4)}).size() == 2);
     }
 }
+
+TEST_CASE("what a loop reads again and again is read once") {
+    const auto read = [](unsigned index) {
+        return request(4, [=](unsigned) { return index * 4; });
+    };
+    Request other = read(0);
+    other.place = 2;
+    Request write = read(0);
+    write.kind = AccessKind::shared_store;
+
+    CHECK(fused({read(0), read(0), read(0)}).size() == 1);
+    CHECK(fused({read(0), read(2), read(0)}).size() == 3);       // another word each time
+    CHECK(fused({read(0), other, read(0), other}).size() == 2);  // two such reads
+    CHECK(fused({read(0), write, read(0)}).size() == 3);         // it may have changed
+}
