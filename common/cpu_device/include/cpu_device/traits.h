@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Small helpers the device headers share.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
