@@ -2,7 +2,11 @@
 //
 // Every variant of every stage, counted, against what its lesson declares and against what a GPU
 // counted.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
 #include "common/testing/catch.hpp"
+#include "common/xray/draw_variant.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
 #include "common/xray/variant_run.hpp"
@@ -30,6 +34,43 @@ TEST_CASE("a variant's declared traffic is what its kernels do") {
                 const CountedVariant counted = count(stage.name, variant, shape);
                 INFO(page_of(counted, true));
                 CHECK(traffic_agrees(counted));
+            }
+        }
+    }
+}
+
+TEST_CASE("what is shown fits 80 columns, and what is written is JSON") {
+    const std::vector<Recording> recordings = read_recordings(recordings_path("NVIDIA H200"));
+    std::vector<CountedVariant> all;
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    for (const runner::Stage& stage : stages) {
+        for (const runner::Variant& variant : stage.variants) {
+            all.push_back(count(stage.name, variant, kUsualShape));
+            std::istringstream page(page_of(all.back(), true) +
+                                    recorded_text(all.back(), recordings) + legend());
+            for (std::string line; std::getline(page, line);) {
+                INFO(line);
+                CHECK(line.size() <= 80);
+            }
+        }
+    }
+    const auto json = nlohmann::json::parse(json_of(all));
+    REQUIRE(json.at("variants").size() == all.size());
+    const auto& kernel = json.at("variants").at(0).at("kernels").at(0);
+    CHECK(kernel.at("global_load").at("requests") ==
+          all.front().kernels.front().total(AccessKind::global_load).requests);
+    CHECK_FALSE(kernel.at("lines").empty());
+}
+
+TEST_CASE("every variant has its pictures") {
+    for (const runner::Stage& stage : runner::all_stages()) {
+        for (const runner::Variant& variant : stage.variants) {
+            const std::vector<Picture> pictures = pictures_of(stage.name, variant, kUsualShape);
+            REQUIRE_FALSE(pictures.empty());
+            for (const Picture& picture : pictures) {
+                CHECK_THAT(picture.name, StartsWith(stage.name + "_" + variant.name));
+                CHECK_THAT(picture.svg, StartsWith("<svg") && EndsWith("</svg>\n"));
+                CHECK_THAT(picture.svg, !ContainsSubstring("an unknown line"));
             }
         }
     }
