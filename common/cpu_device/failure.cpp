@@ -38,6 +38,14 @@ std::string coordinates(uint3 at) {
            ")";
 }
 
+// A large frame touches each of its pages when its function begins, from the top down: where no other
+// thread's stack lies below, the first page that is not there.
+bool is_below_stack(uintptr_t address) {
+    constexpr uintptr_t kFarthest = 1 << 24;
+    const uintptr_t low = current.lane->stack_low;
+    return address < low && low - address <= kFarthest;
+}
+
 // What a fault means in the terms of the kernel's author.
 void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
     const uintptr_t address = as_address(info.si_addr);
@@ -48,6 +56,10 @@ void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
         failure.set_what("the kernel executed a trap");
     } else if (signal == watchdog_signal()) {
         describe_timeout(failure);
+    } else if (is_below_stack(address)) {
+        failure.code = cudaErrorHardwareStackError;
+        failure.set_what("stack overflow: local variables of the thread take more than %zu KB",
+                         kStackBytes / 1024);
     } else if (address == 0) {
         failure.code = cudaErrorIllegalAddress;
         failure.set_what("access through a null pointer, or a misaligned one that no hook saw");
