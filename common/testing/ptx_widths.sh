@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Holds what nvcc makes of the kernels to the accesses that the lessons speak of. No GPU is needed:
+# it is all in the PTX. ptx_widths.sh NVCC [WORK_FOLDER]; exits 77 where there is no nvcc.
+set -euo pipefail
+
+# Every kernel of the stages with all its accesses to global memory: ld or st, and the bytes of one
+# thread's access. (Read-only loads would be ld.nc4, copies into shared memory cp.async16.)
+readonly table="
+01_naive_softmax   naive_softmax::thread_per_row_kernel       ld4 st4
+01_naive_softmax   naive_softmax::block_per_row_kernel        ld4 st4
+02_safe_softmax    safe_softmax::block_per_row_kernel         ld4 st4
+03_online_softmax  online_softmax::block_per_row_kernel       ld4 st4
+03_online_softmax  online_softmax::log_sum_exp_kernel         ld4 st4
+03_online_softmax  online_softmax::slice_normalizer_kernel    ld4 st8
+03_online_softmax  online_softmax::split_row_kernel           ld4 ld8 st4
+"
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+nvcc=${1:-}
+work=${2:-$(mktemp -d)}
+[[ $# -gt 1 ]] || trap 'rm -rf "$work"' EXIT
+if [[ ! -x $nvcc ]]; then
+    echo "skipped: no nvcc here"
+    exit 77
+fi
+
+# A line "KERNEL ACCESS..." for each kernel in a PTX file, with its mangled name; "local" stands for
+# any use of local memory, where variables go that found no register.
+accesses() {
+    awk '
+        function bytes(instruction) {
+            match(instruction, /[0-9]+$/)
+            size = substr(instruction, RSTART) / 8
+            if (match(instruction, /\.v[248]\./)) size *= substr(instruction, RSTART + 2, 1)
+            return size
+        }
+        function note(access) { if (!((kernel, access) in seen)) found[kernel] = found[kernel] " " access
+                                seen[kernel, access] = 1 }
+        /\.(entry|func) / && !/\.extern/ { match($0, /[_a-zA-Z][_a-zA-Z0-9$]*\(/)
+                                           kernel = substr($0, RSTART, RLENGTH - 1); found[kernel] = "" }
+        { sub(/^[ \t]*@!?%p[0-9]+[ \t]*/, ""); gsub(/^[ \t]+/, ""); instruction = $1; sub(/;$/, "", instruction) }
+        instruction ~ /^(ld|st)\..*global/ {
+            note(substr(instruction, 1, 2) (instruction ~ /\.nc\./ ? ".nc" : "") bytes(instruction)) }
+        instruction ~ /^cp\.async\.c[ag]\./ { split($0, operands, /, */); note("cp.async" operands[3] + 0) }
+        instruction ~ /^((ld|st)\.)?local/ || instruction == ".local" { note("local") }
+        END { for (kernel in found) print kernel found[kernel] }' "$1"
+}
+
+sorted() {
+    tr ' ' '\n' | sort | paste -sd' '
+}
+
+failures=0
+wrong() {
+    echo "WRONG: $*"
+    failures=$((failures + 1))
+}
+
+stages=$(awk 'NF { print $1 }' <<<"$table" | sort -u)
+for stage in $stages; do
+    "$nvcc" -std=c++17 -ptx -arch=sm_80 -I "$root" "$root/$stage/stage.cu" -o "$work/$stage.ptx" || wrong "nvcc on $stage" &
+done
+wait
+
+for stage in $stages; do
+    [[ -e $work/$stage.ptx ]] || { wrong "$stage/stage.cu does not compile" && continue; }
+    accesses "$work/$stage.ptx" >"$work/$stage.accesses"
+    while read -r of kernel expected; do
+        [[ $of == "$stage" ]] || continue
+        space=${kernel%%::*} name=${kernel##*::}
+        instances=$(grep "^_ZN${#space}$space${#name}$name" "$work/$stage.accesses" || true)
+        [[ $instances ]] || { wrong "$stage: no kernel $kernel" && continue; }
+        while read -r mangled found; do
+            [[ $(sorted <<<"$found") == $(sorted <<<"$expected") ]] ||
+                wrong "$kernel: expected $expected, found ${found:-nothing} ($mangled)"
+        done <<<"$instances"
+        echo "$kernel: $expected, $(wc -l <<<"$instances") instance(s)"
+        known=${known:-}" _ZN${#space}$space${#name}$name"
+    done <<<"$table"
+    # A kernel that the table does not know is a lesson that nobody holds to its word.
+    while read -r mangled _; do
+        for prefix in $known; do [[ $mangled != "$prefix"* ]] || continue 2; done
+        wrong "$stage: $mangled is not in the table of ${BASH_SOURCE[0]##*/}"
+    done <"$work/$stage.accesses"
+done
+exit $((failures > 0))
