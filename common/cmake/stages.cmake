@@ -7,14 +7,19 @@ add_library(course_main OBJECT common/course/main.cpp)
 target_link_libraries(course_main PRIVATE xray_command runner course strict_warnings)
 target_compile_options(course_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
 
-# add_stage_program(PROGRAM STAGE...): a program that knows these stages.
-function(add_stage_program program)
+# write_stage_list(RESULT PROGRAM STAGE...): the source file with which PROGRAM knows these stages.
+function(write_stage_list result program)
     set(list "${CMAKE_BINARY_DIR}/generated/stages_of_${program}.cpp")
+    set(${result} "${list}" PARENT_SCOPE)
     string(REGEX REPLACE "([^;]+);?" "runner::Stage describe_\\1();\n" STAGE_DECLARATIONS "${ARGN}")
     string(REGEX REPLACE "([^;]+)" "describe_\\1()" STAGE_CALLS "${ARGN}")
     string(REPLACE ";" ", " STAGE_CALLS "${STAGE_CALLS}")
     configure_file("${PROJECT_SOURCE_DIR}/common/cmake/stage_list.cpp.in" "${list}" @ONLY)
+endfunction()
 
+# add_stage_program(PROGRAM STAGE...): a program that knows these stages.
+function(add_stage_program program)
+    write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
     target_link_libraries(${program} PRIVATE course_main ${descriptions} xray_command runner course strict_warnings)
@@ -29,10 +34,26 @@ function(add_stage name)
     add_device_program(example_${name} ${name}/example.cu)
     target_link_libraries(example_${name} PRIVATE strict_warnings)
 
+    if(STAGES_BACKEND STREQUAL "cpu")
+        add_debug_program(${name})
+    endif()
+
     add_course_test(test_${name} ${name}/test.cu)
     if(TARGET test_${name})
         target_link_libraries(test_${name} PRIVATE describe_${name} runner)
     endif()
+endfunction()
+
+# debug_03_online_softmax: the stage's kernels, compiled so that a debugger finds every variable, and what opens one.
+add_library(debuggable INTERFACE)
+target_compile_options(debuggable INTERFACE -O0)
+function(add_debug_program name)
+    add_device_objects(debug_describe_${name} ${name}/stage.cu)
+    target_link_libraries(debug_describe_${name} PRIVATE debuggable strict_warnings)  # behind the -O1 of device_flags
+    write_stage_list(list debug_${name} ${name})
+    add_executable(debug_${name} common/course/debug.cpp "${list}")
+    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner strict_warnings)
+    set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
 # `stages`: every stage in one program, which takes a verb.

@@ -43,7 +43,7 @@ describe_gpu() {
     fi
 
     printf '\nOptional tools\n'
-    for tool in gdb cuda-gdb compute-sanitizer ncu; do
+    for tool in cuda-gdb compute-sanitizer ncu; do
         path=$(PATH=$PATH:${nvcc%/*} && type -P "$tool") || path="not here"
         row "$tool" "$path"
     done
@@ -76,6 +76,7 @@ doctor() {
     describe_needs "Needed by run, list, header, example" build
     describe_needs "Needed by the CPU device" cpu
     describe_needs "Needed by test" test
+    describe_needs "Needed by debug" debug
     describe_needs "Needed by lint" lint
     describe_gpu
 
@@ -87,6 +88,7 @@ doctor() {
 
     describe_cure "\`./stages run\`" build "$device"
     describe_cure "\`./stages test\`" test
+    describe_cure "\`./stages debug\`" debug
     describe_cure "\`./stages lint\`" lint
     if [[ $reason == nvcc* && -n $(list_gpus) ]]; then
         printf '\nA GPU without a compiler for it. Get the CUDA toolkit (%s or newer; not the driver again):\n' "$oldest_cuda"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example xray ncu readme doctor lint"
+readonly verbs="run test list header example xray ncu debug readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -15,6 +15,7 @@ usage: ./stages VERB [STAGE...] [flags]
   example  run the smallest program that uses a stage
   xray     count what kernels touch: sectors, bank conflicts, races
   ncu      record a GPU's own counters, with Nsight Compute
+  debug    stop in gdb inside one thread of a kernel
   readme   write the figures of the lessons from what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
@@ -58,6 +59,15 @@ Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named." ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
 Records what the GPU itself counts, to compare with xray. Needs Nsight Compute." ;;
+        debug) echo "usage: ./stages debug STAGE [--block B] [--thread T] [flags]
+Runs a kernel on the CPU device (also where a GPU is) and stops in gdb at its first
+line, in thread T of block B: numbers (x runs fastest) or x,y,z; 0 unless told.
+\`next\` keeps to that thread. Without a terminal gdb's commands come from stdin.
+
+  --variant NAME      default: the stage's first
+  --kernel NAME       or part of it; default: the first that the variant launches
+  --shape ROWSxCOLS   default: 256x1024
+  --batch COMMAND     what gdb is to do before it leaves; may be repeated" ;;
         readme) echo "usage: ./stages readme [--check]
 Writes the generated parts of the stages' READMEs anew, from common/recorded and
 from the x-ray's counts." ;;

@@ -28,7 +28,8 @@ check_format() {
 }
 
 check_scripts() {
-    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run common/testing/front_door/*.sh)
+    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run common/testing/*.sh \
+        common/testing/front_door/*.sh common/course/tests/*.sh)
 }
 
 # clang reads g++'s command lines, but for the flags that instrument kernels and its own -Werror.

@@ -16,6 +16,7 @@ build  header:CLI/CLI.hpp           libcli11-dev             CLI11
 build  header:nlohmann/json.hpp     nlohmann-json3-dev       nlohmann-json
 cpu    library:libboost_context.so  libboost-context-dev     Boost.Context
 test   header:catch2/catch_all.hpp,catch2/catch.hpp  catch2  Catch2, version 2 or 3
+debug  command:gdb                  gdb                      gdb
 lint   command:git                  git                      git
 lint   command:clang-format         clang-format             clang-format (14 decides)
 lint   command:clang-tidy           clang-tidy               clang-tidy

@@ -46,7 +46,7 @@ expect() {
 # --- words -------------------------------------------------------------------------------------
 expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
-for verb in run test list header example xray ncu readme doctor lint; do
+for verb in run test list header example xray ncu debug readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
 done
 expect 2 "no verb 'tset'; did you mean 'test'" tset
@@ -56,6 +56,8 @@ expect 2 "no stage '7'; the stages are: 01_naive_softmax 03_online_softmax 13_on
 expect 2 "no stage 'softmax'" test softmax
 expect 2 "'online' may be 03_online_softmax,13_online_topk" run online
 expect 2 "example takes one stage" example
+expect 2 "debug takes one stage" debug
+expect 2 "on a GPU cuda-gdb does, at ./build/cuda/03_online_softmax" debug 3 --device cuda
 expect 2 "lint takes --fix or nothing" lint --fiks
 expect 2 "doctor takes no words" doctor everything
 
@@ -149,6 +151,9 @@ expect 0 'stages\[xray 01_naive_softmax --lines\]' xray --lines naive
 expect 0 'example_01_naive_softmax\[left --right\]' example 01 -- left --right
 expect 8 'ctest --test-dir .*/build/cpu --output-on-failure --parallel [0-9]+' test
 expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_softmax ' test 1 -V
+expect 2 "missing for .*debug.* gdb" debug 3 --no-install
+stand_in gdb <<<'echo "GNU gdb 13.1"'
+expect 0 'debug_03_online_softmax\[--block 0 --thread 5\]' debug 3 --block 0 --thread 5
 touch broken
 expect 1 "error: 'rwo' was not declared.*the build failed; all it said: .*/build/cpu/build.log" run 1
 
