@@ -18,10 +18,6 @@ constexpr unsigned kMostWarps = 32;
 // A kernel with more different hazards than this has one cause for them all.
 constexpr size_t kMostHazards = 64;
 
-bool is_shared(AccessKind kind) {
-    return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
-}
-
 struct SiteHash {
     size_t operator()(const Site& site) const {
         return (site.place ^ static_cast<size_t>(site.kind) << 56) * 0x9E3779B97F4A7C15u;

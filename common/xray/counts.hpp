@@ -17,6 +17,10 @@ namespace xray {
 
 using cpu_device::AccessKind;
 
+inline bool is_shared(AccessKind kind) {
+    return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
+}
+
 struct Counts {
     int64_t requests = 0;
     int64_t accesses = 0;      // requests times the lanes that took part

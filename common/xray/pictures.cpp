@@ -8,6 +8,7 @@
 #include <map>
 
 #include "memory_model.hpp"
+#include "report_words.hpp"
 #include "svg.hpp"
 
 namespace xray {
@@ -57,15 +58,6 @@ void draw_lanes(Svg& svg, unsigned lanes, const char* what) {
 }
 
 constexpr double kLaneBottom = kLaneTop + kBox;
-
-std::string with_commas(uintptr_t value) {
-    std::string digits = std::to_string(value);
-    for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-        digits = digits.substr(0, static_cast<size_t>(at)) + "," +
-                 digits.substr(static_cast<size_t>(at));
-    }
-    return digits;
-}
 
 // What is known of a set of elements, whatever their order.
 struct Normalizer {
@@ -225,7 +217,8 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
         }
         if (number++ % every == 0) {
             svg.text(x + width / 2, kSectorsTop + kHeight + 24, 15,
-                     "+" + with_commas((sector - first) * kSectorBytes), Anchor::middle);
+                     "+" + grouped(static_cast<int64_t>((sector - first) * kSectorBytes)),
+                     Anchor::middle);
         }
     }
     const unsigned useful = touched_by(request).bytes;
@@ -234,11 +227,11 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
                                     ? "nothing is moved in vain."
                                     : printed("%.3g", static_cast<double>(moved) / useful) +
                                           " bytes are moved for each one wanted.";
-    svg.text(
-        kMargin, 690, 20,
-        "global " + std::string(verb_of(request.kind)) + " of " + std::to_string(request.bytes) +
-            " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") + ", " +
-            with_commas(moved) + " bytes for " + with_commas(useful) + " wanted; " + verdict);
+    svg.text(kMargin, 690, 20,
+             "global " + std::string(verb_of(request.kind)) + " of " +
+                 std::to_string(request.bytes) +
+                 " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") +
+                 ", " + grouped(moved) + " bytes for " + grouped(useful) + " wanted; " + verdict);
     return svg.finished();
 }
 

@@ -2,39 +2,15 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "memory_model.hpp"
+#include "report_words.hpp"
 
 namespace xray {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kPageWidth = 80;
-
-__attribute__((format(printf, 1, 2))) std::string format(const char* format, ...) {
-    char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    std::vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
-// 16384 as "16,384".
-std::string grouped(int64_t value) {
-    const std::string digits = std::to_string(value);
-    std::string text;
-    for (size_t i = 0; i < digits.size(); i++) {
-        if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
-    return text;
-}
 
 double ratio(int64_t a, int64_t b) {
     return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
@@ -49,50 +25,6 @@ std::string text_of(dim3 extent) {
     if (extent.y * extent.z > 1) text += " x " + std::to_string(extent.y);
     if (extent.z > 1) text += " x " + std::to_string(extent.z);
     return text;
-}
-
-bool is_shared(AccessKind kind) {
-    return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
-}
-
-struct Word {
-    AccessKind kind;
-    const char* plural;  // in tables
-    const char* key;     // in JSON
-};
-const std::vector<Word> kWords = {
-    {AccessKind::global_load, "global loads", "global_load"},
-    {AccessKind::global_store, "global stores", "global_store"},
-    {AccessKind::global_atomic, "global atomics", "global_atomic"},
-    {AccessKind::constant_load, "constant loads", "constant_load"},
-    {AccessKind::constant_store, "__device__ stores", "constant_store"},
-    {AccessKind::shared_load, "shared loads", "shared_load"},
-    {AccessKind::shared_store, "shared stores", "shared_store"},
-    {AccessKind::shared_atomic, "shared atomics", "shared_atomic"},
-    {AccessKind::remote_load, "cluster loads", "remote_load"},
-    {AccessKind::remote_store, "cluster stores", "remote_store"},
-    {AccessKind::remote_atomic, "cluster atomics", "remote_atomic"},
-    {AccessKind::bulk_load, "bulk copies from", "bulk_load"},
-    {AccessKind::bulk_store, "bulk copies to", "bulk_store"},
-};
-
-const Word& word_for(AccessKind kind) {
-    return *std::find_if(kWords.begin(), kWords.end(),
-                         [&](const Word& word) { return word.kind == kind; });
-}
-
-// A kernel's accesses of one kind: its own, and those that CUB makes for itself.
-struct Split {
-    Counts own, cub;
-};
-
-Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kind) {
-    Split split;
-    for (const auto& [site, counts] : kernel.sites) {
-        if (site.kind != kind) continue;
-        (sources.in_cub(site.place) ? split.cub : split.own) += counts;
-    }
-    return split;
 }
 
 std::string global_row(const char* label, const Counts& counts, int64_t elements) {
@@ -247,66 +179,6 @@ std::string heading(const CountedVariant& counted) {
            std::string(kPageWidth, '-') + "\n";
 }
 
-Json to_json(const Counts& counts) {
-    return {{"requests", counts.requests},
-            {"accesses", counts.accesses},
-            {"bytes", counts.bytes},
-            {"useful_bytes", counts.useful_bytes},
-            {"sectors", counts.sectors},
-            {"split_requests", counts.split_requests},
-            {"wavefronts", counts.wavefronts},
-            {"conflicts", counts.conflicts},
-            {"fused_requests", counts.fused_requests},
-            {"fused_wavefronts", counts.fused_wavefronts},
-            {"fused_conflicts", counts.fused_conflicts}};
-}
-
-Json to_json(const Hazard& hazard, const SourceMap& sources) {
-    const auto toucher = [&](const Toucher& side) {
-        return Json{{"thread", side.thread},
-                    {"line", sources.text_of(side.place)},
-                    {"writes", side.writes}};
-    };
-    Json json = {{"times", hazard.times},
-                 {"block", {hazard.block.x, hazard.block.y, hazard.block.z}}};
-    if (hazard.first.place != 0) json["first"] = toucher(hazard.first);
-    json["second"] = toucher(hazard.second);
-    return json;
-}
-
-Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
-    const dim3 grid = kernel.configuration.grid, block = kernel.configuration.block;
-    Json json = {{"name", kernel.name},
-                 {"grid", {grid.x, grid.y, grid.z}},
-                 {"block", {block.x, block.y, block.z}},
-                 {"shared_bytes", kernel.configuration.shared_bytes},
-                 {"launches", kernel.launches},
-                 {"barriers", kernel.barriers},
-                 {"warp_syncs", kernel.warp_syncs},
-                 {"warp_exchanges", kernel.warp_exchanges}};
-    for (const Word& word : kWords) {
-        const Split counts = split(kernel, sources, word.kind);
-        if (counts.own.requests != 0) json[word.key] = to_json(counts.own);
-        if (counts.cub.requests != 0) json[std::string("cub_") + word.key] = to_json(counts.cub);
-    }
-    json["lines"] = Json::array();
-    for (const auto& [site, counts] : kernel.sites) {
-        const Line& line = sources.line_of(site.place);
-        json["lines"].push_back({{"file", line.file},
-                                 {"line", line.number},
-                                 {"cub", line.in_cub},
-                                 {"kind", word_for(site.kind).key},
-                                 {"counts", to_json(counts)}});
-    }
-    json["races"] = Json::array();
-    for (const Hazard& race : kernel.races) json["races"].push_back(to_json(race, sources));
-    json["uninitialized_reads"] = Json::array();
-    for (const Hazard& read : kernel.uninitialized_reads) {
-        json["uninitialized_reads"].push_back(to_json(read, sources));
-    }
-    return json;
-}
-
 }  // namespace
 
 std::string page_of(const CountedVariant& counted, bool lines) {
@@ -331,18 +203,6 @@ std::string page_of(const CountedVariant& counted, bool lines) {
                    declared.loads, declared.stores, found.loads, found.stores,
                    traffic_agrees(counted) ? "" : "  <- DIFFERS");
     return page;
-}
-
-int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
-                           AccessKind kind) {
-    const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
-    const auto sum = [&](const char* what) {
-        return static_cast<int64_t>(recorded.sum(name + what));
-    };
-    const Counts counts = total(counted.kernels, kind);
-    if (counts.requests == 0) return sum("_wavefronts");
-    const int64_t fewest = counts.wavefronts - counts.conflicts;
-    return sum("_wavefronts") - sum("_requests") * fewest / counts.requests;
 }
 
 std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings) {
@@ -384,26 +244,6 @@ std::string legend() {
            "of shared memory; a conflict is one more than needed. Counted on the CPU: a\n"
            "GPU's own counters say the same. Not seen: caches, DRAM, occupancy, register\n"
            "spills, time.\n";
-}
-
-std::string json_of(const std::vector<CountedVariant>& all) {
-    Json json = {{"schema", 1}, {"variants", Json::array()}};
-    for (const CountedVariant& counted : all) {
-        const runner::Traffic declared = counted.variant->traffic, found = counted.traffic();
-        Json variant = {{"stage", counted.stage},
-                        {"variant", counted.variant->name},
-                        {"rows", counted.shape.rows},
-                        {"cols", counted.shape.cols},
-                        {"dtype", "float32"},
-                        {"declared", {{"loads", declared.loads}, {"stores", declared.stores}}},
-                        {"counted", {{"loads", found.loads}, {"stores", found.stores}}},
-                        {"kernels", Json::array()}};
-        for (const KernelCounts& kernel : counted.kernels) {
-            variant["kernels"].push_back(to_json(kernel, counted.sources));
-        }
-        json["variants"].push_back(std::move(variant));
-    }
-    return json.dump(1) + "\n";
 }
 
 }  // namespace xray

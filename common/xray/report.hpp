@@ -6,40 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "common/runner/stage.hpp"
-#include "counts.hpp"
+#include "counted_variant.hpp"
 #include "recorded.hpp"
-#include "source_map.hpp"
 
 namespace xray {
-
-// A variant of a stage, counted.
-struct CountedVariant {
-    std::string stage;
-    const runner::Variant* variant;
-    runner::Shape shape;
-    std::vector<KernelCounts> kernels;
-    SourceMap sources;
-
-    // Accesses to global memory per element, of float size: comparable with the variant's traffic.
-    runner::Traffic traffic() const;
-};
-
-// Runs the variant once and counts. Throws CudaError.
-CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape);
-
-// Whether the counted traffic is the declared one. What a variant keeps in its workspace is no part
-// of what its lesson declares, nor is a result per row: so much may be counted on top.
-bool traffic_agrees(const CountedVariant& counted);
-
-// The GPU's bank conflicts in shared loads (or stores) of what was counted here. Its own counter of
-// them also counts, here and there, a request that waited for data of a global load on their way to
-// the same banks: a dozen more or less in thousands, other ones at each run. So they are taken from
-// the wavefronts, which have no such noise: those beyond the fewest that so many requests need. (The
-// GPU may have made fewer requests than were counted: what only one thread needs, only its warp
-// reads.)
-int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
-                           AccessKind kind);
 
 // At most 80 columns. `lines`: also each source line.
 std::string page_of(const CountedVariant& counted, bool lines);

@@ -12,10 +12,6 @@ bool is_first(uint3 block) {
     return block.x == 0 && block.y == 0 && block.z == 0;
 }
 
-bool is_shared(AccessKind kind) {
-    return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
-}
-
 bool is_global(AccessKind kind) {
     return kind == AccessKind::global_load || kind == AccessKind::global_store;
 }

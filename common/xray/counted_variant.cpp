@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "counted_variant.hpp"
+
 #include "counter.hpp"
-#include "report.hpp"
 #include "variant_run.hpp"
 
 namespace xray {
@@ -44,6 +45,18 @@ bool traffic_agrees(const CountedVariant& counted) {
     const runner::Traffic found = counted.traffic();
     return agrees(found.loads, variant.traffic.loads, scratch_reads) &&
            agrees(found.stores, variant.traffic.stores, scratch + results);
+}
+
+int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
+                           AccessKind kind) {
+    const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
+    const auto sum = [&](const char* what) {
+        return static_cast<int64_t>(recorded.sum(name + what));
+    };
+    const Counts counts = total(counted.kernels, kind);
+    if (counts.requests == 0) return sum("_wavefronts");
+    const int64_t fewest = counts.wavefronts - counts.conflicts;
+    return sum("_wavefronts") - sum("_requests") * fewest / counts.requests;
 }
 
 }  // namespace xray

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "report_words.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+
+namespace xray {
+
+std::string format(const char* format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+std::string grouped(int64_t value) {
+    const std::string digits = std::to_string(value);
+    std::string text;
+    for (size_t i = 0; i < digits.size(); i++) {
+        if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
+    return text;
+}
+
+const std::vector<Word>& all_words() {
+    static const std::vector<Word> words = {
+        {AccessKind::global_load, "global loads", "global_load"},
+        {AccessKind::global_store, "global stores", "global_store"},
+        {AccessKind::global_atomic, "global atomics", "global_atomic"},
+        {AccessKind::constant_load, "constant loads", "constant_load"},
+        {AccessKind::constant_store, "__device__ stores", "constant_store"},
+        {AccessKind::shared_load, "shared loads", "shared_load"},
+        {AccessKind::shared_store, "shared stores", "shared_store"},
+        {AccessKind::shared_atomic, "shared atomics", "shared_atomic"},
+        {AccessKind::remote_load, "cluster loads", "remote_load"},
+        {AccessKind::remote_store, "cluster stores", "remote_store"},
+        {AccessKind::remote_atomic, "cluster atomics", "remote_atomic"},
+        {AccessKind::bulk_load, "bulk copies from", "bulk_load"},
+        {AccessKind::bulk_store, "bulk copies to", "bulk_store"},
+    };
+    return words;
+}
+
+const Word& word_for(AccessKind kind) {
+    return *std::find_if(all_words().begin(), all_words().end(),
+                         [&](const Word& word) { return word.kind == kind; });
+}
+
+Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kind) {
+    Split split;
+    for (const auto& [site, counts] : kernel.sites) {
+        if (site.kind != kind) continue;
+        (sources.in_cub(site.place) ? split.cub : split.own) += counts;
+    }
+    return split;
+}
+
+}  // namespace xray
