@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "memory_model.hpp"
