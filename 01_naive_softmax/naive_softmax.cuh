@@ -6,7 +6,7 @@
 //   new here   one formula on two mappings: a thread per row, and a block per row
 //   traffic    2 reads + 1 write per element, in both
 //   accepts    rows x cols floats, row-major; y may be x
-//   careful    expf overflows above 88.7 and vanishes below -103.9: such rows come out as NaN or 0
+//   careful    expf overflows above 88.7 and fades below -87: such rows come out NaN, inf or 0
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 1
 #pragma once
 #include <algorithm>

@@ -8,14 +8,13 @@ int main() {
     const int cols = 8;
     float row[cols] = {1, 2, 3, 4, 5, 6, 7, 8};
     float* device = nullptr;
-    cudaMalloc(&device, sizeof(row));
-    cudaMemcpy(device, row, sizeof(row), cudaMemcpyHostToDevice);
-
-    const cudaError_t status =
-        online_softmax::block_per_row(device, device, 1, cols, nullptr);  // in place
-
-    cudaMemcpy(row, device, sizeof(row), cudaMemcpyDeviceToHost);
-    cudaFree(device);
+    cudaError_t status = cudaMalloc(&device, sizeof(row));
+    if (status == cudaSuccess) {
+        cudaMemcpy(device, row, sizeof(row), cudaMemcpyHostToDevice);
+        status = online_softmax::block_per_row(device, device, 1, cols, nullptr);  // in place
+        cudaMemcpy(row, device, sizeof(row), cudaMemcpyDeviceToHost);
+        cudaFree(device);
+    }
     if (status != cudaSuccess) return std::fprintf(stderr, "%s\n", cudaGetErrorString(status)), 1;
     for (float y : row) std::printf("%.4f ", y);
     std::printf("\n");

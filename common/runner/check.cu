@@ -70,7 +70,9 @@ __host__ __device__ inline Verdict against_reference(double x, const RowReferenc
 // A result as a probability, whatever the operation.
 __host__ __device__ inline double probability(double x, double y, Operation operation) {
     if (operation == Operation::softmax) return y;
-    return operation == Operation::log_softmax ? exp(y) : x == -INFINITY ? 0 : exp(x - y);
+    if (operation == Operation::log_softmax) return exp(y);
+    if (fabs(y) == INFINITY) return NAN;  // the row holds +inf, or nothing but -inf
+    return x == -INFINITY && y == y ? 0 : exp(x - y);
 }
 
 // How far such a probability may lie from the true one.

@@ -52,12 +52,14 @@ struct RowSummarizer {
 };
 
 // How stage 01's promise reads for a row: exp(x) and its sum fit a float, or overflow, or vanish;
-// or lie so near the border that either may happen.
+// or lie so near the border that either may happen. A subnormal sum is such a border: it has lost
+// digits, and its reciprocal may be infinite.
 enum class ExpRange { fits, overflows, vanishes, border };
 
 constexpr double kLogLargest = 88.722839;  // log of the largest float
 constexpr double kLogSmallest =
-    -103.972077;  // log of half the smallest float: anything less rounds to 0
+    -103.972077;                      // log of half the smallest float: anything less rounds to 0
+constexpr double kLogNormal = -87.0;  // just above log of the smallest normal float
 constexpr double kBorder = 1e-3;
 
 __host__ __device__ inline ExpRange exp_range(const RowSummary& row) {
@@ -65,12 +67,14 @@ __host__ __device__ inline ExpRange exp_range(const RowSummary& row) {
     const double log_sum = row.max + log(row.sum);
     if (log_sum > kLogLargest + kBorder) return ExpRange::overflows;
     if (row.max < kLogSmallest - kBorder) return ExpRange::vanishes;
-    return log_sum > kLogLargest - kBorder || row.max < -80 ? ExpRange::border : ExpRange::fits;
+    const bool border = log_sum > kLogLargest - kBorder || log_sum < kLogNormal;
+    return border ? ExpRange::border : ExpRange::fits;
 }
 
 // A row as seen by the judge of one variant: what is worth computing once a row.
 struct RowReference {
     RowSummary row;
+    int64_t cols;
     double log_sum;  // of exp(x - max)
     double base;     // the part of the error bound that all elements share
     ExpRange range;  // fits, for variants that do not overflow
@@ -82,7 +86,7 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
         static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
     const double base = log(static_cast<double>(cols)) + serial_adds +
                         log2(static_cast<double>(rules.threads_per_row)) + 8;
-    return {row, log(row.sum), base, rules.overflows ? exp_range(row) : ExpRange::fits};
+    return {row, cols, log(row.sum), base, rules.overflows ? exp_range(row) : ExpRange::fits};
 }
 
 // What one element of the result must be.
@@ -120,15 +124,19 @@ __host__ __device__ inline Expected expected(double x, const RowReference& refer
 
     if (rules.operation == Operation::log_softmax) {
         if (x == -INFINITY) return {-INFINITY, 0};
-        return {x - row.max - reference.log_sum, 0x1p-24 * (row.max - x + reference.base)};
+        const double value = x - row.max - reference.log_sum;
+        if (value < -FLT_MAX) return {-INFINITY, 0};
+        return {value, 0x1p-24 * (row.max - x + reference.base)};
     }
 
     if (x == -INFINITY) return {0, 0};
     const double value = exp(x - row.max) / row.sum;
     const double distance = rules.overflows ? fabs(x) : row.max - x;
     double slack = kSubnormalSlack;
-    if (rules.overflows)
-        slack += 0x1p-149 * exp(-row.max) / row.sum;  // exp(x) may itself be subnormal
+    if (rules.overflows) {  // exp(x) may itself be subnormal, here and in every term of the sum
+        slack +=
+            (1 + value * static_cast<double>(reference.cols)) * 0x1p-149 * exp(-row.max) / row.sum;
+    }
     return {value, value * 0x1p-24 * (distance + reference.base) + slack};
 }
 

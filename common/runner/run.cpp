@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <limits>
 
@@ -111,6 +112,7 @@ Rules rules_of(const Variant& variant, Shape shape) {
 // What validating one variant has shown so far.
 struct Validation {
     int cases = 0;
+    int at_border = 0;   // cases with rows whose result stage 01 leaves open
     int overflowed = 0;  // cases in which rows overflowed, as promised
     Report worst;        // the report with the largest error
     double worst_previous = 0;
@@ -121,6 +123,7 @@ struct Validation {
     void add(const Case& one, const Report& report) {
         ++cases;
         overflowed += report.promised > 0;
+        at_border += report.unchecked > 0;
         worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
         if (report.worst_share > worst.worst_share) worst = report;
         if (!report.good())
@@ -267,13 +270,18 @@ private:
                            ? std::to_string(result.cases) + " of " + std::to_string(result.cases)
                            : "WRONG",
                        number(result.worst.worst_share, 2),
-                       result.compared ? number(result.worst_previous, 2) : "-",
-                       result.overflowed == 0
-                           ? ""
-                           : std::to_string(result.overflowed) + " overflow, as promised"});
+                       result.compared ? number(result.worst_previous, 2) : "-", remark(result)});
         }
         table.print();
         for (size_t i = 0; i < chosen_.size(); ++i) print_failures(*chosen_[i], results_[i]);
+    }
+
+    static std::string remark(const Validation& result) {
+        if (result.at_border > 0) {
+            return std::to_string(result.at_border) + " left open: see 01";
+        }
+        if (result.overflowed == 0) return "";
+        return std::to_string(result.overflowed) + " overflow, as promised";
     }
 
     static void print_failures(const Variant& variant, const Validation& result) {
@@ -520,6 +528,20 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
     }
 }
 
+// Finds out before the work whether its results can be kept.
+void prepare_outputs(const RunOptions& options) {
+    const auto require_writable = [](const std::filesystem::path& folder) {
+        std::error_code error;
+        std::filesystem::create_directories(folder, error);
+        if (access(folder.c_str(), W_OK) == 0) return;
+        throw FileError(folder.string() + ": not a folder that can be written to");
+    };
+    require_writable(options.out);
+    if (options.save_output.empty()) return;
+    const std::filesystem::path folder = std::filesystem::path(options.save_output).parent_path();
+    require_writable(folder.empty() ? "." : folder);
+}
+
 }  // namespace
 
 const Stage& find_stage(const std::vector<Stage>& all, std::string word) {
@@ -549,8 +571,13 @@ Shape parse_shape(const std::string& text) {
         }
         return static_cast<int64_t>(std::stoll(digits));
     };
-    return {size(text.substr(0, cross)),
-            size(cross == std::string::npos ? "" : text.substr(cross + 1))};
+    const Shape shape{size(text.substr(0, cross)),
+                      size(cross == std::string::npos ? "" : text.substr(cross + 1))};
+    constexpr int64_t kMostElements = int64_t{1} << 40;  // 4 TB of floats
+    if (shape.cols > kMostElements / shape.rows) {
+        throw UsageError("--shape " + text + ": more elements than any device holds");
+    }
+    return shape;
 }
 
 ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
@@ -565,6 +592,8 @@ ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
         array = read_npy(options.input_file, 2);
         if (array->values.empty()) throw FileError(options.input_file + ": it holds no elements");
     }
+
+    prepare_outputs(options);
 
     bool good = true;
     for (const Stage* stage : stages) {

@@ -152,6 +152,36 @@ TEST_CASE("stage 01's promise is checked, not waved through") {
     CHECK(judge(x, promised, shape).mismatches == 6);  // and the other way round
 }
 
+TEST_CASE("a sum that is subnormal is left open and counted, not called right") {
+    const Rules naive{Operation::softmax, true, 1};
+    const std::vector<float> x(16, -95.f);
+    const Report report = judge(x, std::vector<float>(16, kInf), {4, 4}, naive);
+    CHECK(report.unchecked == 16);
+    CHECK(report.checked == 0);
+    const std::vector<float> low(16, -86.f);  // a normal sum: all is checked
+    CHECK(judge(low, std::vector<float>(16, 0.25f), {4, 4}, naive).checked == 16);
+    CHECK(judge(low, std::vector<float>(16, kInf), {4, 4}, naive).mismatches == 16);
+}
+
+TEST_CASE("rows of -inf alone compare as what they are, whatever the operation") {
+    const std::vector<float> x(6, -kInf);
+    const std::vector<float> nan(6, kNaN);
+    const std::vector<float> infinite(2, -kInf);
+    const Result log_softmax{nan.data(), {Operation::log_softmax, false, 1}};
+    const Result softmax{nan.data(), {Operation::softmax, false, 1}};
+    const Result log_sum_exp{infinite.data(), {Operation::log_sum_exp, false, 1}};
+    CHECK(check_on_host(x.data(), {2, 3}, log_sum_exp, &log_softmax).good());
+    CHECK(check_on_host(x.data(), {2, 3}, log_softmax, &softmax).good());
+    const std::vector<float> zeros(2, 0.f);
+    const Result wrong{zeros.data(), {Operation::log_sum_exp, false, 1}};
+    CHECK_FALSE(check_on_host(x.data(), {2, 3}, wrong, &log_softmax).good());
+}
+
+TEST_CASE("a log-probability below the range of float is -inf") {
+    const std::vector<float> x = {3e38f, -3e38f};
+    CHECK(judge(x, {0, -kInf}, {1, 2}, {Operation::log_softmax, false, 1}).good());
+}
+
 TEST_CASE("a comparison passes within the sum of both bounds and fails beyond it") {
     const Shape shape{2, 1000};
     const std::vector<float> x = values_of(Input::normal, shape);

@@ -124,6 +124,8 @@ TEST_CASE("what makes no sense is answered with what would") {
     expect_usage_error("stages run 03 --shape 0x5", "both at least 1");
     expect_usage_error("stages run 03 --shape -3x5", "ROWSxCOLS is wanted");
     expect_usage_error("stages run 03 --shape 99999999999999x5", "ROWSxCOLS is wanted");
+    expect_usage_error("stages run 03 --shape 4294967296x4294967296", "more elements");
+    expect_usage_error("stages run 03 --out /proc/results", "not a folder that can be written to");
     expect_usage_error("stages run 03 --dtype int8", "float32");
     expect_usage_error("stages run 03 --device tpu", "cuda");
     expect_usage_error("stages run 03 --save-output y.npy", "--save-output needs");

@@ -21,6 +21,7 @@ unset CXX CUDACXX CUDA_HOME CUDA_PATH
 
 # stand_in NAME: a program NAME whose text is read from here.
 stand_in() {
+    rm -f "$sandbox/tools/$1"  # it may be a link to the machine's own: that must not be written to
     { echo "#!$sandbox/tools/bash" && cat; } >"$sandbox/tools/$1"
     chmod +x "$sandbox/tools/$1"
 }
