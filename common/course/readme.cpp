@@ -89,10 +89,9 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
         };
         const xray::Counts loads = total(counted.kernels, AccessKind::global_load);
         const xray::Counts stores = total(counted.kernels, AccessKind::global_store);
-        const xray::Counts shared_loads = total(counted.kernels, AccessKind::shared_load);
-        const xray::Counts shared_stores = total(counted.kernels, AccessKind::shared_store);
         const double conflicts =
-            static_cast<double>(shared_loads.conflicts + shared_stores.conflicts);
+            static_cast<double>(counted_conflicts(counted, AccessKind::shared_load) +
+                                counted_conflicts(counted, AccessKind::shared_store));
         const runner::Traffic traffic = counted.traffic();
         const std::string conflicts_gpu =
             gpu == nullptr ? "not recorded"

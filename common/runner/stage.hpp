@@ -60,6 +60,11 @@ struct Variant {
     // Scratch bytes this shape needs; empty for none.
     std::function<size_t(Shape)> workspace_bytes = {};
 
+    // Which of the x-ray's two counts of bank conflicts the compiled kernel shows: that of its shared
+    // accesses as written, or that of neighbouring ones fused, as nvcc does where it can prove the
+    // alignment.
+    bool shared_accesses_fuse = false;
+
     // Stage 01's promise: rows whose exp(x) leaves the range of float come out as NaN or 0. Where
     // true, the runner holds such rows to exactly that.
     bool overflows = false;

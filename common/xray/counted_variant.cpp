@@ -47,6 +47,11 @@ bool traffic_agrees(const CountedVariant& counted) {
            agrees(found.stores, variant.traffic.stores, scratch + results);
 }
 
+int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind) {
+    const Counts counts = total(counted.kernels, kind);
+    return counted.variant->shared_accesses_fuse ? counts.fused_conflicts : counts.conflicts;
+}
+
 int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
                            AccessKind kind) {
     const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
@@ -54,9 +59,12 @@ int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant
         return static_cast<int64_t>(recorded.sum(name + what));
     };
     const Counts counts = total(counted.kernels, kind);
-    if (counts.requests == 0) return sum("_wavefronts");
-    const int64_t fewest = counts.wavefronts - counts.conflicts;
-    return sum("_wavefronts") - sum("_requests") * fewest / counts.requests;
+    const bool fuse = counted.variant->shared_accesses_fuse;
+    const int64_t requests = fuse ? counts.fused_requests : counts.requests;
+    if (requests == 0) return sum("_wavefronts");
+    const int64_t fewest =
+        (fuse ? counts.fused_wavefronts : counts.wavefronts) - counted_conflicts(counted, kind);
+    return sum("_wavefronts") - sum("_requests") * fewest / requests;
 }
 
 }  // namespace xray

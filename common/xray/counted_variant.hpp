@@ -31,6 +31,9 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant, r
 // of what its lesson declares, nor is a result per row: so much may be counted on top.
 bool traffic_agrees(const CountedVariant& counted);
 
+// Bank conflicts in shared loads (or stores), in the column that the variant names.
+int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind);
+
 // The GPU's bank conflicts in shared loads (or stores) of what was counted here. Its own counter of
 // them also counts, here and there, a request that waited for data of a global load on their way to
 // the same banks: a dozen more or less in thousands, other ones at each run. So they are taken from

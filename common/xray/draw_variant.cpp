@@ -10,9 +10,9 @@ namespace xray {
 namespace {
 
 // By thread the elements of x that it had read before it met others. Empty where the kernel read
-// something else, or nobody met anybody.
+// something else, merges no pairs, or nobody met anybody.
 std::vector<std::vector<float>> values_read(const KernelScene& scene, const VariantRun& run) {
-    if (scene.collectives.empty() || scene.collectives.front() == 0) return {};
+    if (!scene.pairs || scene.collectives.empty() || scene.collectives.front() == 0) return {};
     const std::vector<float> x = run.values();
     const auto base = reinterpret_cast<uintptr_t>(run.x());
     std::vector<std::vector<float>> values(scene.read.size());

@@ -46,6 +46,8 @@ void Scenes::on_request(uint3 block, unsigned warp, const Request& request) {
         const bool more =
             !scene.shared || interest_in_banks(request) > interest_in_banks(*scene.shared);
         if (more) scene.shared = request;
+        scene.pairs =
+            scene.pairs || (request.kind == AccessKind::shared_store && request.bytes == 8);
     }
     if (is_global(request.kind)) {
         const bool more =

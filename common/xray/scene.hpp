@@ -24,6 +24,8 @@ struct KernelScene {
     // By warp, up to the block's first barrier.
     std::vector<unsigned> collectives;
     unsigned barriers = 0;
+    bool pairs =
+        false;  // something of 8 bytes is passed through shared memory: (m, d), in this course
 };
 
 class Scenes : public Listener {
