@@ -349,9 +349,9 @@ private:
         table.print();
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
-            "  GB/s: bytes of x and of the result over the median time, caches flushed. roof: a\n"
-            "  copy of the same bytes, timed in turn. speed-up: over the variant before it that\n"
-            "  computes the same.\n");
+            "  GB/s: bytes of x and of the result over the median time, caches flushed. roof:\n"
+            "  a copy of the same bytes, timed in turn. speed-up: over the variant before\n"
+            "  that computes the same.\n");
     }
 
     // Times the variant and holds what the last launch left to the reference.
@@ -381,7 +381,7 @@ private:
     void warn_if_odd(const Variant& variant, Shape shape, const TimedVariant& time) {
         if (time.work.us_median < 0.98 * time.roof.us_median) {
             warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) +
-                                " is faster than its roof: one of the two is not what it seems");
+                                " is faster than its roof");
         }
         if (time.work.us_p90 > 1.25 * time.work.us_p10) {
             warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) +
