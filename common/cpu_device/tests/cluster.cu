@@ -156,9 +156,8 @@ TEST_CASE("mistakes in clusters") {
     DeviceArray<int> data(64);
     CHECK(launch_cluster(divergent_cluster_barrier, 4, 64, 2, 0, data.data()) ==
           cudaErrorLaunchFailure);
-    check_failure(cudaErrorLaunchFailure,
-                  {"kernel divergent_cluster_barrier, block (", "divergent",
-                   at_line("tests/cluster.cu", kClusterBarrierLine)});
+    check_failure(cudaErrorLaunchFailure, {"kernel divergent_cluster_barrier, block (", "divergent",
+                                           at_line("tests/cluster.cu", kClusterBarrierLine)});
     CHECK(launch_cluster(read_past_a_peer, 2, 64, 2, 256, data.data()) == cudaErrorIllegalAddress);
     check_failure(cudaErrorIllegalAddress, {"thread (63,0,0): load of 4 bytes",
                                             "byte 256 of the 256 bytes of dynamic shared",
