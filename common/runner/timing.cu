@@ -2,6 +2,7 @@
 #include "common/runner/timing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include "common/runner/device.hpp"
@@ -82,7 +83,7 @@ private:
 Timing summarize(std::vector<double> us) {
     std::sort(us.begin(), us.end());
     const auto at = [&](double share) {
-        return us[static_cast<size_t>(share * static_cast<double>(us.size() - 1) + 0.5)];
+        return us[static_cast<size_t>(std::lround(share * static_cast<double>(us.size() - 1)))];
     };
     return {at(0.5), us.front(), at(0.1), at(0.9), static_cast<int>(us.size())};
 }

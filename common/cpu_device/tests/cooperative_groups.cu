@@ -94,7 +94,7 @@ TEST_CASE("tiles") {
     const auto received = values.values();
     for (int thread = 0; thread < kThreads; ++thread) {
         const int first = thread / 16 * 16, rank = thread % 16;
-        const int* text = &seen[static_cast<size_t>(3 * thread)];
+        const int* text = &seen[size_t{3} * static_cast<size_t>(thread)];
         CHECK(text[0] == rank + 1600 + 10000 * (thread / 16) + 6000000);
         CHECK(text[1] == thread % 4 + 400 + 10000 * (rank / 4) + 4000000);
         CHECK(text[2] == thread % 8);
@@ -104,7 +104,7 @@ TEST_CASE("tiles") {
             if ((first + other) % 3 == 0) thirds |= 1u << other;
             if (other % 4 == rank % 4) same |= 1u << other;
         }
-        const float* row = &received[static_cast<size_t>(8 * thread)];
+        const float* row = &received[size_t{8} * static_cast<size_t>(thread)];
         CHECK(row[0] == static_cast<float>(first + 3));
         CHECK(row[1] == static_cast<float>(rank < 2 ? thread : thread - 2));
         CHECK(row[2] == static_cast<float>(rank % 4 == 3 ? thread : thread + 1));

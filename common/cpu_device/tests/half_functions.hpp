@@ -17,10 +17,11 @@ namespace HALF_FUNCTIONS {
 using namespace half_test;
 
 template <class To, class From>
-To bits_to(From from) {
+To bits_to(const From& from) {
     static_assert(sizeof(To) == sizeof(From), "bits can only be kept between types of one size");
     To to;
-    std::memcpy(static_cast<void*>(&to), &from, sizeof to);
+    // The packed types copy as plain bytes do, though their constructors keep them from saying so.
+    std::memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof to);
     return to;
 }
 
@@ -30,10 +31,10 @@ inline uint64_t as_bits(__half x) {
 inline uint64_t as_bits(__nv_bfloat16 x) {
     return bits_to<uint16_t>(x);
 }
-inline uint64_t as_bits(__half2 x) {
+inline uint64_t as_bits(const __half2& x) {
     return bits_to<uint32_t>(x);
 }
-inline uint64_t as_bits(__nv_bfloat162 x) {
+inline uint64_t as_bits(const __nv_bfloat162& x) {
     return bits_to<uint32_t>(x);
 }
 inline uint64_t as_bits(float x) {

@@ -150,7 +150,7 @@ __global__ void reduce_kernel(unsigned* results, int* signed_results) {
     // Odd and even lanes reduce apart.
     const unsigned mask = lane % 2 == 0 ? 0x55555555u : 0xaaaaaaaau;
     unsigned* row = results + lane * 6;
-    if (lane % 2 == 0) {
+    if (lane % 2 == 0) {  // NOLINT(bugprone-branch-clone): two meetings, in two places
         row[0] = __reduce_add_sync(mask, x);
         signed_results[lane * 3] = __reduce_add_sync(mask, y);
     } else {
