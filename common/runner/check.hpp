@@ -9,6 +9,11 @@
 
 namespace runner {
 
+// How the judge has to take a result of this variant at this shape.
+inline Rules rules_of(const Variant& variant, Shape shape) {
+    return {variant.operation, variant.overflows, variant.threads_per_row(shape)};
+}
+
 // A result and how it was computed.
 struct Result {
     const float* y = nullptr;

@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string version_text(int version) {  // CUDA counts 13000 for 13.0
-    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
-
 Json header() {
     cudaDeviceProp properties{};
     int driver = 0;
@@ -87,6 +83,10 @@ Json to_json(const Record& record) {
 }
 
 }  // namespace
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 double gigabytes_per_second(int64_t bytes, double us) {
     return static_cast<double>(bytes) / us / 1e3;

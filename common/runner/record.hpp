@@ -28,6 +28,9 @@ struct Record {
     std::optional<double> speedup;
 };
 
+// CUDA's versions of itself and of its driver as text: it counts 13000 for 13.0.
+std::string version_text(int version);
+
 double gigabytes_per_second(int64_t bytes, double us);
 
 // Writes `directory`/`stage`.json, making the directory. The file appears whole or not at all;

@@ -105,10 +105,6 @@ private:
     DeviceBuffer<unsigned char> workspace_;
 };
 
-Rules rules_of(const Variant& variant, Shape shape) {
-    return {variant.operation, variant.overflows, variant.threads_per_row(shape)};
-}
-
 // What validating one variant has shown so far.
 struct Validation {
     int cases = 0;

@@ -27,9 +27,7 @@ inline size_t size_of(Shape shape) {
 inline size_t output_size(const Variant& variant, Shape shape) {
     return static_cast<size_t>(runner::output_elements(variant.operation, shape));
 }
-inline runner::Rules rules_of(const Variant& variant, Shape shape) {
-    return {variant.operation, variant.overflows, variant.threads_per_row(shape)};
-}
+using runner::rules_of;
 
 // Launches the variant from x to y (device memory) and waits.
 inline void launch(const Variant& variant, const float* x, float* y, Shape shape) {

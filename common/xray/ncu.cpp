@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "common/runner/build_info.hpp"
+#include "common/runner/record.hpp"
 #include "variant_run.hpp"
 
 namespace xray {
@@ -133,7 +134,7 @@ Recording new_recording() {
     runner::check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
     recording.gpu = properties.name;
     recording.nvcc = runner::build_info().nvcc;
-    recording.driver = std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+    recording.driver = runner::version_text(driver);
     const std::string version = ncu_version();
     recording.ncu = version.substr(0, version.find_first_of(" \n"));
     recording.commit = runner::build_info().commit;
