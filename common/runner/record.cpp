@@ -88,6 +88,10 @@ std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+std::string record_header() {
+    return header().dump();
+}
+
 double gigabytes_per_second(int64_t bytes, double us) {
     return static_cast<double>(bytes) / us / 1e3;
 }

@@ -31,6 +31,9 @@ struct Record {
 // CUDA's versions of itself and of its driver as text: it counts 13000 for 13.0.
 std::string version_text(int version);
 
+// What every file of records opens with, as JSON text: schema, GPU, versions, commit, date.
+std::string record_header();
+
 double gigabytes_per_second(int64_t bytes, double us);
 
 // Writes `directory`/`stage`.json, making the directory. The file appears whole or not at all;

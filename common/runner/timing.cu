@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <utility>
 
 #include "common/runner/device.hpp"
 
@@ -90,34 +92,83 @@ Timing summarize(std::vector<double> us) {
 
 }  // namespace
 
-std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
-    Flush flush;
-    Event start;
-    Event stop;
-    const cudaStream_t stream = nullptr;
-    const auto once = [&](const Work& work) {
-        flush(stream);
-        check_cuda(cudaEventRecord(start.handle, stream), "recording an event");
-        work(stream);
-        check_cuda(cudaEventRecord(stop.handle, stream), "recording an event");
-        check_cuda(cudaEventSynchronize(stop.handle), "running the timed work");
-        float ms = 0;
-        check_cuda(cudaEventElapsedTime(&ms, start.handle, stop.handle), "reading the clock");
-        return 1e3 * ms;
-    };
+namespace {
 
-    const auto round_of_all = [&] {
-        double us = 0;
-        for (const Work& work : contenders) us += once(work);
-        return us;
-    };
-    constexpr double kBudgetUs = 300e3;  // of GPU time; enough rounds that the median settles
-    double round_us = round_of_all();    // the first also loads the kernels
-    if (round_us < kBudgetUs) round_us = round_of_all();
-    const int rounds = std::clamp(static_cast<int>(kBudgetUs / std::max(round_us, 1.0)), 3, 101);
+// Takes samples of work on the default stream.
+class Clock {
+public:
+    double microseconds(const Work& work) {
+        // A sample that the GPU was too early for is taken again; twice in a row, and the stall is
+        // what was too short, not the host that was held up.
+        constexpr int kTries = 16;
+        constexpr double kShortestStall = 20e3;  // ns
+        constexpr double kLongestStall = 20e6;
+        for (int tries = 0; tries < kTries; ++tries) {
+            if (tries > 1) stall_ = std::clamp(2 * stall_, kShortestStall, kLongestStall);
+            if (sample(work)) return 1e3 * elapsed();
+        }
+        throw std::runtime_error(
+            "the timed work waits for the GPU, so that its time cannot be taken");
+    }
+
+    // Runs the work without a look at the clock: kernels are loaded, compiled, tuned.
+    void warm_up(const Work& work) { sample(work); }
+
+private:
+    // Whether all was queued before the GPU came to the start event.
+    bool sample(const Work& work) {
+        if (stall_ > 0) spin_for(static_cast<long long>(stall_), stream_);
+        flush_(stream_);
+        check_cuda(cudaEventRecord(start_.handle, stream_), "recording an event");
+        work(stream_);
+        check_cuda(cudaGetLastError(), "launching the timed work");
+        check_cuda(cudaEventRecord(stop_.handle, stream_), "recording an event");
+        const cudaError_t started = cudaEventQuery(start_.handle);
+        if (started == cudaErrorNotReady) {
+            cudaGetLastError();  // an answer, not a failure: nobody is to find it later
+        } else {
+            check_cuda(started, "flushing the caches");
+        }
+        check_cuda(cudaEventSynchronize(stop_.handle), "running the timed work");
+        return started == cudaErrorNotReady;
+    }
+
+    double elapsed() const {
+        float ms = 0;
+        check_cuda(cudaEventElapsedTime(&ms, start_.handle, stop_.handle), "reading the clock");
+        return ms;
+    }
+
+    Flush flush_;
+    Event start_;
+    Event stop_;
+    cudaStream_t stream_ = nullptr;
+    double stall_ = 0;  // ns
+};
+
+}  // namespace
+
+std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
+    Clock clock;
+    for (const Work& work : contenders) clock.warm_up(work);
+
+    // As many rounds as each contender has time for: a slow one sits some of them out, evenly, and
+    // takes no samples from the others.
+    constexpr double kBudgetUs = 75e3;  // of GPU time each; enough that the median settles
+    constexpr int kFewest = 3;
+    constexpr int kMost = 101;
+    std::vector<int> wanted;
+    for (const Work& work : contenders) {
+        const double us = std::max(clock.microseconds(work), 1.0);
+        wanted.push_back(static_cast<int>(std::clamp<double>(kBudgetUs / us, kFewest, kMost)));
+    }
+    const int rounds = wanted.empty() ? 0 : *std::max_element(wanted.begin(), wanted.end());
     std::vector<std::vector<double>> us(contenders.size());
     for (int round = 0; round < rounds; ++round) {
-        for (size_t i = 0; i < contenders.size(); ++i) us[i].push_back(once(contenders[i]));
+        for (size_t i = 0; i < contenders.size(); ++i) {
+            const bool takes_part = (round + 1) * wanted[i] / rounds > round * wanted[i] / rounds;
+            if (takes_part) us[i].push_back(clock.microseconds(contenders[i]));
+        }
     }
 
     std::vector<Timing> timings;
@@ -125,11 +176,12 @@ std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
     return timings;
 }
 
-TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes) {
+TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const void* x,
+                             size_t bytes) {
     const auto packs = static_cast<int64_t>(std::max<size_t>(1, bytes / sizeof(float4)));
     const auto* source = static_cast<const float4*>(x);
-    std::vector<Work> contenders = {
-        work, [](cudaStream_t stream) { empty_kernel<<<1, 32, 0, stream>>>(); }};
+    std::vector<Work> contenders = works;
+    contenders.push_back([](cudaStream_t stream) { empty_kernel<<<1, 32, 0, stream>>>(); });
 
     DeviceBuffer<float4> copy(roof == Roof::copy ? static_cast<size_t>(packs) : 0);
     DeviceBuffer<float> sink(1);
@@ -151,12 +203,19 @@ TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t b
         });
     }
 
-    const std::vector<Timing> timings = time_alternately(contenders);
-    TimedVariant result{timings[0], timings[2], timings[1]};
-    for (size_t i = 3; i < timings.size(); ++i) {
+    std::vector<Timing> timings = time_alternately(contenders);
+    TimedTogether result{{}, timings[works.size() + 1], timings[works.size()]};
+    for (size_t i = works.size() + 2; i < timings.size(); ++i) {
         if (timings[i].us_median < result.roof.us_median) result.roof = timings[i];
     }
+    timings.resize(works.size());
+    result.works = std::move(timings);
     return result;
+}
+
+TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes) {
+    const TimedTogether timed = time_with_roof(std::vector<Work>{work}, roof, x, bytes);
+    return {timed.works.front(), timed.roof, timed.empty};
 }
 
 void spin_for(long long nanoseconds, cudaStream_t stream) {

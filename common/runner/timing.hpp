@@ -22,7 +22,11 @@ using Work = std::function<void(cudaStream_t)>;
 // Times several pieces of work in turn, over and over, so that a change of clock or temperature
 // meets all of them alike. Before each, a buffer of twice the L2's size is read: the work finds
 // nothing of its data there. The flush is queued ahead of the start event, so that the GPU is still
-// busy while the host queues the rest, and no launch latency is timed.
+// busy while the host queues the rest, and no launch latency is timed: a sample counts only if the
+// GPU had not come to the start event when the stop event was queued. For work that takes the host
+// longer than the flush takes the GPU (a call from Python: 10 to 40 us a launch), a stall is queued
+// ahead of the flush, for all contenders alike, and grows until it suffices. std::runtime_error for
+// work that waits for the GPU itself: its time cannot be told from the stall's.
 std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
 
 // What no kernel of this traffic can beat, measured: the roof.
@@ -40,6 +44,15 @@ struct TimedVariant {
 // The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its
 // own.
 TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes);
+
+// The same for several pieces of work, timed in turn with one roof and one empty kernel.
+struct TimedTogether {
+    std::vector<Timing> works;
+    Timing roof;
+    Timing empty;
+};
+TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const void* x,
+                             size_t bytes);
 
 // A kernel of known cost, for the test of the clock itself: spins for at least that many
 // nanoseconds.
