@@ -16,10 +16,12 @@
 #include <memory>
 #include <string_view>
 
+#include "shared_memory.hpp"
+
 namespace cpu_device {
 namespace {
 
-// Calls use(symbol, name) for each defined symbol of the executable file.
+// Calls use(symbol, name) for each defined symbol of the file.
 template <class Use>
 void for_each_symbol(const std::string& path, Use use) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -60,9 +62,20 @@ bool is_shared_variable(std::string_view name) {
     return true;
 }
 
-int describe_executable(dl_phdr_info* info, size_t, void* result) {
+// Whether this file's code lies in the object: the kernels linked with it lie in the same.
+bool is_ours(const dl_phdr_info& info) {
+    static const char somewhere = 0;
+    const auto address = reinterpret_cast<uintptr_t>(&somewhere) - info.dlpi_addr;
+    return std::any_of(info.dlpi_phdr, info.dlpi_phdr + info.dlpi_phnum, [&](const auto& segment) {
+        return segment.p_type == PT_LOAD && address - segment.p_vaddr < segment.p_memsz;
+    });
+}
+
+int describe_program(dl_phdr_info* info, size_t, void* result) {
+    if (!is_ours(*info)) return 0;
     auto& image = *static_cast<ProgramImage*>(result);
     image.load_offset = info->dlpi_addr;
+    if (info->dlpi_name[0] != '\0') image.path = info->dlpi_name;  // the executable has no name
     image.all.low = image.code.low = UINTPTR_MAX;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr)& segment = info->dlpi_phdr[i];
@@ -76,7 +89,7 @@ int describe_executable(dl_phdr_info* info, size_t, void* result) {
         widen(image.all);
         if ((segment.p_flags & PF_X) != 0) widen(image.code);
     }
-    return 1;  // the executable comes first; nothing else is wanted
+    return 1;
 }
 
 ProgramImage read_program_image() {
@@ -84,7 +97,7 @@ ProgramImage read_program_image() {
     char path[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     if (length > 0) image.path.assign(path, static_cast<size_t>(length));
-    dl_iterate_phdr(describe_executable, &image);
+    dl_iterate_phdr(describe_program, &image);
     for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
         if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && symbol.st_size > 0 &&
             is_shared_variable(name)) {
@@ -104,9 +117,12 @@ const ProgramImage& program_image() {
 }
 
 uintptr_t thread_local_block() {
+    // A library's block comes into being with a thread's first access to it.
+    [[maybe_unused]] const volatile unsigned char first_access = *dynamic_shared_memory();
     uintptr_t address = 0;
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* result) {
+            if (!is_ours(*info)) return 0;
             *static_cast<uintptr_t*>(result) = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
             return 1;
         },

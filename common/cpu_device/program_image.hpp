@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The running executable as a file and in memory: where it lies, its symbols, its thread-local
-// variables, which are what __shared__ variables become here.
+// The program with the kernels (an executable, or a library that something else has loaded) as a
+// file and in memory: where it lies, its symbols, its thread-local variables, which are what
+// __shared__ variables become here.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ struct ProgramImage {
 // Read once, at the first call. Without a symbol table `shared` is empty.
 const ProgramImage& program_image();
 
-// Where the executable's thread-local variables of the calling thread lie.
+// Where the program's thread-local variables of the calling thread lie.
 uintptr_t thread_local_block();
 
 // All functions of the program, by address. Reads the symbol table anew: for messages only.

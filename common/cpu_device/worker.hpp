@@ -150,7 +150,7 @@ struct Worker {
     uint64_t cluster_told = 0;
     bool cluster_left = false;
 
-    AddressRange thread_locals;           // the executable's, of this OS thread
+    AddressRange thread_locals;           // the program's, of this OS thread
     AddressRange dynamic_shared;          // as large as this launch asked
     std::vector<uint8_t> shared_is_used;  // by a block since the last poisoning, per variable
     std::vector<unsigned> used_shared;    // the same as a list
