@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// cuDNN's softmax, opened at run time: nothing here needs cuDNN to build, and without it the peer
+// is left out by name. Declared below is what is used of its C interface, whose types and numbers
+// have been the same since version 1.
+#include <dlfcn.h>
+
+#include <climits>
+#include <memory>
+#include <string>
+
+#include "common/peers/peers.hpp"
+#include "common/runner/build_info.hpp"
+
+namespace peers {
+namespace {
+
+constexpr const char* kLibrary = "libcudnn.so.9";
+
+// cudnnSoftmaxAlgorithm_t
+enum class Algorithm { fast = 0, accurate = 1, log = 2 };
+
+// cudnnStatus_t, where 0 is success
+using Status = int;
+
+class Cudnn {
+public:
+    // The one instance. Never closed: a GPU's libraries may be gone by the end of the program.
+    static Cudnn& instance() {
+        static Cudnn& cudnn = *new Cudnn;
+        return cudnn;
+    }
+
+    const std::string& obstacle() const { return obstacle_; }
+
+    cudaError_t softmax(Algorithm algorithm, const runner::Call& call) {
+        if (!open()) return cudaErrorNotSupported;
+        if (call.rows <= 0 || call.cols <= 0 || call.rows > INT_MAX || call.cols > INT_MAX) {
+            return cudaErrorInvalidValue;
+        }
+        constexpr int kNchw = 0;
+        constexpr int kFloat = 0;
+        constexpr int kInstance = 0;  // over all but the first dimension
+        const float one = 1.f;
+        const float zero = 0.f;
+        const bool good = set_stream_(handle_, call.stream) == 0 &&
+                          set_shape_(shape_, kNchw, kFloat, static_cast<int>(call.rows),
+                                     static_cast<int>(call.cols), 1, 1) == 0 &&
+                          softmax_(handle_, static_cast<int>(algorithm), kInstance, &one, shape_,
+                                   call.x, &zero, shape_, call.y) == 0;
+        return good ? cudaSuccess : cudaErrorNotSupported;
+    }
+
+private:
+    Cudnn() {
+        if (runner::build_info().backend != "cuda") {
+            obstacle_ = "needs a GPU";
+            return;
+        }
+        library_ = dlopen(kLibrary, RTLD_NOW);
+        if (library_ == nullptr) {
+            obstacle_ = std::string(kLibrary) + " is not here";
+            return;
+        }
+        const bool complete = find("cudnnCreate", create_) && find("cudnnSetStream", set_stream_) &&
+                              find("cudnnCreateTensorDescriptor", create_shape_) &&
+                              find("cudnnSetTensor4dDescriptor", set_shape_) &&
+                              find("cudnnSoftmaxForward", softmax_);
+        if (!complete) obstacle_ = std::string(kLibrary) + " has no softmax";
+    }
+
+    template <class Function>
+    bool find(const char* name, Function& function) {
+        function = reinterpret_cast<Function>(dlsym(library_, name));
+        return function != nullptr;
+    }
+
+    // At the first call, not at the first look: cuDNN takes time and memory to start.
+    bool open() {
+        if (!obstacle_.empty()) return false;
+        if (handle_ == nullptr) {
+            if (create_(&handle_) != 0 || create_shape_(&shape_) != 0) {
+                obstacle_ = std::string(kLibrary) + " does not start";
+            }
+        }
+        return obstacle_.empty();
+    }
+
+    void* library_ = nullptr;
+    void* handle_ = nullptr;
+    void* shape_ = nullptr;  // of x and y alike
+    std::string obstacle_;
+
+    Status (*create_)(void** handle) = nullptr;
+    Status (*set_stream_)(void* handle, cudaStream_t stream) = nullptr;
+    Status (*create_shape_)(void** descriptor) = nullptr;
+    Status (*set_shape_)(void* descriptor, int format, int type, int n, int c, int h,
+                         int w) = nullptr;
+    Status (*softmax_)(void* handle, int algorithm, int mode, const void* alpha,
+                       const void* x_shape, const void* x, const void* beta, const void* y_shape,
+                       void* y) = nullptr;
+};
+
+runner::Variant variant(const char* name, const char* summary, Algorithm algorithm) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.operation =
+        algorithm == Algorithm::log ? runner::Operation::log_softmax : runner::Operation::softmax;
+    variant.launch = [algorithm](const runner::Call& call) {
+        return Cudnn::instance().softmax(algorithm, call);
+    };
+    variant.threads_per_row = [](runner::Shape) { return 256; };
+    variant.overflows = algorithm == Algorithm::fast;
+    return variant;
+}
+
+}  // namespace
+
+Peer cudnn() {
+    runner::Stage stage;
+    stage.name = "cudnn";
+    stage.title = "cudnnSoftmaxForward";
+    stage.variants = {
+        variant("accurate", "CUDNN_SOFTMAX_ACCURATE: the maximum first", Algorithm::accurate),
+        variant("fast", "CUDNN_SOFTMAX_FAST: no maximum", Algorithm::fast),
+        variant("log", "CUDNN_SOFTMAX_LOG", Algorithm::log),
+    };
+    return {stage, Cudnn::instance().obstacle()};
+}
+
+}  // namespace peers

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "nvidia_online_softmax.cuh"
+
+#include "common/peers/peers.hpp"
+
+peers::Peer peers::nvidia_online_softmax() {
+    using runner::Call;
+    namespace kernels = ::nvidia_online_softmax;
+
+    runner::Variant naive;
+    naive.name = "naive";
+    naive.summary = "NVIDIA/online-softmax, Algorithm 1: no maximum";
+    naive.traffic = {2, 1};
+    naive.launch = [](const Call& call) {
+        return kernels::naive(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    naive.threads_per_row = [](runner::Shape shape) { return kernels::threads_for(shape.cols); };
+    naive.overflows = true;
+
+    runner::Variant safe = naive;
+    safe.name = "safe";
+    safe.summary = "NVIDIA/online-softmax, Algorithm 2: the maximum first";
+    safe.traffic = {3, 1};
+    safe.launch = [](const Call& call) {
+        return kernels::safe(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    safe.overflows = false;
+
+    runner::Variant online = safe;
+    online.name = "online";
+    online.summary = "NVIDIA/online-softmax, Algorithm 3: one pass for both";
+    online.traffic = {2, 1};
+    online.launch = [](const Call& call) {
+        return kernels::online(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+
+    runner::Stage stage;
+    stage.name = "nvidia_online_softmax";
+    stage.title = "the kernels of the 2018 paper";
+    stage.header = "common/peers/nvidia_online_softmax.cuh";
+    stage.variants = {naive, safe, online};
+    return {stage, ""};
+}
