@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Times the stages' variants and what one would use instead, all in turn with the course's clock:
+the kernels of the 2018 paper, cuDNN, PyTorch (eager and compiled), Triton, and on request OneFlow's
+and FasterTransformer's kernels. `./stages run 03 --peers` calls it; `--help` lists its flags.
+
+Each result is held to the fp64 reference before and after the timing, and a wrong one gets no time.
+A contender that cannot take part is left out by name, with the reason."""
+
+import argparse
+import gc
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow, Skipped,
+                        TorchContenders)
+from stages_library import NOT_SUPPORTED, Library, StagesError
+
+# Peers promise no error bound: they use faster exponentials, or add 1e-6 to the sum. This many times
+# the bound of our own kernels they may be off; a wrong kernel is off by far more.
+PEER_ALLOWANCE = 16
+
+# The paper's two batches. Widths: its own, 63 * 2^i, from about a thousand on, and round ones.
+ROUND_COLS = (10, 100, 1000, 4000, 10000, 32000, 100000, 128256, 1000000)
+PAPER_COLS = {4000: tuple(63 * 2**i for i in range(4, 12)),  # to 129,024
+              10: tuple(63 * 2**i for i in range(4, 15))}    # to 1,032,192
+QUICK_SHAPES = ((4000, 4000), (10, 128256))
+
+
+def course_shapes():
+    return [(rows, cols) for rows in (4000, 10)
+            for cols in sorted(set(ROUND_COLS) | set(PAPER_COLS[rows]))]
+
+
+def wants_compilation(operation, shape, shapes_given):
+    """Whether torch.compile, one to three seconds a shape, is worth its time: always for softmax;
+    for the other operations at the round widths."""
+    return operation == "softmax" or shapes_given or shape[1] in ROUND_COLS
+
+
+@dataclass
+class Entry:
+    """One line of a table: a contender at a shape, timed and found right."""
+    contender: object
+    timing: object
+    max_relative_error: float
+
+
+@dataclass
+class Group:
+    """What was timed in turn: one operation at one shape."""
+    operation: str
+    shape: tuple
+    bytes: int
+    roof_name: str
+    roof: object = None
+    empty: object = None
+    entries: list = field(default_factory=list)
+
+    def gigabytes_per_second(self, timing):
+        return self.bytes / timing.us_median / 1e3
+
+    def of_stage(self, stage):
+        return [each for each in self.entries if each.contender.stage == stage]
+
+    def peers(self):
+        return [each for each in self.entries if each.contender.role == "peer"]
+
+    def best_peer(self):
+        return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
+
+
+def judge(library, contender, matrices):
+    """Runs the contender and returns its largest relative error; raises what is wrong with it."""
+    if contender.produce:
+        contender.produce()
+    else:
+        matrices.y.poison()
+        contender.run(None)
+    where = contender.result() if contender.result else matrices.y.pointer
+    report = library.check(contender.judged_as, matrices.x.pointer, where, matrices.rows,
+                           matrices.cols)
+    allowed = 1 if contender.role == "ours" else PEER_ALLOWANCE
+    if not (report.checked > 0 and report.share_of_bound <= allowed):
+        raise WrongResult(report.description)
+    return report.max_relative_error
+
+
+class WrongResult(Exception):
+    """A contender computed something else than it should."""
+
+
+class Harness:
+    def __init__(self, library, sources):
+        self.library, self.sources = library, sources
+        self.left_out = {}  # name -> reason -> the shapes it holds for
+        self.wrong = []     # lines
+        self.ours_wrong = False
+
+    def leave_out(self, name, reason, group):
+        shapes = self.left_out.setdefault(name, {}).setdefault(reason, [])
+        shapes.append(f"{group.operation} {text_of(group.shape)}")
+
+    def report_wrong(self, contender, error, group):
+        self.wrong.append(f"{contender.name}, {group.operation}, {text_of(group.shape)}: {error}")
+        self.ours_wrong = self.ours_wrong or contender.role == "ours"
+
+    def time(self, operation, shape, compile_here):
+        """A Group, or None where memory does not suffice."""
+        library = self.library
+        roof_name = "read" if operation == "log_sum_exp" else "copy"
+        # x, y, the roof's copy, and what PyTorch allocates for its results.
+        if 4 * shape[0] * shape[1] * 5.5 > library.free_memory():
+            print(f"  {operation} {text_of(shape)} left out: the GPU has too little memory free")
+            return None
+        matrices = Matrices(library, operation, shape)
+        group = Group(operation, shape, matrices.bytes, roof_name)
+        right = []
+        for source in self.sources:
+            for name in source.names(operation):
+                if name == "torch_compile" and not compile_here:
+                    continue
+                right += self._make(source, name, matrices, group)
+        if right:
+            self._time(right, matrices, group)
+        for source in self.sources:
+            source.release()
+        return group
+
+    def _make(self, source, name, matrices, group):
+        try:
+            contender = source.make(name, matrices)
+            return [(contender, judge(self.library, contender, matrices))]
+        except Skipped as skipped:
+            self.leave_out(name, str(skipped), group)
+        except StagesError as error:
+            if error.code != NOT_SUPPORTED:
+                raise
+            self.leave_out(name, str(error), group)
+        except WrongResult as error:
+            self.report_wrong(contender, error, group)
+        except (RuntimeError, ImportError) as error:  # PyTorch's and Triton's own
+            self.leave_out(name, f"{type(error).__name__}: {str(error).splitlines()[0][:150]}",
+                           group)
+        return []
+
+    def _time(self, right, matrices, group):
+        gc.disable()  # a collection in the middle of a launch would only cost a repetition
+        try:
+            timings, group.roof, group.empty = self.library.time(
+                [contender.run for contender, _ in right], group.roof_name, matrices.x.pointer,
+                matrices.x.size)
+        finally:
+            gc.enable()
+        for (contender, error), timing in zip(right, timings):
+            try:
+                error = max(error, judge(self.library, contender, matrices))
+                group.entries.append(Entry(contender, timing, error))
+            except WrongResult as wrong:
+                self.report_wrong(contender, f"after the timing, {wrong}", group)
+            contender.forget()
+
+
+def record(group, stage, backend, name, role, timing, max_relative_error):
+    """One record of schema 1, as common/runner/record.cpp writes them."""
+    rows, cols = group.shape
+    return {"stage": stage, "variant": name, "role": role, "op": group.operation,
+            "backend": backend, "dtype": "float32", "input": "normal", "rows": rows, "cols": cols,
+            "shape": {"rows": rows, "cols": cols}, "bytes": group.bytes,
+            "max_rel_err": max_relative_error,
+            "us_median": timing.us_median, "us_min": timing.us_min, "us_p10": timing.us_p10,
+            "us_p90": timing.us_p90, "us_empty": group.empty.us_median,
+            "gbps": group.gigabytes_per_second(timing),
+            "roof_gbps": group.gigabytes_per_second(group.roof)}
+
+
+def records_of(group, stage, backend):
+    """The stage's variants, each with the best peer as its baseline; the peers; the roof."""
+    records = []
+    best = group.best_peer()
+    for entry in group.of_stage(stage) + group.peers():
+        one = record(group, stage, backend, entry.contender.name, entry.contender.role,
+                     entry.timing, entry.max_relative_error)
+        if entry.contender.role == "ours" and best:
+            one["baseline"] = best.contender.name
+            one["speedup"] = best.timing.us_median / entry.timing.us_median
+        records.append(one)
+    records.append(record(group, stage, backend, group.roof_name, "roof", group.roof, 0.0))
+    return records
+
+
+def write_records(folder, stage, header, records):
+    """FOLDER/STAGE.peers.json, whole or not at all."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    path = Path(folder) / f"{stage}.peers.json"
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+    os.replace(unfinished, path)
+    return path
+
+
+def text_of(shape):
+    return f"{shape[0]} x {shape[1]}"
+
+
+def heading(title, context):
+    return f"{title}{context:>{80 - len(title)}}\n{'-' * 80}"
+
+
+def table_of(group, stage):
+    """The lines of one group: ours, the peers from the fastest on, the roof."""
+    ours = group.of_stage(stage)
+    best = min(ours, key=lambda each: each.timing.us_median)
+    lines = [f"  {group.operation + ', ' + text_of(group.shape):<36}"
+             f"{'us':>10}{'GB/s':>9}{'of ' + group.roof_name:>9}{'ours':>12}"]
+
+    def line(name, timing, ratio):
+        lines.append(f"  {name:<36}{timing.us_median:>10.1f}"
+                     f"{group.gigabytes_per_second(timing):>9.0f}"
+                     f"{group.roof.us_median / timing.us_median:>9.2f}{ratio:>12}")
+
+    for entry in ours:
+        line(entry.contender.name + " (ours)", entry.timing, "")
+    for entry in sorted(group.peers(), key=lambda each: each.timing.us_median):
+        ratio = entry.timing.us_median / best.timing.us_median
+        line(entry.contender.name, entry.timing, f"{ratio:.2f}")
+    line(group.roof_name, group.roof, "")
+    return lines
+
+
+def summary_of(groups, stage):
+    """A line for each group: our best against the best peer."""
+    lines = [f"  {'':<24}{'our best':<16}{'us':>9}  {'best peer':<19}{'us':>9}"]
+    for group in groups:
+        best, ours = group.best_peer(), group.of_stage(stage)
+        if not best or not ours:
+            continue
+        mine = min(ours, key=lambda each: each.timing.us_median)
+        peer = best.contender.name[-18:]
+        lines.append(f"  {group.operation + ' ' + text_of(group.shape):<24}"[:26] +
+                     f"{mine.contender.name[:15]:<16}{mine.timing.us_median:>9.1f}  {peer:<19}"
+                     f"{best.timing.us_median:>9.1f}")
+    return lines
+
+
+LEGEND = """  GB/s: bytes of x and of the result over the median time, caches flushed. of copy
+  (of read): share of the roof's speed, timed in turn. ours: how many times as long
+  as our fastest above."""
+
+
+def left_out_lines(left_out):
+    lines = []
+    for name, reasons in left_out.items():
+        for reason, shapes in reasons.items():
+            unique = list(dict.fromkeys(shapes))
+            where = unique[0] if len(unique) == 1 else f"{len(unique)} shapes, {unique[0]} first"
+            lines.append(f"  left out: {name} ({where}): {reason}")
+    return lines
+
+
+def parse_shape(text):
+    rows, cross, cols = text.partition("x")
+    if not (cross and rows.isdigit() and cols.isdigit() and int(rows) and int(cols)):
+        raise argparse.ArgumentTypeError(f"{text}: ROWSxCOLS is wanted, as in 4000x1000")
+    return int(rows), int(cols)
+
+
+def parse_arguments(words):
+    parser = argparse.ArgumentParser(
+        prog="peers.py", description="Times stages and what one would use instead, in turn.")
+    parser.add_argument("stages", nargs="*", metavar="NN_name", help="default: all")
+    parser.add_argument("--library", required=True, help="libstages.so, as the build made it")
+    parser.add_argument("--shape", type=parse_shape, action="append", default=[],
+                        help="ROWSxCOLS instead of the course's shapes; may be repeated")
+    parser.add_argument("--quick", action="store_true", help="fewer shapes")
+    parser.add_argument("--variant", default="", help="of ours, only this one")
+    parser.add_argument("--out", default="results", help="folder for the records")
+    parser.add_argument("--oneflow", metavar="DIR", help="a checkout of OneFlow, to compile and time")
+    parser.add_argument("--fastertransformer", metavar="DIR",
+                        help="a checkout of FasterTransformer v1, to compile and time")
+    # `run` has these too; the peers are timed on normal float32 input whatever they say.
+    for flag in ("--input", "--save-output", "--dtype", "--device"):
+        parser.add_argument(flag, help=argparse.SUPPRESS, action="append")
+    parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
+    return parser.parse_args(words)
+
+
+def stages_of(callables):
+    return list(dict.fromkeys(each.group for each in callables if each.role == "ours"))
+
+
+def run(library, options, sources):
+    """Times everything, prints the tables, writes the records. Returns the exit status."""
+    ours = sources[0]
+    stages = stages_of(ours.callables)
+    header = library.record_header()
+    harness = Harness(library, sources)
+    shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
+
+    groups = []
+    for operation in ours.operations():
+        for number, shape in enumerate(shapes, 1):
+            if sys.stderr.isatty():
+                print(f"\r\033[K  timing {operation} and peers: {number} of {len(shapes)}", end="",
+                      file=sys.stderr, flush=True)
+            compile_here = wants_compilation(operation, shape, bool(options.shape))
+            group = harness.time(operation, shape, compile_here)
+            if group and group.entries:
+                groups.append(group)
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+
+    for source in sources:
+        header.update(source.versions())
+    for stage in stages:
+        mine = [group for group in groups if group.of_stage(stage)]
+        print(heading(f"{stage} and its peers", f"{header['gpu']}, float32"))
+        for group in mine:
+            print("\n".join(table_of(group, stage)) + "\n")
+        print(LEGEND)
+        if len(mine) > 1:
+            print("\n" + "\n".join(summary_of(mine, stage)))
+        records = [one for group in mine for one in records_of(group, stage, library.backend)]
+        print(f"  records: {write_records(options.out, stage, header, records)}\n")
+    print("\n".join(left_out_lines(harness.left_out)))
+    for line in harness.wrong:
+        print(f"  WRONG, and not timed: {line}")
+    return 1 if harness.ours_wrong else 0
+
+
+def main(words):
+    options = parse_arguments(words)
+    library = Library(options.library)
+    if library.backend != "cuda":
+        print("peers: left out, all of them: they need a GPU, and this library was built for the "
+              "CPU device", file=sys.stderr)
+        return 0
+    torch = TorchContenders()  # first: the library then finds the cuDNN that PyTorch has brought
+    known = stages_of(library.callables())
+    unknown = [stage for stage in options.stages if stage not in known]
+    if unknown:
+        print(f"peers: no stage is called {unknown[0]}; here are: {' '.join(known)}",
+              file=sys.stderr)
+        return 2
+    ours = LibraryContenders(library, options.stages or known, options.variant)
+    return run(library, options, [ours, torch, OneFlow(options.oneflow),
+                                  FasterTransformer(options.fastertransformer)])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (StagesError, OSError) as error:
+        print(f"peers: {error}", file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""peers.py with the library built for the CPU device. Kernels run and are checked there; only the
+clock, which needs a GPU, is replaced."""
+
+import contextlib
+import io
+import json
+import os
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import contenders  # noqa: E402
+import peers  # noqa: E402
+from stages_library import Library, StagesError, Timing  # noqa: E402
+
+LIBRARY = os.environ["STAGES_LIBRARY"]
+
+
+class TimelessLibrary(Library):
+    """Runs each contender once: the first takes 10 us, the next 20, and so on."""
+
+    def time(self, works, roof, x, size):
+        for work in works:
+            work(None)
+        timings = [Timing(10.0 * i, 9.0 * i, 9.5 * i, 11.0 * i, 7) for i in
+                   range(1, len(works) + 1)]
+        return timings, Timing(5.0, 5.0, 5.0, 5.0), Timing(2.0, 2.0, 2.0, 2.0)
+
+
+class WrongPeer(contenders.Source):
+    """Leaves y as it is."""
+
+    def names(self, operation):
+        return ("wrong_peer",) if operation == "softmax" else ()
+
+    def make(self, name, matrices):
+        return contenders.Contender(name, "peer", "", "softmax", lambda stream: None)
+
+
+class Run(unittest.TestCase):
+    def run_peers(self, *words, more=()):
+        """Status, what was printed, the records by stage."""
+        library = TimelessLibrary(LIBRARY)
+        with tempfile.TemporaryDirectory() as folder:
+            options = peers.parse_arguments(["--library", LIBRARY, "--out", folder, *words])
+            ours = contenders.LibraryContenders(
+                library, options.stages or peers.stages_of(library.callables()), options.variant)
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                status = peers.run(library, options, [ours, *more])
+            self.assertFalse(list(Path(folder).glob("*.part")))
+            files = {path.name: json.loads(path.read_text()) for path in Path(folder).iterdir()}
+        return status, printed.getvalue(), files
+
+    def test_records_of_a_stage(self):
+        status, printed, files = self.run_peers("03_online_softmax", "--shape", "3x70")
+        self.assertEqual(status, 0)
+        self.assertEqual(list(files), ["03_online_softmax.peers.json"])
+        document = files["03_online_softmax.peers.json"]
+        for field in ("schema", "gpu", "driver", "cuda", "nvcc", "commit", "date"):
+            self.assertIn(field, document)
+        self.assertEqual(document["schema"], 1)
+        records = document["records"]
+        self.assertEqual([(r["op"], r["variant"], r["role"]) for r in records], [
+            ("softmax", "block_per_row", "ours"), ("softmax", "split_row", "ours"),
+            ("softmax", "nvidia_online_softmax/naive", "peer"),
+            ("softmax", "nvidia_online_softmax/safe", "peer"),
+            ("softmax", "nvidia_online_softmax/online", "peer"), ("softmax", "copy", "roof"),
+            ("log_softmax", "log_softmax", "ours"), ("log_softmax", "copy", "roof"),
+            ("log_sum_exp", "log_sum_exp", "ours"), ("log_sum_exp", "read", "roof")])
+        first = records[0]
+        self.assertEqual(first["bytes"], 2 * 4 * 3 * 70)
+        self.assertEqual(records[-2]["bytes"], 4 * (3 * 70 + 3))
+        self.assertEqual((first["us_median"], first["us_empty"]), (10.0, 2.0))
+        self.assertAlmostEqual(first["gbps"], first["bytes"] / 10 / 1e3)
+        self.assertAlmostEqual(first["roof_gbps"], first["bytes"] / 5 / 1e3)
+        self.assertEqual((first["baseline"], first["speedup"]),
+                         ("nvidia_online_softmax/naive", 3.0))
+        self.assertLess(0, first["max_rel_err"])
+        self.assertLess(first["max_rel_err"], 1e-5)
+        self.assertIn("left out: cudnn/accurate (softmax 3 x 70): needs a GPU", printed)
+        self.assertLessEqual(max(map(len, printed.splitlines()[:12])), 80)
+
+    def test_stages_and_variants_are_chosen(self):
+        _, _, files = self.run_peers("--shape", "2x33", "--variant", "block_per_row")
+        self.assertEqual(len(files), 3)
+        for document in files.values():
+            ours = [r["variant"] for r in document["records"] if r["role"] == "ours"]
+            self.assertEqual(ours, ["block_per_row"])
+
+    def test_a_wrong_peer_gets_no_time(self):
+        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+                                                more=[WrongPeer()])
+        self.assertEqual(status, 0)  # ours are right
+        self.assertIn("WRONG, and not timed: wrong_peer, softmax, 2 x 33: 66 of 66", printed)
+        self.assertNotIn("wrong_peer", json.dumps(files))
+
+    def test_without_torch_its_peers_are_left_out_by_name(self):
+        torch = contenders.TorchContenders()
+        if not torch.obstacles:
+            self.skipTest("PyTorch and a GPU are here")
+        _, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=[torch])
+        for name in ("torch_eager", "torch_compile", "triton_row"):
+            self.assertRegex(printed, f"left out: {name} .*PyTorch")
+
+    def test_a_checkout_that_is_none(self):
+        checkouts = [contenders.OneFlow("/nowhere"), contenders.FasterTransformer(None)]
+        status, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=checkouts)
+        self.assertEqual(status, 0)
+        self.assertIn("left out: oneflow (softmax 2 x 33): there is no oneflow/core/cuda/softmax.cuh"
+                      " in /nowhere", printed)
+        self.assertNotIn("fastertransformer", printed)
+
+
+class CommandLine(unittest.TestCase):
+    def test_on_the_cpu_device_all_peers_are_left_out(self):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            self.assertEqual(peers.main(["--library", LIBRARY]), 0)
+        self.assertIn("they need a GPU", said.getvalue())
+
+    def test_the_clock_needs_a_gpu(self):
+        with self.assertRaises(StagesError) as caught:
+            library = Library(LIBRARY)
+            matrices = contenders.Matrices(library, "softmax", (2, 3))
+            library.time([lambda stream: None], "copy", matrices.x.pointer, 24)
+        self.assertEqual(caught.exception.code, 801)
+
+    def test_shapes(self):
+        shapes = peers.course_shapes()
+        self.assertEqual(len(shapes), len(set(shapes)))
+        for wanted in ((4000, 1008), (4000, 129024), (10, 1032192), (10, 1000000), (4000, 128256)):
+            self.assertIn(wanted, shapes)
+        self.assertEqual(peers.parse_shape("4000x1000"), (4000, 1000))
+        for bad in ("4000", "x", "0x5", "-1x5", "4x5x6"):
+            with self.assertRaises(peers.argparse.ArgumentTypeError):
+                peers.parse_shape(bad)
+
+
+if __name__ == "__main__":
+    unittest.main()
