@@ -45,7 +45,15 @@ help_for() {
         run) echo "usage: ./stages run [STAGE...] [flags]
 Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
-alone builds fastest." ;;
+alone builds fastest.
+
+  --peers             then times the stages beside what one would use instead, in
+                      turn: NVIDIA/online-softmax's kernels and, where they are
+                      installed, cuDNN, PyTorch (eager, compiled) and Triton.
+                      Needs a GPU and python3; writes NN_name.peers.json
+  --oneflow DIR, --fastertransformer DIR
+                      with --peers: compiles and times the softmax kernels of a
+                      checkout, too (FasterTransformer: version 1)" ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
 Builds the tests, all or those of the stages named, and runs them with ctest." ;;
         list) echo "usage: ./stages list [flags]

@@ -155,6 +155,23 @@ expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_
 expect 2 "missing for .*debug.* gdb" debug 3 --no-install
 stand_in gdb <<<'echo "GNU gdb 13.1"'
 expect 0 'debug_03_online_softmax\[--block 0 --thread 5\]' debug 3 --block 0 --thread 5
+# --- peers ---------------------------------------------------------------------------------------
+expect 0 '03_online_softmax\[--quick\].*need a GPU: left out on the cpu device' run 3 --peers --quick
+expect 2 "--oneflow is for .*run --peers" run 3 --oneflow checkout
+expect 2 "--oneflow needs a value" run 3 --peers --oneflow
+stand_in nvidia-smi <<<'echo "GPU 0: NVIDIA H200 (UUID: GPU-0)"'
+stand_in nvcc <<<'echo "Cuda compilation tools, release 12.4, V12.4.99"'
+export CUDACXX=$sandbox/tools/nvcc
+expect 0 '03_online_softmax\[\].*building libstages for the cuda device.*no python3 here: left out' run 3 --peers
+stand_in python3 <<'END'
+echo "python3 ${*##*/}"
+exit 1
+END
+expect 1 'stages\[run 01_naive_softmax 03_online_softmax --shape 7x9\].*python3 peers.py --library libstages.so 01_naive_softmax 03_online_softmax --shape 7x9 --oneflow there' \
+    run 1 3 --peers --shape 7x9 --oneflow here/there
+rm "$sandbox"/tools/{nvidia-smi,nvcc,python3}
+unset CUDACXX
+
 touch broken
 expect 1 "error: 'rwo' was not declared.*the build failed; all it said: .*/build/cpu/build.log" run 1
 

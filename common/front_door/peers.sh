@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# `./stages run --peers`: the run as ever, then the same stages beside what one would use instead.
+
+# Takes from `rest` what is meant for peers.py alone: the checkouts to compile. `with_peers` says
+# whether --peers was among the flags.
+split_peers_words() {
+    local -a kept=()
+    local i
+    with_peers=
+    checkouts=()
+    for ((i = 0; i < ${#rest[@]}; ++i)); do
+        case ${rest[i]} in
+            --peers) with_peers=yes ;;
+            --oneflow | --fastertransformer)
+                ((i + 1 < ${#rest[@]})) || fail 2 "${rest[i]} needs a value: the folder of a checkout"
+                checkouts+=("${rest[i]}" "${rest[i + 1]}")
+                ((++i))
+                ;;
+            --oneflow=* | --fastertransformer=*) checkouts+=("${rest[i]}") ;;
+            *) kept+=("${rest[i]}") ;;
+        esac
+    done
+    rest=("${kept[@]}")
+    [[ $with_peers || ${#checkouts[@]} == 0 ]] || fail 2 "${checkouts[0]} is for \`./stages run --peers\`"
+}
+
+# run_beside_peers COMMAND...: runs it, then peers.py with the same flags. The exit status is the
+# run's; where that was good, 1 if a variant of ours came out wrong beside its peers.
+run_beside_peers() {
+    local status=0 python=${PYTHON:-python3}
+    [[ $device == cpu ]] || build libstages
+    "$@" || status=$?
+    # After 2 (usage) and 77 (no device) there is nothing to set beside anything.
+    ((status < 2)) || exit $status
+    if [[ $device == cpu ]]; then
+        say "the peers (PyTorch, Triton, cuDNN, NVIDIA/online-softmax) need a GPU: left out on the cpu device"
+    elif ! command -v "$python" >/dev/null; then
+        say "the peers are timed by a Python program, and there is no $python here: left out"
+    else
+        "$python" "$root/common/peers/peers.py" --library "$build/libstages.so" \
+            "${stages[@]}" "${rest[@]}" "${checkouts[@]}" || ((status != 0)) || status=1
+    fi
+    exit $status
+}
