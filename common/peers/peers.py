@@ -17,7 +17,7 @@ from pathlib import Path
 
 from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow, Skipped,
                         TorchContenders)
-from stages_library import NOT_SUPPORTED, Library, StagesError
+from stages_library import NOT_SUPPORTED, Library, StagesError, WorkFailed
 
 # Peers promise no error bound: they use faster exponentials, or add 1e-6 to the sum. This many times
 # the bound of our own kernels they may be off; a wrong kernel is off by far more.
@@ -142,19 +142,25 @@ class Harness:
             self.leave_out(name, str(error), group)
         except WrongResult as error:
             self.report_wrong(contender, error, group)
-        except (RuntimeError, ImportError) as error:  # PyTorch's and Triton's own
-            self.leave_out(name, f"{type(error).__name__}: {str(error).splitlines()[0][:150]}",
-                           group)
+        except Exception as error:  # PyTorch and Triton have many of their own
+            self.leave_out(name, in_one_line(error), group)
         return []
 
     def _time(self, right, matrices, group):
-        gc.disable()  # a collection in the middle of a launch would only cost a repetition
-        try:
-            timings, group.roof, group.empty = self.library.time(
-                [contender.run for contender, _ in right], group.roof_name, matrices.x.pointer,
-                matrices.x.size)
-        finally:
-            gc.enable()
+        timings = []
+        while right and not timings:
+            gc.disable()  # a collection in the middle of a launch would only cost a repetition
+            try:
+                timings, group.roof, group.empty = self.library.time(
+                    [contender.run for contender, _ in right], group.roof_name,
+                    matrices.x.pointer, matrices.x.size)
+            except WorkFailed as failure:
+                if not isinstance(failure.__cause__, Exception):
+                    raise failure.__cause__
+                contender, _ = right.pop(failure.index)
+                self.leave_out(contender.name, in_one_line(failure.__cause__), group)
+            finally:
+                gc.enable()
         for (contender, error), timing in zip(right, timings):
             try:
                 error = max(error, judge(self.library, contender, matrices))
@@ -202,6 +208,11 @@ def write_records(folder, stage, header, records):
     return path
 
 
+def in_one_line(error):
+    words = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {words[0][:150]}"
+
+
 def text_of(shape):
     return f"{shape[0]} x {shape[1]}"
 
@@ -220,7 +231,7 @@ def table_of(group, stage):
     def line(name, timing, ratio):
         lines.append(f"  {name:<36}{timing.us_median:>10.1f}"
                      f"{group.gigabytes_per_second(timing):>9.0f}"
-                     f"{group.roof.us_median / timing.us_median:>9.2f}{ratio:>12}")
+                     f"{group.roof.us_median / timing.us_median:>9.2f}{ratio:>12}".rstrip())
 
     for entry in ours:
         line(entry.contender.name + " (ours)", entry.timing, "")
@@ -232,17 +243,16 @@ def table_of(group, stage):
 
 
 def summary_of(groups, stage):
-    """A line for each group: our best against the best peer."""
-    lines = [f"  {'':<24}{'our best':<16}{'us':>9}  {'best peer':<19}{'us':>9}"]
+    """A line for each group: our best, the best peer, and how many times as long it takes."""
+    lines = [f"  {'':<26}{'our best':<16}{'best peer':<29}{'ours':>7}"]
     for group in groups:
         best, ours = group.best_peer(), group.of_stage(stage)
         if not best or not ours:
             continue
         mine = min(ours, key=lambda each: each.timing.us_median)
-        peer = best.contender.name[-18:]
-        lines.append(f"  {group.operation + ' ' + text_of(group.shape):<24}"[:26] +
-                     f"{mine.contender.name[:15]:<16}{mine.timing.us_median:>9.1f}  {peer:<19}"
-                     f"{best.timing.us_median:>9.1f}")
+        ratio = best.timing.us_median / mine.timing.us_median
+        lines.append(f"  {group.operation + ' ' + text_of(group.shape):<26}"
+                     f"{mine.contender.name:<16}{best.contender.name:<29}{ratio:>7.2f}")
     return lines
 
 
@@ -288,6 +298,22 @@ def parse_arguments(words):
     return parser.parse_args(words)
 
 
+def time_all(harness, operations, shapes, shapes_given, groups):
+    """Adds to groups what was timed, as it is timed."""
+    terminal = sys.stderr.isatty()
+    for operation in operations:
+        for number, shape in enumerate(shapes, 1):
+            if terminal:
+                print(f"\r\033[K  timing {operation} and peers: {number} of {len(shapes)}", end="",
+                      file=sys.stderr, flush=True)
+            group = harness.time(operation, shape,
+                                 wants_compilation(operation, shape, shapes_given))
+            if group and group.entries:
+                groups.append(group)
+    if terminal:
+        print("\r\033[K", end="", file=sys.stderr)
+
+
 def stages_of(callables):
     return list(dict.fromkeys(each.group for each in callables if each.role == "ours"))
 
@@ -301,17 +327,11 @@ def run(library, options, sources):
     shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
 
     groups = []
-    for operation in ours.operations():
-        for number, shape in enumerate(shapes, 1):
-            if sys.stderr.isatty():
-                print(f"\r\033[K  timing {operation} and peers: {number} of {len(shapes)}", end="",
-                      file=sys.stderr, flush=True)
-            compile_here = wants_compilation(operation, shape, bool(options.shape))
-            group = harness.time(operation, shape, compile_here)
-            if group and group.entries:
-                groups.append(group)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+    stopped = False
+    try:
+        time_all(harness, ours.operations(), shapes, bool(options.shape), groups)
+    except KeyboardInterrupt:
+        stopped = True
 
     for source in sources:
         header.update(source.versions())
@@ -325,10 +345,13 @@ def run(library, options, sources):
             print("\n" + "\n".join(summary_of(mine, stage)))
         records = [one for group in mine for one in records_of(group, stage, library.backend)]
         print(f"  records: {write_records(options.out, stage, header, records)}\n")
-    print("\n".join(left_out_lines(harness.left_out)))
+    for line in left_out_lines(harness.left_out):
+        print(line)
     for line in harness.wrong:
         print(f"  WRONG, and not timed: {line}")
-    return 1 if harness.ours_wrong else 0
+    if stopped:
+        print("  Stopped: the rest was not timed.")
+    return 1 if harness.ours_wrong or stopped else 0
 
 
 def main(words):

@@ -20,6 +20,14 @@ class StagesError(RuntimeError):
         self.code = code
 
 
+class WorkFailed(Exception):
+    """A work raised something while it was timed: which one, and __cause__ is what."""
+
+    def __init__(self, index):
+        super().__init__(f"work {index}")
+        self.index = index
+
+
 class _Callable(ctypes.Structure):
     _fields_ = [(field, c_char_p) for field in
                 ("name", "group", "variant", "operation", "role", "summary", "obstacle")]
@@ -169,20 +177,20 @@ class Library:
 
     def time(self, works, roof, x, size):
         """Times works, functions of a stream, in turn: their timings, the roof's, an empty
-        kernel's. What a work raises is raised here."""
+        kernel's. WorkFailed where one raises something."""
         raised = []
 
-        def guarded(work):
+        def guarded(index, work):
             def run(_, stream):
                 try:
                     work(stream)
                     return 0
                 except BaseException as error:  # must not cross the C++ in between
-                    raised.append(error)
+                    raised.append((index, error))
                     return 1
             return _Work(run)
 
-        callbacks = [guarded(work) for work in works]
+        callbacks = [guarded(index, work) for index, work in enumerate(works)]
         contenders = (_Contender * len(works))(*[_Contender(each, None) for each in callbacks])
         timings = (_Timing * len(works))()
         roof_timing, empty = _Timing(), _Timing()
@@ -191,7 +199,8 @@ class Library:
                          byref(roof_timing), byref(empty))
         except StagesError:
             if raised:
-                raise raised[0] from None
+                index, error = raised[0]
+                raise WorkFailed(index) from error
             raise
 
         def in_python(timing):

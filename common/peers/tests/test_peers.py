@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import contenders  # noqa: E402
 import peers  # noqa: E402
-from stages_library import Library, StagesError, Timing  # noqa: E402
+from stages_library import Library, StagesError, Timing, WorkFailed  # noqa: E402
 
 LIBRARY = os.environ["STAGES_LIBRARY"]
 
@@ -24,8 +24,11 @@ class TimelessLibrary(Library):
     """Runs each contender once: the first takes 10 us, the next 20, and so on."""
 
     def time(self, works, roof, x, size):
-        for work in works:
-            work(None)
+        for index, work in enumerate(works):
+            try:
+                work(None)
+            except RuntimeError as error:
+                raise WorkFailed(index) from error
         timings = [Timing(10.0 * i, 9.0 * i, 9.5 * i, 11.0 * i, 7) for i in
                    range(1, len(works) + 1)]
         return timings, Timing(5.0, 5.0, 5.0, 5.0), Timing(2.0, 2.0, 2.0, 2.0)
@@ -39,6 +42,22 @@ class WrongPeer(contenders.Source):
 
     def make(self, name, matrices):
         return contenders.Contender(name, "peer", "", "softmax", lambda stream: None)
+
+
+class PeerThatFailsWhenTimed(contenders.Source):
+    """Right when it is looked at first, later not to be had."""
+
+    def names(self, operation):
+        return ("failing_peer",) if operation == "softmax" else ()
+
+    def make(self, name, matrices):
+        def produce():
+            matrices.library.call("02_safe_softmax/block_per_row", matrices.x.pointer,
+                                  matrices.y.pointer, matrices.rows, matrices.cols)
+
+        def run(_):
+            raise RuntimeError("recompiled")
+        return contenders.Contender(name, "peer", "", "softmax", run, produce=produce)
 
 
 class Run(unittest.TestCase):
@@ -98,6 +117,13 @@ class Run(unittest.TestCase):
         self.assertEqual(status, 0)  # ours are right
         self.assertIn("WRONG, and not timed: wrong_peer, softmax, 2 x 33: 66 of 66", printed)
         self.assertNotIn("wrong_peer", json.dumps(files))
+
+    def test_a_peer_that_fails_when_timed_is_left_out_and_the_others_are_timed(self):
+        _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+                                           more=[PeerThatFailsWhenTimed()])
+        self.assertIn("left out: failing_peer (softmax 2 x 33): RuntimeError: recompiled", printed)
+        records = files["02_safe_softmax.peers.json"]["records"]
+        self.assertEqual(len(records), 1 + 3 + 1)
 
     def test_without_torch_its_peers_are_left_out_by_name(self):
         torch = contenders.TorchContenders()
