@@ -173,12 +173,12 @@ class TorchContenders(Source):
             raise Skipped("torch.compile made no kernel of its own")
 
         def run(_):
-            with torch.compiler.set_stance("fail_on_recompile"):
-                kept[0] = function(x)
+            kept[0] = function(x)
 
         def produce():
             kept[0] = None
-            kept[0] = self._poisoned_elsewhere(function, x, y)
+            with torch.compiler.set_stance("fail_on_recompile"):
+                kept[0] = self._poisoned_elsewhere(function, x, y)
 
         return Contender("torch_compile", "peer", "", operation, run, produce=produce,
                          result=lambda: kept[0].data_ptr())

@@ -11,6 +11,7 @@ import argparse
 import gc
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,8 +37,8 @@ def course_shapes():
 
 
 def wants_compilation(operation, shape, shapes_given):
-    """Whether torch.compile, one to three seconds a shape, is worth its time: always for softmax;
-    for the other operations at the round widths."""
+    """Whether torch.compile, a second or two a shape, is worth its time: always for softmax; for
+    the other operations at the round widths."""
     return operation == "softmax" or shapes_given or shape[1] in ROUND_COLS
 
 
@@ -122,6 +123,7 @@ class Harness:
         for source in self.sources:
             for name in source.names(operation):
                 if name == "torch_compile" and not compile_here:
+                    self.leave_out(name, "but for softmax, compiled at the round widths only", group)
                     continue
                 right += self._make(source, name, matrices, group)
         if right:
@@ -155,8 +157,6 @@ class Harness:
                     [contender.run for contender, _ in right], group.roof_name,
                     matrices.x.pointer, matrices.x.size)
             except WorkFailed as failure:
-                if not isinstance(failure.__cause__, Exception):
-                    raise failure.__cause__
                 contender, _ = right.pop(failure.index)
                 self.leave_out(contender.name, in_one_line(failure.__cause__), group)
             finally:
@@ -298,20 +298,45 @@ def parse_arguments(words):
     return parser.parse_args(words)
 
 
-def time_all(harness, operations, shapes, shapes_given, groups):
-    """Adds to groups what was timed, as it is timed."""
+class Interruption:
+    """Ctrl-C ends a run between two shapes: in the middle of one it would come back from a callback
+    that cannot raise it. A second Ctrl-C ends it at once."""
+
+    asked = False
+
+    def __enter__(self):
+        self.before = signal.signal(signal.SIGINT, self._ask)
+        return self
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGINT, self.before)
+
+    def _ask(self, *_):
+        self.asked = True
+        signal.signal(signal.SIGINT, self.before)
+
+
+def time_all(harness, operations, shapes, shapes_given, interruption):
+    """The groups, and why they are not all: the GPU's error, or an interruption; or nothing."""
+    groups = []
     terminal = sys.stderr.isatty()
     for operation in operations:
         for number, shape in enumerate(shapes, 1):
+            if interruption.asked:
+                return groups, "interrupted"
             if terminal:
                 print(f"\r\033[K  timing {operation} and peers: {number} of {len(shapes)}", end="",
                       file=sys.stderr, flush=True)
-            group = harness.time(operation, shape,
-                                 wants_compilation(operation, shape, shapes_given))
+            try:
+                group = harness.time(operation, shape,
+                                     wants_compilation(operation, shape, shapes_given))
+            except StagesError as error:  # after a fault in a kernel nothing runs any more
+                return groups, f"{operation} {text_of(shape)}: {error}"
             if group and group.entries:
                 groups.append(group)
     if terminal:
         print("\r\033[K", end="", file=sys.stderr)
+    return groups, ""
 
 
 def stages_of(callables):
@@ -326,12 +351,9 @@ def run(library, options, sources):
     harness = Harness(library, sources)
     shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
 
-    groups = []
-    stopped = False
-    try:
-        time_all(harness, ours.operations(), shapes, bool(options.shape), groups)
-    except KeyboardInterrupt:
-        stopped = True
+    with Interruption() as interruption:
+        groups, stopped = time_all(harness, ours.operations(), shapes, bool(options.shape),
+                                   interruption)
 
     for source in sources:
         header.update(source.versions())
@@ -350,7 +372,7 @@ def run(library, options, sources):
     for line in harness.wrong:
         print(f"  WRONG, and not timed: {line}")
     if stopped:
-        print("  Stopped: the rest was not timed.")
+        print(f"  The rest was not timed: {stopped}")
     return 1 if harness.ours_wrong or stopped else 0
 
 

@@ -185,7 +185,7 @@ class Library:
                 try:
                     work(stream)
                     return 0
-                except BaseException as error:  # must not cross the C++ in between
+                except Exception as error:  # must not cross the C++ in between
                     raised.append((index, error))
                     return 1
             return _Work(run)

@@ -90,10 +90,6 @@ Timing summarize(std::vector<double> us) {
     return {at(0.5), us.front(), at(0.1), at(0.9), static_cast<int>(us.size())};
 }
 
-}  // namespace
-
-namespace {
-
 // Takes samples of work on the default stream.
 class Clock {
 public:
@@ -108,7 +104,8 @@ public:
             if (sample(work)) return 1e3 * elapsed();
         }
         throw std::runtime_error(
-            "the timed work waits for the GPU, so that its time cannot be taken");
+            "the time of this work cannot be taken: it waits for the GPU, or the host takes more "
+            "than 20 ms to queue it");
     }
 
     // Runs the work without a look at the clock: kernels are loaded, compiled, tuned.
@@ -219,7 +216,8 @@ TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t b
 }
 
 void spin_for(long long nanoseconds, cudaStream_t stream) {
-    const long long kilohertz = device_attribute(cudaDevAttrClockRate);
+    // Asked once: the driver takes up to a millisecond to answer this one.
+    static const long long kilohertz = device_attribute(cudaDevAttrClockRate);
     spin_kernel<<<1, 1, 0, stream>>>(nanoseconds * kilohertz / 1000000);
 }
 

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import sys
 import tempfile
 import unittest
@@ -124,6 +125,18 @@ class Run(unittest.TestCase):
         self.assertIn("left out: failing_peer (softmax 2 x 33): RuntimeError: recompiled", printed)
         records = files["02_safe_softmax.peers.json"]["records"]
         self.assertEqual(len(records), 1 + 3 + 1)
+
+    def test_an_interrupted_run_keeps_what_was_timed(self):
+        class PressesCtrlC(contenders.Source):
+            def names(self, operation):
+                signal.raise_signal(signal.SIGINT)
+                return ()
+        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33", "--shape",
+                                                "2x34", more=[PressesCtrlC()])
+        self.assertEqual(status, 1)
+        self.assertIn("The rest was not timed: interrupted", printed)
+        records = files["02_safe_softmax.peers.json"]["records"]
+        self.assertEqual({record["cols"] for record in records}, {33})
 
     def test_without_torch_its_peers_are_left_out_by_name(self):
         torch = contenders.TorchContenders()
