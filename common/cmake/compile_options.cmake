@@ -7,10 +7,6 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CUDA_STANDARD 17)  # what a stage's header promises to need
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-# libstages.so (common/peers) is linked from the same objects as the programs. Nobody is to replace a function of it, so
-# its calls may be inlined, as __device__ functions have to be.
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
-add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 find_program(STAGES_CCACHE ccache)

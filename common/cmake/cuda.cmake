@@ -24,4 +24,5 @@ else()
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 90-virtual)
 endif()
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # libstages.so (common/peers) is linked from the same objects as the programs
 set(CMAKE_BUILD_RPATH "$ORIGIN;${CUDAToolkit_LIBRARY_DIR}")
