@@ -87,7 +87,8 @@ class LibraryContenders(Source):
         workspace = library.allocate(size) if size else None
 
         def run(stream):
-            library.call(name, matrices.x.pointer, matrices.y.pointer, rows, cols, workspace, stream)
+            library.call(name, matrices.x.pointer, matrices.y.pointer, rows, cols, workspace,
+                         stream)
 
         ours = each.role == "ours"
         return Contender(name=each.variant if ours else name, role=each.role,

@@ -20,8 +20,8 @@ from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow,
                         TorchContenders)
 from stages_library import NOT_SUPPORTED, Library, StagesError, WorkFailed
 
-# Peers promise no error bound: they use faster exponentials, or add 1e-6 to the sum. This many times
-# the bound of our own kernels they may be off; a wrong kernel is off by far more.
+# Peers promise no error bound: they use faster exponentials, or add 1e-6 to the sum. They may be off
+# this many times the bound of our own kernels; a wrong kernel is off by far more.
 PEER_ALLOWANCE = 16
 
 # The paper's two batches. Widths: its own, 63 * 2^i, from about a thousand on, and round ones.
@@ -123,7 +123,8 @@ class Harness:
         for source in self.sources:
             for name in source.names(operation):
                 if name == "torch_compile" and not compile_here:
-                    self.leave_out(name, "but for softmax, compiled at the round widths only", group)
+                    self.leave_out(name, "compiled at the round widths only, but for softmax",
+                                   group)
                     continue
                 right += self._make(source, name, matrices, group)
         if right:
@@ -288,7 +289,8 @@ def parse_arguments(words):
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
     parser.add_argument("--variant", default="", help="of ours, only this one")
     parser.add_argument("--out", default="results", help="folder for the records")
-    parser.add_argument("--oneflow", metavar="DIR", help="a checkout of OneFlow, to compile and time")
+    parser.add_argument("--oneflow", metavar="DIR",
+                        help="a checkout of OneFlow, to compile and time")
     parser.add_argument("--fastertransformer", metavar="DIR",
                         help="a checkout of FasterTransformer v1, to compile and time")
     # `run` has these too; the peers are timed on normal float32 input whatever they say.

@@ -124,7 +124,8 @@ class Library:
         self._c.stages_callables.restype = POINTER(_Callable)
         version = self._c.stages_abi_version()
         if version != ABI_VERSION:
-            raise StagesError(0, f"{path} has version {version} of the interface, not {ABI_VERSION}")
+            raise StagesError(0, f"{path} has version {version} of the interface, "
+                                 f"not {ABI_VERSION}: build it anew")
 
     def checked(self, function, *arguments):
         code = getattr(self._c, function)(*arguments)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Softmax as one writes it in Triton: a program per row, the whole row as one block of registers."""
+"""Softmax as one writes it in Triton: a program per row, the whole row in its registers."""
 
 import triton
 import triton.language as tl
 
-# A wider block than this takes minutes to compile or fails to: the row no longer fits the registers.
+# A wider block takes minutes to compile, or fails to: the row is far more than the registers hold.
 WIDEST_BLOCK = 131072
 
 

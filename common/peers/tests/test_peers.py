@@ -150,8 +150,8 @@ class Run(unittest.TestCase):
         checkouts = [contenders.OneFlow("/nowhere"), contenders.FasterTransformer(None)]
         status, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=checkouts)
         self.assertEqual(status, 0)
-        self.assertIn("left out: oneflow (softmax 2 x 33): there is no oneflow/core/cuda/softmax.cuh"
-                      " in /nowhere", printed)
+        self.assertIn("left out: oneflow (softmax 2 x 33): "
+                      "there is no oneflow/core/cuda/softmax.cuh in /nowhere", printed)
         self.assertNotIn("fastertransformer", printed)
 
 
