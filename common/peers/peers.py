@@ -20,7 +20,7 @@ from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow,
                         TorchContenders)
 from stages_library import NOT_SUPPORTED, Library, StagesError, WorkFailed
 
-# Peers promise no error bound: they use faster exponentials, or add 1e-6 to the sum. They may be off
+# Peers promise no error bound: they use faster exponentials, or add 1e-6 to a sum. They may be off
 # this many times the bound of our own kernels; a wrong kernel is off by far more.
 PEER_ALLOWANCE = 16
 
