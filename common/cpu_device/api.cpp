@@ -75,6 +75,8 @@ const std::map<cudaError_t, ErrorText>& error_texts() {
          {"cudaErrorIllegalInstruction", "an illegal instruction was encountered"}},
         {cudaErrorMisalignedAddress, {"cudaErrorMisalignedAddress", "misaligned address"}},
         {cudaErrorLaunchFailure, {"cudaErrorLaunchFailure", "unspecified launch failure"}},
+        {cudaErrorCooperativeLaunchTooLarge,
+         {"cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}},
         {cudaErrorNotPermitted, {"cudaErrorNotPermitted", "operation not permitted"}},
         {cudaErrorNotSupported, {"cudaErrorNotSupported", "operation not supported"}},
         {cudaErrorInvalidClusterSize,

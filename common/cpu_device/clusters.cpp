@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Clusters: their barrier, across OS threads, and the shared memory of their blocks.
+// Blocks that wait for each other across OS threads, as a cluster or as the grid of a cooperative
+// launch; and the shared memory of a cluster's blocks.
 #include <algorithm>
 #include <thread>
 
@@ -83,18 +84,24 @@ bool wait_for_cluster(Worker& worker) {
     }
 }
 
+bool is_cooperative() {
+    return current.worker->launch->cooperative;
+}
+
 void leave_cluster(Worker& worker) {
     const std::lock_guard<std::mutex> lock(worker.gang->mutex);
     worker.cluster_left = true;
     open_if_full(*worker.gang);
 }
 
-void cluster_arrive() {
+namespace {
+
+void arrive() {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
-    lane.place = as_address(__builtin_return_address(0));
     if (lane.cluster_arrived) {
-        fail(cudaErrorLaunchFailure, "a second arrival at the cluster barrier without a wait");
+        fail(cudaErrorLaunchFailure, "a second arrival at the %s barrier without a wait",
+             is_cooperative() ? "grid's" : "cluster");
     }
     lane.cluster_arrived = true;
     lane.cluster_phase = worker.gang->phase;
@@ -102,12 +109,12 @@ void cluster_arrive() {
     if (++worker.cluster_arrivals == worker.launch->threads) tell_gang(worker);
 }
 
-void cluster_wait() {
+void wait() {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
-    lane.place = as_address(__builtin_return_address(0));
     if (!lane.cluster_arrived) {
-        fail(cudaErrorLaunchFailure, "a wait at the cluster barrier without an arrival");
+        fail(cudaErrorLaunchFailure, "a wait at the %s barrier without an arrival",
+             is_cooperative() ? "grid's" : "cluster");
     }
     Warp& warp = warp_of(worker, lane);
     warp.at_cluster |= bit_of(lane);
@@ -116,17 +123,66 @@ void cluster_wait() {
     lane.cluster_arrived = false;
 }
 
-void cluster_barrier() {
-    cluster_arrive();
-    cluster_wait();
+void need_clusters() {
+    if (!is_cooperative()) return;
+    fail(cudaErrorNotSupported,
+         "a cluster barrier in a cooperative launch, which the CPU device does not support");
 }
 
+void need_cooperation() {
+    if (is_cooperative()) return;
+    fail(cudaErrorLaunchFailure,
+         "this_grid().sync() in a launch that is not cooperative: its blocks need not run at the "
+         "same time; launch with cudaLaunchCooperativeKernel or cudaLaunchAttributeCooperative");
+}
+
+}  // namespace
+
+void cluster_arrive() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_clusters();
+    arrive();
+}
+
+void cluster_wait() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_clusters();
+    wait();
+}
+
+void cluster_barrier() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_clusters();
+    arrive();
+    wait();
+}
+
+void grid_arrive() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_cooperation();
+    arrive();
+}
+
+void grid_wait() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_cooperation();
+    wait();
+}
+
+void grid_barrier() {
+    current.lane->place = as_address(__builtin_return_address(0));
+    need_cooperation();
+    arrive();
+    wait();
+}
+
+// A cooperative launch has no clusters, or rather: every block is one.
 unsigned cluster_block_rank() {
-    return current.worker->cluster_rank;
+    return is_cooperative() ? 0 : current.worker->cluster_rank;
 }
 
 unsigned cluster_block_count() {
-    return current.worker->launch->cluster_size;
+    return is_cooperative() ? 1 : current.worker->launch->gang_size;
 }
 
 dim3 cluster_dimensions() {
@@ -134,15 +190,16 @@ dim3 cluster_dimensions() {
 }
 
 dim3 cluster_block_index() {
-    return current.worker->cluster_index;
+    return is_cooperative() ? dim3(0, 0, 0) : current.worker->cluster_index;
 }
 
 void* map_shared_rank(void* shared, unsigned rank) {
     const Worker& worker = *current.worker;
-    if (rank >= worker.gang->members.size()) {
-        fail(cudaErrorLaunchFailure, "block rank %u of a cluster of %zu blocks", rank,
-             worker.gang->members.size());
+    if (rank >= cluster_block_count()) {
+        fail(cudaErrorLaunchFailure, "block rank %u of a cluster of %u blocks", rank,
+             cluster_block_count());
     }
+    if (is_cooperative()) return shared;
     if (!worker.thread_locals.holds(as_address(shared))) {
         fail(cudaErrorLaunchFailure, "map_shared_rank of %p, which is not shared memory", shared);
     }

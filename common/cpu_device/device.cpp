@@ -94,7 +94,7 @@ cudaDeviceProp describe_device() {
     device.sharedMemPerMultiprocessor = kSharedPerMultiprocessor;
     device.regsPerMultiprocessor = kRegisters;
     device.managedMemory = 1;
-    device.cooperativeLaunch = 0;
+    device.cooperativeLaunch = 1;
     device.sharedMemPerBlockOptin = kSharedPerBlockOptIn;
     device.maxBlocksPerMultiProcessor = kBlocksPerMultiprocessor;
     device.reservedSharedMemPerBlock = kSharedKeptPerBlock;
@@ -149,6 +149,20 @@ std::string objection_to_cluster(const LaunchConfiguration& launch, const Kernel
     return {};
 }
 
+// The blocks of a cooperative launch wait for each other: all must find room at once.
+std::string objection_to_cooperation(const LaunchRequest& request) {
+    const LaunchConfiguration& launch = request.configuration;
+    if (!launch.cooperative) return {};
+    int blocks = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks, request.kernel_address,
+        static_cast<int>(launch.block.x * launch.block.y * launch.block.z), launch.shared_bytes);
+    const unsigned long long asked = 1ull * launch.grid.x * launch.grid.y * launch.grid.z;
+    const unsigned long long room = 1ull * static_cast<unsigned>(blocks) * kMultiprocessors;
+    if (asked <= room) return {};
+    return beyond("the number of blocks in a cooperative launch", asked, room);
+}
+
 }  // namespace
 
 std::string launch_objection(const LaunchRequest& request, cudaError_t& code) {
@@ -163,7 +177,11 @@ std::string launch_objection(const LaunchRequest& request, cudaError_t& code) {
     code = cudaErrorInvalidResourceHandle;
     if (!is_stream(launch.stream)) return "its stream was never created, or is destroyed";
     code = cudaErrorNotSupported;
-    if (launch.cooperative) return "cooperative launches (grid-wide barriers) are not supported";
+    if (launch.cooperative && launch.cluster.x * launch.cluster.y * launch.cluster.z > 1) {
+        return "cooperative launches of clusters are not supported";
+    }
+    code = cudaErrorCooperativeLaunchTooLarge;
+    if (std::string text = objection_to_cooperation(request); !text.empty()) return text;
     code = cudaSuccess;
     return {};
 }

@@ -164,8 +164,7 @@ void choose_cluster(Gang& gang, Launch& launch) {
 }
 
 void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
-    const LaunchConfiguration& configuration = launch.request->configuration;
-    const dim3 grid = configuration.grid, cluster = configuration.cluster;
+    const dim3 grid = launch.request->configuration.grid, cluster = launch.gang;
     worker.launch = &launch;
     worker.gang = &gang;
     worker.cluster_rank = rank;
@@ -175,7 +174,7 @@ void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
     const dim3 clusters(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
     for (;;) {
         choose_cluster(gang, launch);
-        if (gang.cluster >= launch.block_count / launch.cluster_size) break;
+        if (gang.cluster >= launch.block_count / launch.gang_size) break;
         const uint3 origin = position(gang.cluster, clusters);
         worker.block = {origin.x * cluster.x + place.x, origin.y * cluster.y + place.y,
                         origin.z * cluster.z + place.z};
@@ -231,10 +230,10 @@ std::vector<WorkerThread*> start_blocks(Launch& launch, Pool& from) {
     return started;
 }
 
-// A gang needs a worker for each block of a cluster, however few there usually are.
+// A gang needs a worker for each of its blocks, however few there usually are.
 std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
                                           std::vector<std::unique_ptr<Gang>>& gangs) {
-    const unsigned size = launch.cluster_size;
+    const unsigned size = launch.gang_size;
     const uint64_t usual = std::max<uint64_t>(1, usual_worker_count() / size);
     const uint64_t count = std::min(launch.block_count / size, usual);
     from.grow(count * size);
@@ -258,7 +257,7 @@ std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
 void run_to_the_end(Launch& launch, Pool& from) {
     std::vector<std::unique_ptr<Gang>> gangs;
     const std::vector<WorkerThread*> threads =
-        launch.cluster_size == 1 ? start_blocks(launch, from) : start_clusters(launch, from, gangs);
+        launch.gang_size == 1 ? start_blocks(launch, from) : start_clusters(launch, from, gangs);
     Watchdog watchdog(launch);
     for (WorkerThread* thread : threads) {
         while (!thread->wait(Watchdog::kLook)) watchdog.look(threads);
@@ -301,10 +300,11 @@ cudaError_t launch_request(const LaunchRequest& request) {
     Launch launch;
     launch.request = &request;
     const dim3 block = request.configuration.block, grid = request.configuration.grid;
-    const dim3 cluster = request.configuration.cluster;
     launch.threads = block.x * block.y * block.z;
     launch.block_count = uint64_t{grid.x} * grid.y * grid.z;
-    launch.cluster_size = cluster.x * cluster.y * cluster.z;
+    launch.cooperative = request.configuration.cooperative;
+    launch.gang = launch.cooperative ? grid : request.configuration.cluster;
+    launch.gang_size = launch.gang.x * launch.gang.y * launch.gang.z;
     launch.memory = allocation_table();
     launch.device_memory = device_memory_range();
     launch.program = program_image().all;

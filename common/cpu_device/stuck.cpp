@@ -49,13 +49,17 @@ void stop_at(Worker& worker, const Lane& lane, const std::string& what) {
     stop_at(worker, lane, failure);
 }
 
+const char* barrier_across_blocks(const Worker& worker) {
+    return worker.launch->cooperative ? "the grid's barrier" : "the cluster barrier";
+}
+
 std::string where_is(const Worker& worker, const Lane& lane) {
     const Warp& warp = worker.warps[lane.linear / kWarpSize];
     const unsigned bit = bit_of(lane);
     std::string what;
     if ((warp.exited & bit) != 0) return "has exited";
     if ((warp.at_barrier & bit) != 0) what = "__syncthreads";
-    if ((warp.at_cluster & bit) != 0) what = "the cluster barrier";
+    if ((warp.at_cluster & bit) != 0) what = barrier_across_blocks(worker);
     if ((warp.at_collective & bit) != 0) {
         char mask[32];
         std::snprintf(mask, sizeof mask, " (mask 0x%08x)", lane.mask);
@@ -142,7 +146,7 @@ void report_stuck_block(Worker& worker) {
     if (worker.barrier_threads > 0) {
         return report_divergent_barrier(worker, &Warp::at_barrier, "__syncthreads");
     }
-    report_divergent_barrier(worker, &Warp::at_cluster, "the cluster barrier");
+    report_divergent_barrier(worker, &Warp::at_cluster, barrier_across_blocks(worker));
 }
 
 void report_timeout(Worker& worker) {

@@ -88,7 +88,8 @@ struct Warp {
     uint8_t next_buffer[kWarpSize] = {};
 };
 
-// The blocks of one cluster, each on its own worker.
+// The blocks that run at the same time and may wait for each other, those of one cluster or of a
+// whole cooperative grid, each on its own worker.
 struct Gang {
     std::vector<struct Worker*> members;  // by rank
 
@@ -108,7 +109,9 @@ struct Launch {
     const LaunchRequest* request = nullptr;
     unsigned threads = 0;
     uint64_t block_count = 0;
-    unsigned cluster_size = 1;
+    dim3 gang;  // blocks of a gang: a cluster, or the grid of a cooperative launch
+    unsigned gang_size = 1;
+    bool cooperative = false;
     std::atomic<uint64_t> next_block{0};
     std::atomic<bool> stopped{false};
     std::atomic<bool> timed_out{false};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Cooperative groups: threads named as a group, and what they do together.
 //
-// Here: thread_block, thread_block_tile, coalesced_group, thread_group, cluster_group, and of
-// grid_group its sizes and ranks. Not here, so that using it does not compile: tiles of more than
+// Here: thread_block, thread_block_tile, coalesced_group, thread_group, cluster_group and
+// grid_group. Not here, so that using it does not compile: tiles of more than
 // one warp, multi_grid_group.
 #pragma once
 #include <cstddef>
@@ -323,13 +323,16 @@ __device__ inline cluster_group this_cluster() {
 
 class grid_group {
 public:
-    // Blocks run to their end one after another, so they cannot wait for each other.
-    __device__ static void sync() {
-        cpu_device::fail(cudaErrorNotSupported,
-                         "this_grid().sync() needs all blocks of the grid at once, which the CPU "
-                         "device does not run; end the kernel there and launch another");
+    struct arrival_token {};
+
+    // In a cooperative launch only: there all blocks run at the same time.
+    __device__ static void sync() { cpu_device::grid_barrier(); }
+    __device__ static arrival_token barrier_arrive() {
+        cpu_device::grid_arrive();
+        return {};
     }
-    __device__ static bool is_valid() { return false; }
+    __device__ static void barrier_wait(arrival_token&&) { cpu_device::grid_wait(); }
+    __device__ static bool is_valid() { return cpu_device::is_cooperative(); }
 
     __device__ static unsigned long long block_rank() {
         return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +

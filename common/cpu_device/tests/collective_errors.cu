@@ -17,10 +17,26 @@ __global__ void grid_sync() {
     cg::this_grid().sync();
 }
 
-TEST_CASE("this_grid().sync() is refused") {
+TEST_CASE("this_grid().sync() needs a cooperative launch") {
     grid_sync<<<2, 32>>>();
-    check_failure(cudaErrorNotSupported, {"kernel grid_sync, block (", "this_grid().sync()",
-                                          "end the kernel there and launch another"});
+    check_failure(cudaErrorLaunchFailure, {"kernel grid_sync, block (", "this_grid().sync()",
+                                           "launch with cudaLaunchCooperativeKernel"});
+}
+
+TEST_CASE("a cooperative launch needs room for all of its blocks at once") {
+    CHECK(cudaLaunchCooperativeKernel(grid_sync, dim3(132 * 2), dim3(1024), nullptr) ==
+          cudaSuccess);
+    CHECK(cudaLaunchCooperativeKernel(grid_sync, dim3(132 * 2 + 1), dim3(1024), nullptr) ==
+          cudaErrorCooperativeLaunchTooLarge);
+    CHECK_THAT(std::string(cpu_device::last_error_text()), ContainsSubstring("must be 1 to 264"));
+}
+
+__global__ void some_sync() {
+    if (blockIdx.x != 1 || threadIdx.x < 3) cg::this_grid().sync();
+}
+
+TEST_CASE("a grid's barrier that some threads of a block never reach") {
+    CHECK(cudaLaunchCooperativeKernel(some_sync, dim3(3), dim3(32), nullptr) == cudaSuccess);
 }
 
 __global__ void odd_tiles(unsigned* rank) {

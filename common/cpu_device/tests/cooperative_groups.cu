@@ -296,4 +296,43 @@ TEST_CASE("a cluster of blocks") {
     }
 }
 
+// Round after round each block adds what its right neighbour wrote in the round before.
+__global__ void around_the_grid(unsigned* values, int rounds) {
+    const cg::grid_group grid = cg::this_grid();
+    __shared__ unsigned seen;
+    const unsigned block = static_cast<unsigned>(grid.block_rank());
+    const unsigned blocks = static_cast<unsigned>(grid.num_blocks());
+    for (int round = 0; round < rounds; ++round) {
+        if (threadIdx.x == 0) seen = values[(block + 1) % blocks];
+        if (round % 2 == 0) {
+            grid.sync();
+        } else {
+            grid.barrier_wait(grid.barrier_arrive());
+        }
+        if (threadIdx.x == 0) values[block] += seen;
+        grid.sync();
+    }
+    if (threadIdx.x == 0 && !grid.is_valid()) values[block] = 0;
+}
+
+TEST_CASE("the blocks of a cooperative launch wait for each other") {
+    constexpr unsigned kBlocks = 37;
+    std::vector<unsigned> expected(kBlocks);
+    for (unsigned block = 0; block < kBlocks; ++block) expected[block] = block * block;
+    DeviceVector<unsigned> values{expected};
+    int rounds = 9;
+    for (int round = 0; round < rounds; ++round) {
+        const std::vector<unsigned> before = expected;
+        for (unsigned block = 0; block < kBlocks; ++block) {
+            expected[block] += before[(block + 1) % kBlocks];
+        }
+    }
+    unsigned* data = values.data();
+    void* arguments[] = {&data, &rounds};
+    REQUIRE(cudaLaunchCooperativeKernel(around_the_grid, dim3(kBlocks), dim3(40), arguments) ==
+            cudaSuccess);
+    require_success();
+    CHECK(values.values() == expected);
+}
+
 }  // namespace cooperative_groups_tests

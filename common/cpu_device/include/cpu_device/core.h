@@ -60,6 +60,13 @@ dim3 cluster_block_index();  // this block's place in its cluster
 // The address at which block `rank` of the cluster keeps what this block keeps at `shared`.
 void* map_shared_rank(void* shared, unsigned rank);
 
+// ---------------------------------------------------------------- the grid
+
+bool is_cooperative();  // whether all blocks of the launch run at the same time
+void grid_barrier();
+void grid_arrive();
+void grid_wait();
+
 // ---------------------------------------------------------------- memory
 
 // To be called by every atomic before it happens: checks the address as for any access, and gives

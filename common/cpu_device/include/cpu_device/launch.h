@@ -174,14 +174,34 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
         static_cast<Parameters>(std::forward<Arguments>(arguments))...);
 }
 
+namespace cpu_device {
+
+template <class... Parameters>
+cudaError_t launch_pointed(const LaunchConfiguration& configuration, void (*kernel)(Parameters...),
+                           void** arguments) {
+    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    const auto values =
+        pointed_to<Parameters...>(arguments, std::index_sequence_for<Parameters...>{});
+    return launch_body(
+        configuration, nullptr, reinterpret_cast<const void*>(kernel),
+        [kernel](const auto& parameters) { std::apply(kernel, parameters); }, values);
+}
+
+}  // namespace cpu_device
+
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-    const auto values =
-        cpu_device::pointed_to<Parameters...>(arguments, std::index_sequence_for<Parameters...>{});
-    return cpu_device::launch_body(
-        cpu_device::configuration(grid, block, shared_bytes, stream), nullptr,
-        reinterpret_cast<const void*>(kernel),
-        [kernel](const auto& parameters) { std::apply(kernel, parameters); }, values);
+    return cpu_device::launch_pointed(cpu_device::configuration(grid, block, shared_bytes, stream),
+                                      kernel, arguments);
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                        void** arguments, size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr) {
+    cpu_device::LaunchConfiguration configuration =
+        cpu_device::configuration(grid, block, shared_bytes, stream);
+    configuration.cooperative = true;
+    return cpu_device::launch_pointed(configuration, kernel, arguments);
 }
