@@ -3,6 +3,7 @@
 #include "naive_softmax.cuh"
 
 #include "common/runner/stage.hpp"
+#include "further/batched_loads.cuh"
 
 runner::Stage describe_01_naive_softmax() {
     using runner::Call;
@@ -26,10 +27,20 @@ runner::Stage describe_01_naive_softmax() {
     };
     block_per_row.threads_per_row = [](Shape) { return 256; };
 
+    runner::Variant batched_loads = block_per_row;
+    batched_loads.name = "batched_loads";
+    batched_loads.summary = "eight loads of each thread in flight";
+    batched_loads.launch = [](const Call& call) {
+        return naive_softmax::batched_loads(call.x, call.y, call.rows, call.cols, call.stream);
+    };
+    batched_loads.threads_per_row = [](Shape shape) {
+        return naive_softmax::threads_for(shape.cols);
+    };
+
     runner::Stage stage;
     stage.name = "01_naive_softmax";
     stage.title = "softmax as the textbook writes it";
     stage.header = "01_naive_softmax/naive_softmax.cuh";
-    stage.variants = {thread_per_row, block_per_row};
+    stage.variants = {thread_per_row, block_per_row, batched_loads};
     return stage;
 }

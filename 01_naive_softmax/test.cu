@@ -32,4 +32,6 @@ TEST_CASE("01 takes more elements and more rows than 32 bits count", "[huge]") {
     CHECK(testing::takes_huge(block_per_row, {(int64_t{1} << 31) + 5, 1}));
     CHECK(testing::takes_huge(describe_01_naive_softmax().variants.at(0),
                               {(int64_t{1} << 31) + 5, 1}));
+    CHECK(testing::takes_huge(describe_01_naive_softmax().variants.at(2),
+                              {3, (int64_t{1} << 30) - 1}));
 }

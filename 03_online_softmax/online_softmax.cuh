@@ -26,8 +26,8 @@ struct __align__(8) Normalizer {
 };
 
 // Two sets of elements as one. Associative and commutative up to rounding; {-inf, 0} is neutral. A
-// NaN in m reaches d in the first merge and stays there. Equal maxima need no exponential, and two
-// infinite ones must have none: their difference is NaN.
+// NaN in d stays there. Equal maxima need no exponential, and two infinite ones must have none:
+// their difference is NaN.
 struct Merge {
     __host__ __device__ Normalizer operator()(Normalizer a, Normalizer b) const {
         const float scale = a.m == b.m ? 1.f : expf(-fabsf(a.m - b.m));
@@ -35,12 +35,16 @@ struct Merge {
     }
 };
 
-// One element as a set (a masked one contributes nothing), and a set as itself.
-__host__ __device__ inline Normalizer lift(float x) {
-    return {x, x == -INFINITY ? 0.f : 1.f};
-}
-__host__ __device__ inline Normalizer lift(Normalizer set) {
-    return set;
+// A few elements as a set. Masked ones (-inf) contribute nothing, +inf makes m and d infinite, and
+// a NaN, which is nobody's maximum, makes d NaN.
+template <int kCount>
+__host__ __device__ Normalizer lift(const float (&x)[kCount]) {
+    float m = -INFINITY;
+    for (const float element : x) m = fmaxf(m, element);
+    const float base = fabsf(m) == INFINITY ? 0.f : m;  // inf - inf would be NaN
+    float d = 0.f;
+    for (const float element : x) d += expf(element - base);
+    return {m, d};
 }
 
 // What a row's normalizer is for: the result of an element.
@@ -57,19 +61,63 @@ struct LogSoftmax {
     __host__ __device__ float operator()(float x) const { return x - m - log_d; }
 };
 
-// The normalizer of cols elements (or sets) at x, in every thread of the block. threadIdx.x walks
-// columns.
-template <int kThreads, class T>
-__device__ Normalizer block_normalizer(const T* x, int64_t cols) {
+// How many elements a thread loads before it uses the first: that many loads wait for memory
+// together. y may be x, so the compiler must not move a load before an earlier store by itself.
+constexpr int kAtOnce = 8;
+
+// Threads that a multiprocessor is to hold at once: all it can, which leaves each 32 registers.
+constexpr int kResident = 2048;
+
+// Whether a column of a batch is still in the row: in whole batches always, without a comparison.
+struct Whole {
+    __device__ bool has(int) const { return true; }
+};
+struct Part {
+    int cols;
+    __device__ bool has(int col) const { return col < cols; }
+};
+
+// Walks a row in batches of kAtOnce * kThreads columns: visit(first column, Whole or Part).
+template <int kThreads, class Visit>
+__device__ void for_each_batch(int64_t cols, Visit visit) {
+    constexpr int kStep = kAtOnce * kThreads;
+    int64_t first = 0;
+    for (; first + kStep <= cols; first += kStep) visit(first, Whole{});
+    if (first < cols) visit(first, Part{static_cast<int>(cols - first)});
+}
+
+// A thread's share of the batch at x: kAtOnce elements, kThreads apart. Behind the row's end -inf:
+// it contributes nothing.
+template <int kThreads, class Batch>
+__device__ void load(const float* x, Batch batch, float (&v)[kAtOnce]) {
+    const int mine = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+        v[i] = batch.has(mine + i * kThreads) ? (x + mine)[i * kThreads] : -INFINITY;
+    }
+}
+template <int kThreads, class Batch>
+__device__ void store(float* y, Batch batch, const float (&v)[kAtOnce]) {
+    const int mine = threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+        if (batch.has(mine + i * kThreads)) (y + mine)[i * kThreads] = v[i];
+    }
+}
+
+// The normalizer of the row of cols elements at x, in every thread of the block.
+template <int kThreads>
+__device__ Normalizer block_normalizer(const float* x, int64_t cols) {
     using BlockReduce = cub::BlockReduce<Normalizer, kThreads>;
     __shared__ typename BlockReduce::TempStorage scratch;
     __shared__ Normalizer block;
 
     Normalizer mine{-INFINITY, 0.f};
-#pragma unroll 4  // four loads in flight; nvcc does so by itself in 01 and 02, but not here
-    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // one pass where 02 makes two
-        mine = Merge{}(mine, lift(x[col]));
-    }
+    for_each_batch<kThreads>(cols, [&](int64_t first, auto batch) {  // one pass where 02 makes two
+        float v[kAtOnce];
+        load<kThreads>(x + first, batch, v);
+        mine = Merge{}(mine, lift(v));
+    });
     mine = BlockReduce(scratch).Reduce(mine, Merge{});
     if (threadIdx.x == 0) block = mine;  // only thread 0 has the block's result
     __syncthreads();
@@ -81,28 +129,29 @@ __device__ inline Normalizer for_division(Normalizer row) {
     return row.m == INFINITY ? Normalizer{NAN, NAN} : row;
 }
 
-// One block per row.
+// One block per row, kAtOnce elements of each thread at a time.
 template <int kThreads, class Output>
-__global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
+__global__ void __launch_bounds__(kThreads, kResident / kThreads)
+    block_per_row_kernel(const float* x, float* y, int64_t cols) {
     const float* x_row = x + blockIdx.x * cols;
     float* y_row = y + blockIdx.x * cols;
 
     const Output output(for_division(block_normalizer<kThreads>(x_row, cols)));
 
-    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
-        y_row[col] = output(x_row[col]);
-    }
+    for_each_batch<kThreads>(cols, [&](int64_t first, auto batch) {
+        float v[kAtOnce];
+        load<kThreads>(x_row + first, batch, v);
+        for (float& element : v) element = output(element);
+        store<kThreads>(y_row + first, batch, v);
+    });
 }
 
-// One block per row; one result per row.
-template <int kThreads>
-__global__ void log_sum_exp_kernel(const float* x, float* y, int64_t cols) {
-    const Normalizer row = block_normalizer<kThreads>(x + blockIdx.x * cols, cols);
-    if (threadIdx.x == 0) y[blockIdx.x] = row.m + logf(row.d);
+// How many threads work on a row of that many columns: a batch each, or a few.
+inline int threads_for(int64_t cols) {
+    return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
 }
 
-constexpr int kBlockThreads = 256;
-constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid's x; more rows take another launch
+constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
 
 template <class Output>
 cudaError_t launch_block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
@@ -110,10 +159,14 @@ cudaError_t launch_block_per_row(const float* x, float* y, int64_t rows, int64_t
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    const int threads = threads_for(cols);
+    const auto kernel = threads == 128   ? block_per_row_kernel<128, Output>
+                        : threads == 256 ? block_per_row_kernel<256, Output>
+                        : threads == 512 ? block_per_row_kernel<512, Output>
+                                         : block_per_row_kernel<1024, Output>;
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
-        block_per_row_kernel<kBlockThreads, Output>
-            <<<blocks, kBlockThreads, 0, stream>>>(x + row * cols, y + row * cols, cols);
+        kernel<<<blocks, threads, 0, stream>>>(x + row * cols, y + row * cols, cols);
     }
     return cudaGetLastError();
 }
@@ -129,21 +182,6 @@ inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t
 inline cudaError_t log_softmax(const float* x, float* y, int64_t rows, int64_t cols,
                                cudaStream_t stream) {
     return launch_block_per_row<LogSoftmax>(x, y, rows, cols, stream);
-}
-
-// log(sum of exp(x)) of each row of x (rows x cols) into y (rows). A row with +inf gives +inf, one
-// of -inf alone -inf, one with NaN NaN. y must not overlap x.
-inline cudaError_t log_sum_exp(const float* x, float* y, int64_t rows, int64_t cols,
-                               cudaStream_t stream) {
-    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
-    if (rows == 0 || cols == 0) return cudaSuccess;
-    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
-    for (int64_t row = 0; row < rows; row += kMaxBlocks) {
-        const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
-        log_sum_exp_kernel<kBlockThreads>
-            <<<blocks, kBlockThreads, 0, stream>>>(x + row * cols, y + row, cols);
-    }
-    return cudaGetLastError();
 }
 
 }  // namespace online_softmax

@@ -4,6 +4,7 @@
 
 #include "../02_safe_softmax/safe_softmax.cuh"
 #include "common/runner/stage.hpp"
+#include "further/log_sum_exp.cuh"
 #include "further/split_row.cuh"
 
 runner::Stage describe_03_online_softmax() {
@@ -17,7 +18,7 @@ runner::Stage describe_03_online_softmax() {
     baseline.launch = [](const Call& call) {
         return safe_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape) { return 256; };
+    baseline.threads_per_row = [](Shape shape) { return safe_softmax::threads_for(shape.cols); };
 
     runner::Variant block_per_row;
     block_per_row.name = "block_per_row";
@@ -26,17 +27,20 @@ runner::Stage describe_03_online_softmax() {
     block_per_row.launch = [](const Call& call) {
         return online_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
     };
-    block_per_row.threads_per_row = [](Shape) { return online_softmax::kBlockThreads; };
+    block_per_row.threads_per_row = [](Shape shape) {
+        return online_softmax::threads_for(shape.cols);
+    };
 
     runner::Variant split_row = block_per_row;
     split_row.name = "split_row";
-    split_row.summary = "a row over many blocks, for few long rows";
+    split_row.summary = "a row over many blocks that keep it: one read";
+    split_row.traffic = {1, 1};
     split_row.launch = [](const Call& call) {
         return online_softmax::split_row(call.x, call.y, call.rows, call.cols, call.workspace,
                                          call.workspace_bytes, call.stream);
     };
     split_row.threads_per_row = [](Shape shape) {
-        return online_softmax::split(shape.rows, shape.cols).slices * online_softmax::kBlockThreads;
+        return online_softmax::split(shape.rows, shape.cols).blocks * online_softmax::kSliceThreads;
     };
     split_row.workspace_bytes = [](Shape shape) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);

@@ -15,13 +15,19 @@ using online_softmax::Merge;
 using online_softmax::Normalizer;
 
 bool invalid(Normalizer set) {
-    return std::isnan(set.d) || std::isnan(set.m);
+    return std::isnan(set.d);
+}
+
+Normalizer single(float x) {
+    const float one[] = {x};
+    return lift(one);
 }
 
 // Equal up to the rounding of `merges` merges; sets with a NaN are all alike.
 bool alike(Normalizer a, Normalizer b, int merges) {
     if (invalid(a) || invalid(b)) return invalid(a) && invalid(b);
-    return a.m == b.m && std::fabs(a.d - b.d) <= 0x1p-22 * merges * std::max(a.d, b.d);
+    return a.m == b.m &&
+           (a.d == b.d || std::fabs(a.d - b.d) <= 0x1p-22 * merges * std::max(a.d, b.d));
 }
 
 // Merges sets[first .. last) in a random binary tree.
@@ -35,7 +41,7 @@ Normalizer merge_at_random(const std::vector<Normalizer>& sets, size_t first, si
 
 std::vector<Normalizer> lifted(runner::Input input, int64_t count, uint64_t seed) {
     std::vector<Normalizer> sets;
-    for (const float x : testing::named_values(input, {1, count}, seed)) sets.push_back(lift(x));
+    for (const float x : testing::named_values(input, {1, count}, seed)) sets.push_back(single(x));
     return sets;
 }
 
@@ -69,8 +75,8 @@ TEST_CASE(
 
 TEST_CASE("merging commutes to the last bit, and {-inf, 0} is neutral to the last bit") {
     const std::vector<Normalizer> samples = {
-        {0.f, 1.f},  {1.f, 1.f},      {1.f, 5.f},   {-1000.f, 2.f}, {-INFINITY, 0.f},
-        {88.f, 3.f}, {INFINITY, 1.f}, {3e38f, 1.f}, {-3e38f, 1.f},  {0.5f, 1e30f}};
+        {0.f, 1.f},  {1.f, 1.f},           {1.f, 5.f},   {-1000.f, 2.f}, {-INFINITY, 0.f},
+        {88.f, 3.f}, {INFINITY, INFINITY}, {3e38f, 1.f}, {-3e38f, 1.f},  {0.5f, 1e30f}};
     const Normalizer neutral{-INFINITY, 0.f};
     for (const Normalizer& a : samples) {
         CHECK(Merge{}(a, neutral).m == a.m);
@@ -89,48 +95,105 @@ TEST_CASE("a NaN and a +inf stay visible through every merge") {
     for (int round = 0; round < 200; ++round) {
         std::vector<Normalizer> sets =
             lifted(runner::Input::masked, 50, static_cast<uint64_t>(round));
-        sets[random() % sets.size()] = lift(INFINITY);
+        sets[random() % sets.size()] = single(INFINITY);
         const Normalizer infinite = merge_at_random(sets, 0, sets.size(), random);
         CHECK(infinite.m == INFINITY);
-        CHECK(infinite.d == 1.f);
-        sets[random() % sets.size()] = lift(NAN);
+        CHECK(infinite.d == INFINITY);
+        sets[random() % sets.size()] = single(NAN);
         CHECK(invalid(merge_at_random(sets, 0, sets.size(), random)));
     }
 }
 
-TEST_CASE("rows are cut so that slices cover them and a workspace never exceeds what it must") {
-    for (const int64_t rows : {1, 2, 10, 100, 1055, 1056, 1057, 70000}) {
-        for (const int64_t cols : {int64_t{1}, int64_t{255}, int64_t{1025}, int64_t{32000},
-                                   int64_t{128256}, int64_t{1} << 33}) {
-            const online_softmax::Split cut = online_softmax::split(rows, cols);
-            INFO(rows << " x " << cols);
-            CHECK(cut.slices >= 1);
-            CHECK(cut.slices * cut.slice_cols >= cols);
-            CHECK((cut.slices - 1) * cut.slice_cols < cols);  // no empty slice
-            CHECK((cut.slices == 1 || rows * cut.slices <= 1056));
-            CHECK(online_softmax::split_row_workspace_bytes(rows, cols) ==
-                  static_cast<size_t>(rows * cut.slices) * sizeof(Normalizer));
+TEST_CASE("a set of several elements is the merge of its elements, whatever they are") {
+    std::mt19937 random(5);
+    for (const runner::Input input : runner::all_inputs()) {
+        for (uint64_t seed = 0; seed < 20; ++seed) {
+            std::vector<float> values = testing::named_values(input, {1, 8}, seed);
+            if (seed == 1) values[random() % 8] = INFINITY;
+            if (seed == 2) values[random() % 8] = NAN;
+            if (seed == 3) std::fill(values.begin(), values.end(), -INFINITY);
+            float eight[8];
+            std::copy(values.begin(), values.end(), eight);
+            Normalizer merged{-INFINITY, 0.f};
+            for (const float x : values) merged = Merge{}(merged, single(x));
+            INFO(runner::name_of(input) << ", seed " << seed);
+            CHECK(alike(lift(eight), merged, 8));
         }
     }
 }
 
+TEST_CASE("rows are cut so that slices cover them and all blocks of a launch fit on the GPU") {
+    int multiprocessors = 0;
+    REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) ==
+            cudaSuccess);
+    for (const int64_t rows : {1, 2, 10, 100, 263, 264, 265, 70000}) {
+        for (const int64_t cols :
+             {int64_t{1}, int64_t{255}, int64_t{4096}, int64_t{4097}, int64_t{32000},
+              int64_t{65537}, int64_t{128256}, int64_t{131073}, int64_t{1} << 33}) {
+            const online_softmax::Split cut = online_softmax::split(rows, cols);
+            INFO(rows << " x " << cols);
+            CHECK(cut.blocks >= 1);
+            CHECK(cut.rows_at_once >= 1);
+            CHECK(cut.blocks * cut.slice_cols >= cols);
+            CHECK((cut.blocks - 1) * cut.slice_cols < cols);  // no empty slice
+            const size_t scratch = online_softmax::split_row_workspace_bytes(rows, cols);
+            if (cut.cluster) {
+                CHECK(cut.blocks <= online_softmax::kLargestCluster);
+                CHECK(cut.slice_cols <= cut.batches * online_softmax::kBatch);
+                CHECK(scratch == 0);
+            } else {
+                CHECK(cut.blocks * cut.rows_at_once <= 2 * multiprocessors);
+                CHECK(scratch == static_cast<size_t>(rows * cut.blocks) * sizeof(Normalizer));
+            }
+        }
+    }
+}
+
+// Three ways of sharing a row: a cluster with one batch a block, with two, and a whole grid.
 TEST_CASE("split_row agrees with one block per row where rows are really split") {
     const std::vector<runner::Variant> variants = describe_03_online_softmax().variants;
-    for (const runner::Input input :
-         {runner::Input::normal, runner::Input::masked_slice, runner::Input::spike}) {
-        const testing::Shape shape{2, 70001};
-        REQUIRE(online_softmax::split(shape.rows, shape.cols).slices > 30);
-        const std::vector<float> values = testing::named_values(input, shape);
-        const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
-        const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
-        testing::expect_good(variants.at(1), values, split, shape);
-        const runner::Result theirs{whole.data(), testing::rules_of(variants.at(0), shape)};
-        const runner::Report report = runner::check_on_host(
-            values.data(), shape, {split.data(), testing::rules_of(variants.at(1), shape)},
-            &theirs);
-        INFO(runner::describe(report));
-        CHECK(report.good());
+    for (const testing::Shape shape :
+         {testing::Shape{2, 20011}, testing::Shape{2, 70001}, testing::Shape{1, 140003}}) {
+        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
+        REQUIRE(cut.blocks >= 5);
+        REQUIRE(cut.cluster == (shape.cols < 131072));
+        for (const runner::Input input :
+             {runner::Input::normal, runner::Input::masked_slice, runner::Input::spike}) {
+            const std::vector<float> values = testing::named_values(input, shape);
+            const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
+            const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
+            testing::expect_good(variants.at(1), values, split, shape);
+            const runner::Result theirs{whole.data(), testing::rules_of(variants.at(0), shape)};
+            const runner::Report report = runner::check_on_host(
+                values.data(), shape, {split.data(), testing::rules_of(variants.at(1), shape)},
+                &theirs);
+            INFO(shape.cols << " columns: " << runner::describe(report));
+            CHECK(report.good());
+        }
     }
+}
+
+// Each block keeps so much that registers, shared memory and a second read all take part.
+TEST_CASE("split_row keeps a slice in registers and in shared memory, and reads the rest again") {
+    const runner::Variant split_row = describe_03_online_softmax().variants.at(1);
+    const testing::Shape shape{200, 140003};
+    if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
+    CHECK(testing::takes_huge(split_row, shape));
+}
+
+TEST_CASE("split_row refuses a workspace that is too small, and needs none for clusters") {
+    const testing::Shape shape{1, 140003};
+    const size_t needed = online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
+    REQUIRE(needed > 0);
+    runner::DeviceBuffer<float> x(static_cast<size_t>(shape.cols));
+    runner::DeviceBuffer<unsigned char> scratch(needed);
+    CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, scratch.data(),
+                                    needed - 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, nullptr, needed,
+                                    nullptr) == cudaErrorInvalidValue);
+    CHECK(online_softmax::split_row(x.data(), x.data(), 1, 5000, nullptr, 0, nullptr) ==
+          cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
 TEST_CASE("03 takes more elements and more rows than 32 bits count", "[huge]") {

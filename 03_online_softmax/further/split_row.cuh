@@ -1,87 +1,289 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 03_online_softmax/further/split_row, version 1.0
+// softmax-stages 03_online_softmax/further/split_row, version 2.0
 //
-// Few long rows: one block per row would leave most of the GPU idle, so a row is cut into slices.
-//   new here   the (m, d) of a row's slices come from many blocks: the paper's batch of 10
-//   traffic    2 reads + 1 write per element; the second read comes from L2 where x fits there
-//   accepts    rows x cols floats, row-major; y may be x; scratch for one (m, d) per slice
+// Few long rows: one block per row would leave most of the GPU idle, so many blocks share a row.
+//   new here   blocks that exchange their (m, d) in one launch, as a cluster or as a whole grid
+//   traffic    1 read + 1 write per element: a block keeps its slice of x while it waits
+//   accepts    rows x cols floats, row-major; y may be x; scratch where the whole grid waits
+//   needs      CUDA 12; clusters need compute capability 9.0, below it the whole grid waits
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
 #pragma once
+#include <cooperative_groups.h>
+
 #include "../online_softmax.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 namespace online_softmax {
 
-// A block per slice, blockIdx.x, of a row, blockIdx.y.
-template <int kThreads>
-__global__ void slice_normalizer_kernel(const float* x, Normalizer* slices, int64_t cols,
-                                        int64_t slice_cols) {
-    const int64_t first = blockIdx.x * slice_cols;
-    const float* x_slice = x + blockIdx.y * cols + first;
+constexpr int kSliceThreads = 512;
+constexpr int kBatch = kAtOnce * kSliceThreads;  // elements that a block loads at once
+constexpr int kLargestCluster = 16;
 
-    const Normalizer slice = block_normalizer<kThreads>(x_slice, min(slice_cols, cols - first));
-    if (threadIdx.x == 0) slices[blockIdx.y * gridDim.x + blockIdx.x] = slice;
+// The sets of all lanes as one, in every lane.
+__device__ inline Normalizer warp_normalizer(Normalizer mine) {
+    float m = mine.m;
+    for (int step = 16; step > 0; step /= 2) m = fmaxf(m, __shfl_xor_sync(~0u, m, step));
+    const float base = fabsf(m) == INFINITY ? 0.f : m;  // inf - inf would be NaN
+    float d = mine.d * expf(mine.m - base);
+    for (int step = 16; step > 0; step /= 2) d += __shfl_xor_sync(~0u, d, step);
+    return {m, d};
 }
 
-// Every block merges the slices of its row, all in the same order, and writes its own slice. The
-// second read of x comes from the L2 cache where x fits there.
-template <int kThreads, class Output>
-__global__ void split_row_kernel(const float* x, float* y, const Normalizer* slices, int64_t cols,
-                                 int64_t slice_cols) {
+// The sets of all threads of a block of kSliceThreads as one, in every thread. cub::BlockReduce
+// lets one thread merge what the warps found, one after another; these merges are slow enough that
+// the detour over a second round of shuffles saves 1 us of 8 at 10 x 32000.
+__device__ inline Normalizer slice_normalizer(Normalizer mine) {
+    constexpr int kWarps = kSliceThreads / 32;
+    __shared__ Normalizer warps[kWarps];
+    const int lane = threadIdx.x % 32;
+    mine = warp_normalizer(mine);
+    if (lane == 0) warps[threadIdx.x / 32] = mine;
+    __syncthreads();
+    return warp_normalizer(lane < kWarps ? warps[lane] : Normalizer{-INFINITY, 0.f});
+}
+
+// What batch b of a slice of that many columns has of them.
+__device__ inline Part part(int64_t slice_cols, int64_t b) {
+    return {static_cast<int>(min(slice_cols - b * kBatch, int64_t{kBatch}))};
+}
+
+// A cluster per row, blockIdx.y; a block of it per slice, blockIdx.x. The slice stays in registers.
+template <int kBatches, class Output>
+__global__ void __launch_bounds__(kSliceThreads)
+    cluster_per_row_kernel(const float* x, float* y, int64_t cols, int64_t slice_cols) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    const auto cluster = cooperative_groups::this_cluster();
+    cluster.barrier_arrive();
+    __shared__ Normalizer slices[kLargestCluster];
+
     const int64_t first = blockIdx.x * slice_cols;
-    const int64_t last = min(first + slice_cols, cols);
-    const float* x_row = x + blockIdx.y * cols;
-    float* y_row = y + blockIdx.y * cols;
+    const int64_t left = min(slice_cols, cols - first);
+    const float* x_slice = x + blockIdx.y * cols + first;
+    float* y_slice = y + blockIdx.y * cols + first;
 
-    const Normalizer* row_slices = slices + blockIdx.y * gridDim.x;
-    const Output output(for_division(block_normalizer<kThreads>(row_slices, gridDim.x)));
+    float held[kBatches][kAtOnce];
+#pragma unroll
+    for (int b = 0; b < kBatches; ++b) {
+        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), held[b]);
+    }
+    Normalizer mine{-INFINITY, 0.f};
+#pragma unroll
+    for (int b = 0; b < kBatches; ++b) mine = Merge{}(mine, lift(held[b]));
+    mine = slice_normalizer(mine);
 
-    for (int64_t col = first + threadIdx.x; col < last; col += kThreads) {
-        y_row[col] = output(x_row[col]);
+    cluster.barrier_wait();  // every block has begun, so that its shared memory is there
+    const unsigned blocks = cluster.num_blocks();
+    if (threadIdx.x < blocks) {  // thread i tells block i
+        cluster.map_shared_rank(slices, threadIdx.x)[cluster.block_rank()] = mine;
+    }
+    cluster.sync();
+    const unsigned lane = threadIdx.x % 32;
+    const Normalizer row =
+        warp_normalizer(lane < blocks ? slices[lane] : Normalizer{-INFINITY, 0.f});
+
+    const Output output(for_division(row));
+#pragma unroll
+    for (int b = 0; b < kBatches; ++b) {
+        for (float& element : held[b]) element = output(element);
+        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), held[b]);
+    }
+#endif
+}
+
+// For rows longer than a cluster can hold: gridDim.x blocks per row, blockIdx.y, all of them on the
+// GPU at the same time. The slice's first batches stay in registers, the next `shared_batches` in
+// shared memory, and what is left is read again, from L2 with luck.
+template <int kHeldBatches, class Output>
+__global__ void __launch_bounds__(kSliceThreads, 2)
+    grid_per_row_kernel(const float* x, float* y, Normalizer* slices, int64_t cols,
+                        int64_t slice_cols, int64_t shared_batches) {
+    float* kept = reinterpret_cast<float*>(shared_bytes) + threadIdx.x;
+    __shared__ Normalizer row;
+
+    const int64_t first = blockIdx.x * slice_cols;
+    const int64_t left = min(slice_cols, cols - first);
+    const float* x_slice = x + blockIdx.y * cols + first;
+    float* y_slice = y + blockIdx.y * cols + first;
+
+    float held[kHeldBatches][kAtOnce];
+    float v[kAtOnce];
+#pragma unroll
+    for (int b = 0; b < kHeldBatches; ++b) {
+        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), held[b]);
+    }
+    Normalizer mine{-INFINITY, 0.f};
+#pragma unroll
+    for (int b = 0; b < kHeldBatches; ++b) mine = Merge{}(mine, lift(held[b]));
+    for (int64_t b = kHeldBatches; b * kBatch < left; ++b) {
+        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), v);
+        if (b - kHeldBatches < shared_batches) {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+                kept[(b - kHeldBatches) * kBatch + i * kSliceThreads] = v[i];
+            }
+        }
+        mine = Merge{}(mine, lift(v));
+    }
+    mine = slice_normalizer(mine);
+
+    Normalizer* row_slices = slices + blockIdx.y * gridDim.x;
+    if (threadIdx.x == 0) row_slices[blockIdx.x] = mine;
+    cooperative_groups::this_grid().sync();
+    if (threadIdx.x < 32) {  // one warp: if all asked for the same few lines, they would queue
+        Normalizer all{-INFINITY, 0.f};
+        for (unsigned i = threadIdx.x; i < gridDim.x; i += 32) all = Merge{}(all, row_slices[i]);
+        all = warp_normalizer(all);
+        if (threadIdx.x == 0) row = all;
+    }
+    __syncthreads();
+
+    const Output output(for_division(row));
+#pragma unroll
+    for (int b = 0; b < kHeldBatches; ++b) {
+        for (float& element : held[b]) element = output(element);
+        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), held[b]);
+    }
+    for (int64_t b = kHeldBatches; b * kBatch < left; ++b) {
+        if (b - kHeldBatches < shared_batches) {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+                v[i] = kept[(b - kHeldBatches) * kBatch + i * kSliceThreads];
+            }
+        } else {
+            load<kSliceThreads>(x_slice + b * kBatch, part(left, b), v);
+        }
+        for (float& element : v) element = output(element);
+        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), v);
     }
 }
 
-// How a row is cut: enough slices that all rows together fill a large GPU, none without need.
+// How the rows are cut.
 struct Split {
-    int64_t slices;      // per row
-    int64_t slice_cols;  // of each but the last, which may be shorter
+    bool cluster;          // a row's blocks wait for each other as a cluster, else as a whole grid
+    int64_t blocks;        // per row
+    int64_t slice_cols;    // of each block but a row's last, which may have fewer
+    int64_t rows_at_once;  // in one launch
+    int batches;           // of a slice in registers
 };
-inline Split split(int64_t rows, int64_t cols) {
-    constexpr int64_t kBlocks = 1056;  // 8 of 256 threads on each of 132 multiprocessors
-    constexpr int64_t kMinSlice = 4 * kBlockThreads;
-    const int64_t wanted = std::max<int64_t>(1, kBlocks / std::max<int64_t>(1, rows));
-    const int64_t slice_cols = std::max((cols + wanted - 1) / wanted, kMinSlice);
-    const int64_t whole = (slice_cols + kBlockThreads - 1) / kBlockThreads * kBlockThreads;
-    return {(cols + whole - 1) / whole, whole};
+
+inline int64_t device_attribute(cudaDeviceAttr attribute) {
+    int device = 0;
+    int value = 0;
+    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
+    return value;
 }
 
-// Bytes of scratch that split_row needs for this shape.
+// A cluster where it can hold the row; otherwise as many blocks as fit on the GPU at once, but none
+// with less than a batch. Deterministic for a shape and a GPU.
+inline Split split(int64_t rows, int64_t cols) {
+    const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    Split cut{};
+    cut.batches = cols <= kLargestCluster * kBatch ? 1 : 2;
+    cut.cluster =
+        cols <= kLargestCluster * kBatch * 2 && device_attribute(cudaDevAttrClusterLaunch) != 0;
+    if (cut.cluster) {
+        cut.blocks = divided(cols, cut.batches * kBatch);
+        cut.rows_at_once = 65535;  // of a grid's y
+    } else {
+        const int64_t at_once = 2 * device_attribute(cudaDevAttrMultiProcessorCount);
+        cut.batches = 3;  // as many as 64 registers have room for
+        cut.blocks = std::min(at_once / std::max<int64_t>(1, rows), divided(cols, kBatch));
+        cut.blocks = std::max<int64_t>(1, cut.blocks);
+        cut.rows_at_once = std::max<int64_t>(1, at_once / cut.blocks);
+    }
+    constexpr int64_t kLine = 32;  // floats: no two blocks write to one line of a cache
+    cut.slice_cols = divided(divided(cols, cut.blocks), kLine) * kLine;
+    cut.blocks = divided(cols, cut.slice_cols);
+    return cut;
+}
+
+// Bytes of scratch that split_row needs for this shape: none where clusters do.
 inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return static_cast<size_t>(rows * split(rows, cols).slices) * sizeof(Normalizer);
+    const Split cut = split(rows, cols);
+    return cut.cluster ? 0 : static_cast<size_t>(rows * cut.blocks) * sizeof(Normalizer);
+}
+
+template <int kBatches>
+cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t cols,
+                                   int64_t slice_cols, cudaStream_t stream) {
+    const auto kernel = cluster_per_row_kernel<kBatches, Softmax>;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {grid.x, 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = dim3(kSliceThreads);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (grid.x > 8) {  // more than every GPU with clusters has
+        const cudaError_t error =
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaLaunchKernelEx(&config, kernel, x, y, cols, slice_cols);
+}
+
+template <int kBatches>
+cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, dim3 grid,
+                                int64_t cols, int64_t slice_cols, cudaStream_t stream) {
+    const auto kernel = grid_per_row_kernel<kBatches, Softmax>;
+    constexpr int64_t kBatchBytes = kBatch * sizeof(float);
+    constexpr int64_t kReserved = 2048;  // by the system and for the kernel's own variables
+    const int64_t room =
+        device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - kReserved;
+    const int64_t wanted = (slice_cols + kBatch - 1) / kBatch - kBatches;
+    const int64_t batches = std::max<int64_t>(0, std::min(wanted, room / kBatchBytes));
+
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = dim3(kSliceThreads);
+    config.dynamicSmemBytes = static_cast<size_t>(batches * kBatchBytes);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             static_cast<int>(config.dynamicSmemBytes));
+    if (error != cudaSuccess) return error;
+    return cudaLaunchKernelEx(&config, kernel, x, y, slices, cols, slice_cols, batches);
 }
 
 // Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device
-// memory, 8-byte aligned; cudaErrorInvalidValue where it is null or smaller.
+// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is smaller.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
-    if (x == nullptr || y == nullptr || workspace == nullptr) return cudaErrorInvalidValue;
-    if (workspace_bytes < split_row_workspace_bytes(rows, cols)) return cudaErrorInvalidValue;
-    const auto [slices, slice_cols] = split(rows, cols);
-    constexpr int64_t kMaxRows = 65535;  // of a grid's y
-    auto* normalizers = static_cast<Normalizer*>(workspace);
-    for (int64_t row = 0; row < rows; row += kMaxRows) {
-        const dim3 grid(static_cast<unsigned>(slices),
-                        static_cast<unsigned>(std::min(rows - row, kMaxRows)));
-        Normalizer* scratch = normalizers + row * slices;
-        slice_normalizer_kernel<kBlockThreads>
-            <<<grid, kBlockThreads, 0, stream>>>(x + row * cols, scratch, cols, slice_cols);
-        split_row_kernel<kBlockThreads, Softmax><<<grid, kBlockThreads, 0, stream>>>(
-            x + row * cols, y + row * cols, scratch, cols, slice_cols);
+    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    const size_t needed = split_row_workspace_bytes(rows, cols);
+    if (workspace_bytes < needed || (needed > 0 && workspace == nullptr)) {
+        return cudaErrorInvalidValue;
     }
-    return cudaGetLastError();
+    const Split cut = split(rows, cols);
+    auto* slices = static_cast<Normalizer*>(workspace);
+    cudaError_t error = cudaSuccess;
+    for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
+        const dim3 grid(static_cast<unsigned>(cut.blocks),
+                        static_cast<unsigned>(std::min(rows - row, cut.rows_at_once)));
+        const float* x_row = x + row * cols;
+        float* y_row = y + row * cols;
+        if (!cut.cluster) {
+            error = launch_grid_per_row<3>(x_row, y_row, slices + row * cut.blocks, grid, cols,
+                                           cut.slice_cols, stream);
+        } else if (cut.batches == 1) {
+            error = launch_cluster_per_row<1>(x_row, y_row, grid, cols, cut.slice_cols, stream);
+        } else {
+            error = launch_cluster_per_row<2>(x_row, y_row, grid, cols, cut.slice_cols, stream);
+        }
+    }
+    return error;
 }
 
 }  // namespace online_softmax

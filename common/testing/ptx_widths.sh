@@ -9,11 +9,12 @@ set -euo pipefail
 readonly table="
 01_naive_softmax   naive_softmax::thread_per_row_kernel       ld4 st4
 01_naive_softmax   naive_softmax::block_per_row_kernel        ld4 st4
+01_naive_softmax   naive_softmax::batched_loads_kernel        ld4 st4
 02_safe_softmax    safe_softmax::block_per_row_kernel         ld4 st4
 03_online_softmax  online_softmax::block_per_row_kernel       ld4 st4
 03_online_softmax  online_softmax::log_sum_exp_kernel         ld4 st4
-03_online_softmax  online_softmax::slice_normalizer_kernel    ld4 st8
-03_online_softmax  online_softmax::split_row_kernel           ld4 ld8 st4
+03_online_softmax  online_softmax::cluster_per_row_kernel
+03_online_softmax  online_softmax::grid_per_row_kernel        ld4 ld8 st4 st8
 "
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
