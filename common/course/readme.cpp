@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "common/course/readme.hpp"
 
+#include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <limits>
+#include <map>
 #include <sstream>
+
+#include <nlohmann/json.hpp>
 
 #include "common/runner/table.hpp"
 #include "common/xray/recorded.hpp"
@@ -146,25 +150,34 @@ std::string stamp(const json& document) {
            text("date").substr(0, 10) + ".\n";
 }
 
-// The sweep doubles the columns; the README shows every eighth width, the records hold all.
+// The records hold every width of the sweep; the README shows a few round ones.
 bool shown(int64_t cols) {
-    for (int64_t width = 126; width <= cols; width *= 8) {
-        if (width == cols) return true;
-    }
-    return false;
+    return cols == 1000 || cols == 4000 || cols == 32000 || cols == 128256 || cols == 1000000;
+}
+
+// The time in which the roof's bandwidth would deliver every access that the lesson claims.
+double expected_us(const runner::Traffic& traffic, const json& record) {
+    const double elements = record.at("rows").get<double>() * record.at("cols").get<double>();
+    const double bytes = (traffic.loads + traffic.stores) * elements * sizeof(float);
+    return bytes / record.at("roof_gbps").get<double>() / 1e3;
 }
 
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const std::filesystem::path path = folder / (stage.name + ".json");
     const json document = json::parse(read_file(path));
-    std::string text =
-        head_of({"variant", "shape", "us", "effective GB/s", "of the roof", "speed-up over"});
+    std::string text = head_of({"variant", "shape", "expected us", "measured us", "effective GB/s",
+                                "of the roof", "speed-up over"});
     for (const json& record : document.at("records")) {
         if (!record.contains("us_median") || !shown(record.at("cols"))) continue;
+        const std::string name = record.at("variant");
+        const auto variant =
+            std::find_if(stage.variants.begin(), stage.variants.end(),
+                         [&](const runner::Variant& each) { return each.name == name; });
+        if (variant == stage.variants.end()) continue;
         const double speedup = record.value("speedup", 0.0);
         text += row_of(
-            {"`" + record.at("variant").get<std::string>() + "`",
-             shape_text(record.at("rows"), record.at("cols")),
+            {"`" + name + "`", shape_text(record.at("rows"), record.at("cols")),
+             number(expected_us(variant->traffic, record), 1),
              number(record.at("us_median").get<double>(), 1),
              number(record.at("gbps").get<double>(), 0),
              number(record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(), 2),
@@ -172,6 +185,59 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
                  ? ""
                  : number(speedup, 2) + " `" + record.at("baseline").get<std::string>() + "`"});
     }
+    return text + stamp(document);
+}
+
+// Our variants and what one would use instead, timed in turn: a table for each operation, a row for
+// each shape, the fastest of it in bold (the roof computes nothing and takes no part).
+std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const json document = json::parse(read_file(folder / (stage.name + ".peers.json")));
+    std::string text;
+    std::vector<std::string> operations;
+    for (const json& record : document.at("records")) {
+        const std::string operation = record.at("op");
+        if (std::find(operations.begin(), operations.end(), operation) == operations.end())
+            operations.push_back(operation);
+    }
+    for (const std::string& operation : operations) {
+        std::vector<std::string> contenders;
+        std::vector<std::string> shapes;
+        std::map<std::pair<std::string, std::string>, const json*> found;
+        for (const json& record : document.at("records")) {
+            if (record.at("op") != operation || !shown(record.at("cols"))) continue;
+            const std::string shape = shape_text(record.at("rows"), record.at("cols"));
+            const std::string contender = record.at("variant");
+            if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
+                shapes.push_back(shape);
+            if (std::find(contenders.begin(), contenders.end(), contender) == contenders.end())
+                contenders.push_back(contender);
+            found[{shape, contender}] = &record;
+        }
+        std::vector<std::string> titles = {"us of `" + operation + "`"};
+        for (const std::string& contender : contenders) titles.push_back("`" + contender + "`");
+        text += head_of(titles);
+        for (const std::string& shape : shapes) {
+            double best = std::numeric_limits<double>::infinity();
+            for (const auto& [key, record] : found) {
+                if (key.first == shape && record->at("role") != "roof")
+                    best = std::min(best, record->at("us_median").get<double>());
+            }
+            std::vector<std::string> row = {shape};
+            for (const std::string& contender : contenders) {
+                const auto cell = found.find({shape, contender});
+                if (cell == found.end()) {
+                    row.emplace_back("-");
+                    continue;
+                }
+                const double us = cell->second->at("us_median");
+                const bool fastest = us == best && cell->second->at("role") != "roof";
+                row.push_back(fastest ? "**" + number(us, 1) + "**" : number(us, 1));
+            }
+            text += row_of(row);
+        }
+        text += "\n";
+    }
+    text.pop_back();
     return text + stamp(document);
 }
 
@@ -190,8 +256,9 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             if (name == "xray") return xray_part(stage, recordings);
             if (name == "bytes") return bytes_part(stage, recordings);
             if (name == "measured") return measured_part(folder, stage);
+            if (name == "peers") return peers_part(folder, stage);
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes and measured");
+                                     "'; there are xray, bytes, measured and peers");
         });
         if (after != before) stale.push_back({path, after});
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/record.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -16,12 +17,25 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The driver's own version, which CUDA does not tell: "570.86.15". Where the kernel module does not
+// say it either, the newest CUDA that the driver knows.
+std::string driver_version() {
+    std::ifstream file("/proc/driver/nvidia/version");
+    std::string word;
+    while (file >> word) {
+        const bool version = std::count(word.begin(), word.end(), '.') >= 1 &&
+                             word.find_first_not_of("0123456789.") == std::string::npos;
+        if (version) return word;
+    }
+    int newest_cuda = 0;
+    cudaDriverGetVersion(&newest_cuda);
+    return "CUDA " + version_text(newest_cuda);
+}
+
 Json header() {
     cudaDeviceProp properties{};
-    int driver = 0;
     int runtime = 0;
     cudaGetDeviceProperties(&properties, 0);
-    cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
 
     char date[32] = {};
@@ -31,7 +45,7 @@ Json header() {
     const BuildInfo build = build_info();
     return {{"schema", 1},
             {"gpu", properties.name},
-            {"driver", version_text(driver)},
+            {"driver", driver_version()},
             {"cuda", version_text(runtime)},
             {"nvcc", build.nvcc},
             {"commit", build.commit},

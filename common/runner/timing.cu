@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/runner/device.hpp"
+#include "common/runner/table.hpp"
 
 namespace runner {
 namespace {
@@ -213,6 +214,17 @@ TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const vo
 TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes) {
     const TimedTogether timed = time_with_roof(std::vector<Work>{work}, roof, x, bytes);
     return {timed.works.front(), timed.roof, timed.empty};
+}
+
+std::vector<std::string> oddities(const TimedVariant& timed) {
+    const Timing& work = timed.work;
+    std::vector<std::string> found;
+    if (work.us_median < 0.98 * timed.roof.us_median) found.push_back("is faster than its roof");
+    if (work.us_p90 > 1.25 * work.us_p10) {
+        found.push_back("varies: " + number(work.us_p10, 1) + " to " + number(work.us_p90, 1) +
+                        " us");
+    }
+    return found;
 }
 
 void spin_for(long long nanoseconds, cudaStream_t stream) {

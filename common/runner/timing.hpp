@@ -2,6 +2,7 @@
 // Time of a launch on a GPU: CUDA events around it, caches flushed before it, the median of many.
 #pragma once
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -40,6 +41,10 @@ struct TimedVariant {
     Timing roof;   // the better of the roof's ways
     Timing empty;  // a kernel that does nothing: the share of launching in a short time
 };
+
+// What makes a measurement doubtful, as ends of a sentence about it: faster than its roof, or spread
+// wide. Empty where nothing does.
+std::vector<std::string> oddities(const TimedVariant& timed);
 
 // The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its
 // own.

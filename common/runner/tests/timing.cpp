@@ -3,9 +3,11 @@
 #include "common/runner/timing.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "common/runner/build_info.hpp"
+#include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
 
 TEST_CASE("the clock times the GPU and not the host that queues the work") {
@@ -27,4 +29,40 @@ TEST_CASE("the clock refuses work that waits for the GPU") {
     CHECK_THROWS_AS(
         runner::time_alternately({[](cudaStream_t stream) { cudaStreamSynchronize(stream); }}),
         std::runtime_error);
+}
+
+TEST_CASE(
+    "the clock's time grows by what the work grows, and starts where an empty kernel's does") {
+    if (runner::build_info().backend != "cuda") return;
+    const auto spin = [](long long us) {
+        return [us](cudaStream_t stream) { runner::spin_for(1000 * us, stream); };
+    };
+    const std::vector<runner::Timing> t =
+        runner::time_alternately({spin(0), spin(50), spin(100), spin(200)});
+    const double fifty = t[1].us_median - t[0].us_median;
+    CHECK(fifty >= 50);
+    CHECK(std::fabs(t[2].us_median - t[1].us_median - fifty) < 0.03 * fifty);
+    CHECK(std::fabs(t[3].us_median - t[2].us_median - 2 * fifty) < 0.06 * fifty);
+    CHECK(t[0].us_median < 10);
+}
+
+TEST_CASE("what is read comes from DRAM, although it was read a moment ago and would fit the L2") {
+    if (runner::build_info().backend != "cuda") return;
+    const auto read_gbps = [](size_t bytes) {
+        runner::DeviceBuffer<float> x(bytes / sizeof(float));
+        const runner::TimedVariant timed =
+            runner::time_with_roof([](cudaStream_t) {}, runner::Roof::read, x.data(), bytes);
+        return static_cast<double>(bytes) / (timed.roof.us_median - timed.empty.us_median) / 1e3;
+    };
+    CHECK(read_gbps(size_t{16} << 20) < 1.1 * read_gbps(size_t{2} << 30));
+}
+
+TEST_CASE("a time below its roof or of wide spread is called odd") {
+    const runner::Timing steady{100, 99, 99.5, 101, 50};
+    const runner::Timing roof{90, 89, 89.5, 91, 50};
+    CHECK(runner::oddities({steady, roof, {}}).empty());
+    CHECK(runner::oddities({steady, {103, 102, 102, 104, 50}, {}}) ==
+          std::vector<std::string>{"is faster than its roof"});
+    CHECK(runner::oddities({{100, 80, 90, 113, 50}, roof, {}}) ==
+          std::vector<std::string>{"varies: 90.0 to 113.0 us"});
 }
