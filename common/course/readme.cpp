@@ -188,6 +188,28 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
     return text + stamp(document);
 }
 
+// What stage 03 gains over 02 at the paper's widths, for its two numbers of rows.
+std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
+    for (const json& record : document.at("records")) {
+        const int64_t cols = record.at("cols");
+        const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
+        if (record.value("baseline", "") != stage.baseline->name || !paper_width || cols < 1000)
+            continue;
+        speedups[cols][record.at("rows")] = record.at("speedup");
+    }
+    std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
+    for (const auto& [cols, by_rows] : speedups) {
+        const auto cell = [&](int64_t rows) {
+            const auto found = by_rows.find(rows);
+            return found == by_rows.end() ? "-" : number(found->second, 2);
+        };
+        text += row_of({with_thousands(static_cast<double>(cols)), cell(4000), cell(10)});
+    }
+    return text + stamp(document);
+}
+
 // Our variants and what one would use instead, timed in turn: a table for each operation, a row for
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part).
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
@@ -256,9 +278,10 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             if (name == "xray") return xray_part(stage, recordings);
             if (name == "bytes") return bytes_part(stage, recordings);
             if (name == "measured") return measured_part(folder, stage);
+            if (name == "paper") return paper_part(folder, stage);
             if (name == "peers") return peers_part(folder, stage);
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured and peers");
+                                     "'; there are xray, bytes, measured, paper and peers");
         });
         if (after != before) stale.push_back({path, after});
     }

@@ -19,8 +19,10 @@ namespace xray {
 namespace {
 
 // The usual shape, at which the x-ray is held to the counters; and two at which DRAM shows what
-// caches keep: rows that fit them until they are read again, and rows that do not.
-constexpr runner::Shape kRecordedShapes[] = {kUsualShape, {4000, 4000}, {4000, 32000}};
+// The usual shape and the last are those at which the x-ray is held to the counters. The others show
+// in DRAM what caches keep: rows that fit them until they are read again, and rows that do not.
+constexpr runner::Shape kRecordedShapes[] = {
+    kUsualShape, {4000, 4000}, {4000, 32000}, {4000, 128256}, {10, 128256}};
 
 // The fields of a line of comma-separated, quoted text.
 std::vector<std::string> fields_of(const std::string& line) {

@@ -25,6 +25,23 @@ int64_t sectors_of(const CountedVariant& counted, AccessKind kind) {
     return total(counted.kernels, kind).sectors;
 }
 
+void expect_equal(const CountedVariant& counted, const Recording& recording) {
+    const RecordedVariant* recorded =
+        recording.find(counted.stage, counted.variant->name, counted.shape);
+    REQUIRE(recorded != nullptr);  // `./stages ncu` records it
+    const auto equal = [&](const char* key, int64_t count) {
+        INFO(key);
+        CHECK(static_cast<int64_t>(recorded->sum(key)) == count);
+    };
+    equal("global_load_requests", requests_of(counted, AccessKind::global_load));
+    equal("global_load_sectors", sectors_of(counted, AccessKind::global_load));
+    equal("global_store_requests", requests_of(counted, AccessKind::global_store));
+    equal("global_store_sectors", sectors_of(counted, AccessKind::global_store));
+    for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
+        CHECK(recorded_conflicts(*recorded, counted, kind) == counted_conflicts(counted, kind));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a variant's declared traffic is what its kernels do") {
@@ -96,26 +113,15 @@ TEST_CASE("counts equal the counters recorded on an H200") {
         WARN(path << " is not there: nothing was compared. `./stages ncu` records it on a GPU");
         return;
     }
-    for (const runner::Stage& stage : runner::all_stages()) {
-        for (const runner::Variant& variant : stage.variants) {
-            const CountedVariant counted = count(stage.name, variant, kUsualShape);
-            for (const Recording& recording : recordings) {
-                INFO(stage.name << "/" << variant.name << ", recorded with nvcc "
-                                << recording.nvcc);
-                const RecordedVariant* recorded =
-                    recording.find(stage.name, variant.name, kUsualShape);
-                REQUIRE(recorded != nullptr);  // `./stages ncu` records it
-                const auto equal = [&](const char* key, int64_t count) {
-                    INFO(key);
-                    CHECK(static_cast<int64_t>(recorded->sum(key)) == count);
-                };
-                equal("global_load_requests", requests_of(counted, AccessKind::global_load));
-                equal("global_load_sectors", sectors_of(counted, AccessKind::global_load));
-                equal("global_store_requests", requests_of(counted, AccessKind::global_store));
-                equal("global_store_sectors", sectors_of(counted, AccessKind::global_store));
-                for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
-                    CHECK(recorded_conflicts(*recorded, counted, kind) ==
-                          counted_conflicts(counted, kind));
+    // Many rows, and few long ones, which may be shared between blocks.
+    for (const runner::Shape shape : {kUsualShape, runner::Shape{10, 128256}}) {
+        for (const runner::Stage& stage : runner::all_stages()) {
+            for (const runner::Variant& variant : stage.variants) {
+                const CountedVariant counted = count(stage.name, variant, shape);
+                for (const Recording& recording : recordings) {
+                    INFO(stage.name << "/" << variant.name << ", " << shape.rows << " x "
+                                    << shape.cols << ", recorded with nvcc " << recording.nvcc);
+                    expect_equal(counted, recording);
                 }
             }
         }
