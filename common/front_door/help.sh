@@ -51,8 +51,7 @@ alone builds fastest.
                       turn: NVIDIA/online-softmax's kernels and, where they are
                       installed, cuDNN, PyTorch (eager, compiled) and Triton.
                       Needs a GPU and python3; writes NN_name.peers.json. Takes
-                      four minutes for all stages on an H200; Ctrl-C keeps what
-                      is done
+                      a few minutes; Ctrl-C keeps what is done
   --oneflow DIR, --fastertransformer DIR
                       with --peers: compiles and times the softmax kernels of a
                       checkout, too (FasterTransformer: version 1)" ;;
