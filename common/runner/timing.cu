@@ -106,7 +106,7 @@ public:
         }
         throw std::runtime_error(
             "the time of this work cannot be taken: it waits for the GPU, or the host takes more "
-            "than 20 ms to queue it");
+            "than 20 ms to queue it (CUDA_LAUNCH_BLOCKING and some tools make every launch wait)");
     }
 
     // Runs the work without a look at the clock: kernels are loaded, compiled, tuned.
