@@ -185,7 +185,7 @@ TEST_CASE("split_row refuses a workspace that is too small, and needs none for c
     const testing::Shape shape{1, 140003};
     const size_t needed = online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
     REQUIRE(needed > 0);
-    runner::DeviceBuffer<float> x(static_cast<size_t>(shape.cols));
+    runner::DeviceBuffer<float> x(testing::named_values(runner::Input::normal, shape));
     runner::DeviceBuffer<unsigned char> scratch(needed);
     CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, scratch.data(),
                                     needed - 1, nullptr) == cudaErrorInvalidValue);
