@@ -65,8 +65,13 @@ struct LogSoftmax {
 // together. y may be x, so the compiler must not move a load before an earlier store by itself.
 constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor is to hold at once: all it can, which leaves each 32 registers.
+// Threads that a multiprocessor is to hold at once. All that the large GPUs can, which leaves each
+// thread 32 registers; others can hold fewer, and there it is left to the compiler.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
 constexpr int kResident = 2048;
+#else
+constexpr int kResident = 1024;
+#endif
 
 // Whether a column of a batch is still in the row: in whole batches always, without a comparison.
 struct Whole {

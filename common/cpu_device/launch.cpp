@@ -264,10 +264,20 @@ void run_to_the_end(Launch& launch, Pool& from) {
     }
 }
 
+// A function's own name, without its namespaces and template arguments.
+std::string own_name(const std::string& function) {
+    const std::string path = function.substr(0, function.find('<'));
+    const size_t colons = path.rfind("::");
+    return colons == std::string::npos ? path : path.substr(colons + 2);
+}
+
+// As the program spells it in the launch; but a pointer's name says nothing of the kernel behind it.
 std::string name_of_kernel(const LaunchRequest& request) {
-    if (request.kernel_name != nullptr) return request.kernel_name;
-    std::string name = function_name(as_address(request.kernel_address));
-    return name.empty() ? "(unnamed)" : name;
+    std::string name;
+    if (request.kernel_address != nullptr) name = function_name(as_address(request.kernel_address));
+    if (request.kernel_name == nullptr) return name.empty() ? "(unnamed)" : name;
+    const std::string spelled = request.kernel_name;
+    return name.empty() || own_name(name) == own_name(spelled) ? spelled : name;
 }
 
 void say(Pool& to, const std::string& text) {
