@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -20,6 +22,9 @@ namespace {
 using nlohmann::json;
 using runner::number;
 using xray::AccessKind;
+
+// Makes a generated part by its name; nothing for a name it does not know.
+using PartMaker = std::function<std::optional<std::string>(const std::string&)>;
 
 constexpr const char* kGpu = "NVIDIA H200";
 
@@ -263,6 +268,41 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     return text + stamp(document);
 }
 
+// What each stage's fastest softmax reaches, at a few shapes.
+std::string speeds_part(const std::filesystem::path& folder,
+                        const std::vector<runner::Stage>& stages) {
+    const std::vector<runner::Shape> shapes = {
+        {4000, 1000}, {4000, 4000}, {4000, 128256}, {10, 128256}, {10, 1000000}};
+    std::vector<std::string> titles = {"GB/s (of the copy)"};
+    for (const runner::Shape shape : shapes) titles.push_back(shape_text(shape.rows, shape.cols));
+    std::string text = head_of(titles);
+    json document;
+    for (const runner::Stage& stage : stages) {
+        document = json::parse(read_file(folder / (stage.name + ".json")));
+        std::vector<std::string> row = {"[" + stage.name + "](" + stage.name + ")"};
+        for (const runner::Shape shape : shapes) {
+            const json* best = nullptr;
+            for (const json& record : document.at("records")) {
+                const bool here = record.at("op") == "softmax" && record.at("role") == "ours" &&
+                                  record.at("rows") == shape.rows &&
+                                  record.at("cols") == shape.cols && record.contains("us_median");
+                if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
+                    best = &record;
+            }
+            if (best == nullptr) {
+                row.emplace_back("-");
+                continue;
+            }
+            const double gbps = best->at("gbps");
+            row.push_back(number(gbps, 0) + " (" +
+                          number(gbps / best->at("roof_gbps").get<double>(), 2) + ") `" +
+                          best->at("variant").get<std::string>() + "`");
+        }
+        text += row_of(row);
+    }
+    return text + stamp(document);
+}
+
 }  // namespace
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
@@ -271,19 +311,32 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     const std::vector<xray::Recording> recordings =
         xray::read_recordings((folder / "ncu.json").string());
     std::vector<StaleReadme> stale;
-    for (const runner::Stage& stage : stages) {
-        const std::filesystem::path path = repository / stage.name / "README.md";
+    const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         const std::string before = read_file(path);
         const std::string after = with_generated_parts(before, [&](const std::string& name) {
-            if (name == "xray") return xray_part(stage, recordings);
-            if (name == "bytes") return bytes_part(stage, recordings);
-            if (name == "measured") return measured_part(folder, stage);
-            if (name == "paper") return paper_part(folder, stage);
-            if (name == "peers") return peers_part(folder, stage);
+            const std::optional<std::string> text = part(name);
+            if (text) return *text;
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper and peers");
+                                     "'; there are xray, bytes, measured, paper and peers, and in "
+                                     "the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
+    };
+    bring_up_to_date(repository / "README.md",
+                     [&](const std::string& name) -> std::optional<std::string> {
+                         if (name == "speeds") return speeds_part(folder, stages);
+                         return std::nullopt;
+                     });
+    for (const runner::Stage& stage : stages) {
+        bring_up_to_date(repository / stage.name / "README.md",
+                         [&](const std::string& name) -> std::optional<std::string> {
+                             if (name == "xray") return xray_part(stage, recordings);
+                             if (name == "bytes") return bytes_part(stage, recordings);
+                             if (name == "measured") return measured_part(folder, stage);
+                             if (name == "paper") return paper_part(folder, stage);
+                             if (name == "peers") return peers_part(folder, stage);
+                             return std::nullopt;
+                         });
     }
     return stale;
 }

@@ -16,8 +16,8 @@ struct StaleReadme {
     std::string text;  // as it should be
 };
 
-// Looks at README.md in the folder of each stage. std::runtime_error for a marker that does not close or
-// that names no known part.
+// Looks at the repository's README.md and at that of each stage. std::runtime_error for a marker that
+// does not close or that names no known part.
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages);
 
