@@ -125,7 +125,8 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
         "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
         "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
-        "passes both and counts twice.\n\n";
+        "passes both and counts twice. What is still in the L2 when the kernel ends is not counted "
+        "as written.\n\n";
     text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
                      "written to DRAM"});
     for (const xray::Recording& recording : recordings) {
@@ -150,8 +151,12 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 
 std::string stamp(const json& document) {
     const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
+    std::string tools;
+    for (const char* tool : {"torch", "triton", "cudnn"}) {
+        if (document.contains(tool)) tools += std::string(", ") + tool + " " + text(tool);
+    }
     return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +
-           ", nvcc " + text("nvcc") + ", commit " + text("commit") + ", " +
+           ", nvcc " + text("nvcc") + tools + ", commit " + text("commit") + ", " +
            text("date").substr(0, 10) + ".\n";
 }
 
@@ -160,11 +165,15 @@ bool shown(int64_t cols) {
     return cols == 1000 || cols == 4000 || cols == 32000 || cols == 128256 || cols == 1000000;
 }
 
-// The time in which the roof's bandwidth would deliver every access that the lesson claims.
-double expected_us(const runner::Traffic& traffic, const json& record) {
-    const double elements = record.at("rows").get<double>() * record.at("cols").get<double>();
-    const double bytes = (traffic.loads + traffic.stores) * elements * sizeof(float);
-    return bytes / record.at("roof_gbps").get<double>() / 1e3;
+// The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
+// if every access went to memory.
+double expected_us(const runner::Variant& variant, const json& record) {
+    const double roof_us =
+        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
+    const double empty_us = record.at("us_empty");
+    const double roof_accesses = variant.operation == runner::Operation::log_sum_exp ? 1 : 2;
+    const double accesses = variant.traffic.loads + variant.traffic.stores;
+    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
 }
 
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
@@ -182,7 +191,7 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
         const double speedup = record.value("speedup", 0.0);
         text += row_of(
             {"`" + name + "`", shape_text(record.at("rows"), record.at("cols")),
-             number(expected_us(variant->traffic, record), 1),
+             number(expected_us(*variant, record), 1),
              number(record.at("us_median").get<double>(), 1),
              number(record.at("gbps").get<double>(), 0),
              number(record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(), 2),
