@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <tuple>
 
-#include "common/plot/select.hpp"
+#include "common/plot/pictures.hpp"
 #include "common/runner/table.hpp"
 
 namespace plot {
@@ -51,11 +51,16 @@ Verdict verdict_of(const Record& a, const Record& b) {
 
 const char* word_of(Verdict verdict) {
     switch (verdict) {
-        case Verdict::faster: return "faster";
-        case Verdict::slower: return "SLOWER";
-        case Verdict::within_noise: return "";
-        case Verdict::only_in_a: return "only A";
-        case Verdict::only_in_b: return "only B";
+        case Verdict::faster:
+            return "faster";
+        case Verdict::slower:
+            return "SLOWER";
+        case Verdict::within_noise:
+            return "";
+        case Verdict::only_in_a:
+            return "only A";
+        case Verdict::only_in_b:
+            return "only B";
     }
     return "";
 }
@@ -117,8 +122,8 @@ void print_counts(const Comparison& comparison) {
                          {"A", 9, Align::right},
                          {"B", 9, Align::right}});
     for (const CountChange& change : comparison.changed_counts) {
-        table.row({variant_of(*change.a), shape_of(*change.a), change.count,
-                   number(change.in_a, 2), number(change.in_b, 2)});
+        table.row({variant_of(*change.a), shape_of(*change.a), change.count, number(change.in_a, 2),
+                   number(change.in_b, 2)});
     }
     table.print();
     std::printf("%s%zu counted in both, %zu counts changed, %zu only in A, %zu only in B.\n",
@@ -130,9 +135,8 @@ void print_counts(const Comparison& comparison) {
 }  // namespace
 
 size_t Comparison::count(Verdict verdict) const {
-    return static_cast<size_t>(
-        std::count_if(timed.begin(), timed.end(),
-                      [&](const Pair& pair) { return pair.verdict == verdict; }));
+    return static_cast<size_t>(std::count_if(
+        timed.begin(), timed.end(), [&](const Pair& pair) { return pair.verdict == verdict; }));
 }
 
 Comparison compare(const RecordFolder& a, const RecordFolder& b) {
@@ -152,8 +156,7 @@ Comparison compare(const RecordFolder& a, const RecordFolder& b) {
              *record->figure("us_median") / *other->second->figure("us_median")});
     }
     for (const auto& [key, record] : timed_b) {
-        if (in_a.count(key) == 0)
-            comparison.timed.push_back({nullptr, record, Verdict::only_in_b});
+        if (in_a.count(key) == 0) comparison.timed.push_back({nullptr, record, Verdict::only_in_b});
     }
 
     const auto counted_a = keyed(a, &Record::counted);
@@ -166,8 +169,8 @@ Comparison compare(const RecordFolder& a, const RecordFolder& b) {
             continue;
         }
         ++comparison.counted;
-        for (const char* count : {"loads_per_element", "stores_per_element", "sectors_per_request",
-                                  "bank_conflicts"}) {
+        for (const char* count :
+             {"loads_per_element", "stores_per_element", "sectors_per_request", "bank_conflicts"}) {
             const double was = record->figure(count).value_or(0);
             const double is = other->second->figure(count).value_or(0);
             if (std::abs(was - is) > 1e-9 * std::max(std::abs(was), std::abs(is)))
@@ -198,44 +201,44 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
     using Group = std::tuple<std::string, std::string, int64_t>;
     std::map<Group, std::vector<const Pair*>> groups;
     for (const Pair& pair : comparison.timed) {
-        const auto rows = pair.any().shape.find("rows");
-        const bool has_columns = pair.any().shape.count("cols") > 0;
-        if (pair.a == nullptr || pair.b == nullptr || !has_columns) continue;
-        if (rows == pair.any().shape.end() || pair.any().role != "ours") continue;
-        groups[{pair.any().op, pair.any().dtype, -rows->second}].push_back(&pair);
+        const auto& shape = pair.any().shape;
+        if (pair.a == nullptr || pair.b == nullptr || shape.size() != 2) continue;
+        if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
+        groups[{pair.any().op, pair.any().dtype, shape.at("rows")}].push_back(&pair);
     }
     std::vector<Figure> figures;
     for (const auto& [group, pairs] : groups) {
-        const auto& [op, dtype, minus_rows] = group;
+        const auto& [op, dtype, rows] = group;
         Figure figure;
         figure.name = "compare_" + (op == "softmax" ? "" : op + "_") +
-                      (dtype == "float32" ? "" : dtype + "_") + std::to_string(-minus_rows);
-        figure.title = op + " of " + std::to_string(-minus_rows) + " rows, " + dtype +
-                       ": B against A";
-        figure.subtitle = "A: " + described(a);
-        figure.footer = {"above 1: B is faster. Grey: less than 2 % apart", "B: " + described(b)};
+                      (dtype == "float32" ? "" : dtype + "_") + std::to_string(rows);
+        figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +
+                       " rows" + (dtype == "float32" ? "" : ", " + dtype);
+        figure.origin = "above 1 B is faster; grey: less than 2 % apart";
+        figure.notes = {"A  " + described(a), "B  " + described(b)};
         figure.x_label = "columns";
         figure.y_label = "time of A / time of B";
         figure.band = {1 - kLeastDifference, 1 + kLeastDifference};
+        Panel panel;
         std::map<std::string, size_t> lines;
         double low = 0.9;
         double high = 1.1;
         for (const Pair* pair : pairs) {
-            const Record& record = pair->any();
-            const std::string label = short_name(record.stage) + ": " + record.variant;
-            const auto [at, fresh] = lines.try_emplace(label, figure.lines.size());
+            const std::string label = short_name(pair->any().stage) + ": " + pair->any().variant;
+            const auto [at, fresh] = lines.try_emplace(label, panel.lines.size());
             if (fresh) {
                 Line line;
                 line.label = label;
                 line.style = static_cast<int>(at->second);
-                figure.lines.push_back(line);
+                panel.lines.push_back(line);
             }
-            const auto x = static_cast<double>(record.shape.at("cols"));
-            figure.lines[at->second].points[x] = pair->ratio;
+            const auto x = static_cast<double>(pair->any().shape.at("cols"));
+            panel.lines[at->second].points[x] = pair->ratio;
             low = std::min(low, pair->ratio - 0.05);
             high = std::max(high, pair->ratio + 0.05);
         }
-        figure.y_range = {low, high};
+        panel.y_range = {low, high};
+        figure.panels = {panel};
         figures.push_back(figure);
     }
     return figures;

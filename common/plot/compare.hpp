@@ -31,7 +31,7 @@ struct CountChange {
 struct Comparison {
     std::vector<Pair> timed;
     std::vector<CountChange> changed_counts;
-    size_t counted = 0;          // variants and shapes with counts in both
+    size_t counted = 0;  // variants and shapes with counts in both
     size_t counts_only_in_a = 0, counts_only_in_b = 0;
 
     size_t count(Verdict verdict) const;

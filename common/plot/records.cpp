@@ -92,9 +92,14 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
     try {
         for (const json& recording : document.at("recordings")) {
             for (const json& variant : recording.at("variants")) {
-                HardwareCount count{recording.at("gpu"), variant.at("stage"), variant.at("variant"),
-                                    variant.at("dtype"), variant.at("rows"),  variant.at("cols"),
-                                    0,                   0};
+                HardwareCount count{recording.at("gpu"),
+                                    variant.at("stage"),
+                                    variant.at("variant"),
+                                    variant.at("dtype"),
+                                    variant.at("rows"),
+                                    variant.at("cols"),
+                                    0,
+                                    0};
                 for (const json& kernel : variant.at("kernels")) {
                     count.dram_read_bytes += kernel.value("dram_read_bytes", 0.0);
                     count.dram_write_bytes += kernel.value("dram_write_bytes", 0.0);
@@ -126,11 +131,10 @@ std::vector<std::filesystem::path> record_files(const std::filesystem::path& fol
 }
 
 bool any_record(const RecordFolder& folder, bool (Record::*holds)() const) {
-    return std::any_of(
-        folder.files.begin(), folder.files.end(), [&](const RecordFile& file) {
-            return std::any_of(file.records.begin(), file.records.end(),
-                               [&](const Record& record) { return (record.*holds)(); });
-        });
+    return std::any_of(folder.files.begin(), folder.files.end(), [&](const RecordFile& file) {
+        return std::any_of(file.records.begin(), file.records.end(),
+                           [&](const Record& record) { return (record.*holds)(); });
+    });
 }
 
 }  // namespace
@@ -156,6 +160,11 @@ std::string RecordFolder::gpu() const {
     return "";
 }
 
+std::string RecordFolder::name() const {
+    const std::filesystem::path whole = std::filesystem::weakly_canonical(path);
+    return whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+}
+
 bool is_record_folder(const std::filesystem::path& path) {
     return std::filesystem::is_directory(path) && !record_files(path).empty();
 }
@@ -166,8 +175,9 @@ RecordFolder read_folder(const std::filesystem::path& path) {
                          ": no such folder; `./stages run` makes results/, --out another one");
     }
     if (!is_record_folder(path)) {
-        throw InputError(path.string() + ": no records in it (files such as 01_naive_softmax.json)"
-                                         "; `./stages run --out " +
+        throw InputError(path.string() +
+                         ": no records in it (files such as 01_naive_softmax.json)"
+                         "; `./stages run --out " +
                          path.string() + "` writes some");
     }
     RecordFolder folder;

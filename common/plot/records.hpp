@@ -53,7 +53,8 @@ struct RecordFolder {
 
     bool timed() const;
     bool counted() const;
-    std::string gpu() const;  // empty where nothing was timed
+    std::string gpu() const;   // empty where nothing was timed
+    std::string name() const;  // the last part of its path
 };
 
 // InputError names the file and what is wrong with it. Fields that are not known are ignored.

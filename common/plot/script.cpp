@@ -5,28 +5,28 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <set>
 #include <sstream>
 
 namespace plot {
 namespace {
 
-// Okabe and Ito's colours, which colour-blind people tell apart too, with a point type for each.
+// Okabe and Ito's colours, which colour-blind people tell apart too, with a point type for each
+// (filled; one less is the same shape, empty).
 struct Style {
     const char* color;
     int point;
 };
-constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7},  {"#009E73", 13},
-                             {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 4},  {"#666666", 6},
-                             {"#8C510A", 8},  {"#01665E", 12}};
-// Bars in two parts: the lower is the colour itself, the upper the same but pale.
-constexpr Style kPale[] = {{"#EEBF99", 0}, {"#EBC9DC", 0}, {"#99C7E0", 0}, {"#99D8C7", 0}};
+constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7}, {"#009E73", 13},
+                             {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 5}, {"#8C510A", 9}};
+constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
 constexpr const char* kInk = "#222222";
-constexpr const char* kGrey = "#666666";
+constexpr const char* kGrey = "#777777";
 
-const Style& style_of(int index) {
-    return kStyles[static_cast<size_t>(index) % std::size(kStyles)];
-}
+// All of a page is placed in shares of it, so that every format looks the same.
+constexpr double kTop = 0.81, kBottom = 0.215;  // of the plots
+constexpr double kLetter = 0.0102;              // the width of an average letter
+constexpr double kSample = 0.034;               // a piece of line in front of its name
+constexpr double kGap = 0.052;                  // between names below each other
 
 std::string text_of(double value) {
     char text[40];
@@ -40,7 +40,7 @@ std::string quoted(const std::string& words) {
     std::string text = "\"";
     for (const char each : words) {
         if (each == '"' || each == '\\') text += '\\';
-        text += each;
+        text += each == '\n' ? ' ' : each;
     }
     return text + "\"";
 }
@@ -54,256 +54,352 @@ std::string csv_cell(const std::string& words) {
 
 std::set<double> all_x(const Figure& figure) {
     std::set<double> all;
-    for (const Line& line : figure.lines) {
-        for (const auto& [x, y] : line.points) all.insert(x);
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            for (const auto& [x, y] : line.points) all.insert(x);
+        }
     }
     return all;
 }
 
-double highest(const Figure& figure) {
-    double most = 0;
-    for (const Line& line : figure.lines) {
-        for (const auto& [x, y] : line.points) most = std::max(most, y);
-    }
-    if (!figure.bars) return most;
-    for (const Bars::Group& group : figure.bars->groups) {
-        for (const auto& bar : group.bars) {
-            if (bar) most = std::max(most, bar->first + bar->second);
+std::set<double> all_y(const Figure& figure) {
+    std::set<double> all;
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            if (panel.y_range) continue;
+            for (const auto& [x, y] : line.points) all.insert(y);
         }
     }
-    return std::max(most, figure.bars->roof.value_or(0));
-}
-
-double lowest(const Figure& figure) {
-    double least = std::numeric_limits<double>::max();
-    for (const Line& line : figure.lines) {
-        for (const auto& [x, y] : line.points) least = std::min(least, y);
+    if (!figure.bars) return all;
+    for (const Bars::Group& group : figure.bars->groups) {
+        for (const auto& bar : group.bars) {
+            if (bar) all.insert(bar->first + bar->second);
+        }
     }
-    return least;
+    if (figure.bars->roof) all.insert(*figure.bars->roof);
+    return all;
 }
 
-// From 0, or on a logarithmic axis from a power of ten to another.
-std::pair<double, double> y_range(const Figure& figure) {
-    if (figure.y_range) return *figure.y_range;
-    if (!figure.log_y) return {0, 1.08 * highest(figure)};
-    return {std::pow(10, std::floor(std::log10(lowest(figure)))),
-            std::pow(10, std::ceil(std::log10(highest(figure))))};
+// The panel's own, or one for all panels that have none: from 0, or whole decades. Nothing measured
+// is at the upper end: there is room for the number over a bar.
+std::pair<double, double> y_range(const Figure& figure, size_t panel = 0) {
+    if (panel < figure.panels.size() && figure.panels[panel].y_range)
+        return *figure.panels[panel].y_range;
+    const std::set<double> all = all_y(figure);
+    const double most = all.empty() ? 1 : std::max(*all.rbegin(), 1e-9);
+    if (figure.scale == Scale::linear) return {0, 1.08 * most};
+    return {std::pow(10, std::floor(std::log10(*all.begin()))),
+            std::pow(10, std::ceil(std::log10(most * 1.01)))};
 }
-
-// ------------------------------------------------------------------- what stands right of the data
-
-struct SideLabel {
-    std::string words;
-    double height;     // 0 to 1: where its line ends
-    std::string mark;  // gnuplot's words for the point before it; empty for none
-};
 
 double height_of(const Figure& figure, double y) {
     const auto [low, high] = y_range(figure);
-    if (figure.log_y) return std::log(y / low) / std::log(high / low);
+    if (figure.scale == Scale::microseconds) return std::log(y / low) / std::log(high / low);
     return (y - low) / (high - low);
 }
 
-// Moves labels apart that would lie on each other, each as little as the order allows.
-void spread(std::vector<SideLabel>& labels, double gap) {
-    std::stable_sort(labels.begin(), labels.end(), [](const SideLabel& a, const SideLabel& b) {
-        return a.height > b.height;
-    });
-    double ceiling = 1;
-    for (SideLabel& label : labels) {
-        label.height = std::min(label.height, ceiling);
-        ceiling = label.height - gap;
+// ------------------------------------------------------------------- lines and their names
+
+bool has_points(const Line& line) {
+    return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor;
+}
+
+std::string color_of(const Line& line) {
+    if (line.kind == Line::Kind::roof) return kInk;
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::before) return kGrey;
+    return kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].color;
+}
+
+std::string point_of(const Line& line) {
+    if (line.kind == Line::Kind::before) return "pt 6";
+    const int point = kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].point;
+    return "pt " + std::to_string(point - (line.folder > 0 ? 1 : 0));
+}
+
+std::string line_style(const Line& line) {
+    static const char* const kDashes[] = {"", " dt (6,4)", " dt (2,3)", " dt (9,3,2,3)"};
+    std::string width = "3";
+    std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
+    if (line.kind == Line::Kind::main) width = "5.5";
+    if (line.kind == Line::Kind::floor) width = "1.2";
+    if (line.kind == Line::Kind::roof) {
+        width = "2";
+        dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";
     }
-    double floor = 0;
-    for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
-        label->height = std::max(label->height, floor);
-        floor = label->height + gap;
+    return "lw " + width + dashes + " lc rgb '" + color_of(line) + "'";
+}
+
+struct Name {
+    Line line;    // its sample is drawn before the words
+    double x, y;  // where the sample begins: a share of the page
+};
+
+// Moves names apart that would lie on each other, each as little as their order allows.
+void spread(std::vector<Name>& names) {
+    std::stable_sort(names.begin(), names.end(),
+                     [](const Name& a, const Name& b) { return a.y > b.y; });
+    double ceiling = kTop;
+    for (Name& name : names) {
+        name.y = std::min(name.y, ceiling);
+        ceiling = name.y - kGap;
+    }
+    double floor = kBottom;
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+        name->y = std::max(name->y, floor);
+        floor = name->y + kGap;
     }
 }
 
-std::vector<SideLabel> side_labels(const Figure& figure) {
-    std::vector<SideLabel> labels;
-    for (const Line& line : figure.lines) {
-        if (line.points.empty()) continue;
-        const double height = height_of(figure, line.points.rbegin()->second);
-        const Style& style = style_of(line.style);
-        std::string mark;
-        if (line.kind == Line::Kind::measured) {
-            mark = " point pt " + std::to_string(style.point - (line.dashed ? 1 : 0)) + " lc rgb '" +
-                   style.color + "'";
-        }
-        labels.push_back({line.label, height, mark});
-    }
-    if (figure.bars) {
-        const Bars& bars = *figure.bars;
-        double height = 0.95;
-        for (size_t i = 0; bars.series.size() > 1 && i < bars.series.size(); ++i) {
-            labels.push_back({bars.series[i], height,
-                              std::string(" point pt 5 ps 2 lc rgb '") +
-                                  style_of(static_cast<int>(i)).color + "'"});
-            height -= 0.08;
-        }
-        if (bars.stacked) {
-            labels.push_back({"full colour: " + bars.lower, height - 0.05, ""});
-            labels.push_back({"pale: " + bars.upper, height - 0.12, ""});
-        }
-        if (bars.roof) labels.push_back({bars.roof_label, height_of(figure, *bars.roof), ""});
-    }
-    spread(labels, 0.062);
-    return labels;
+double width_of(const std::string& words) {
+    return kLetter * static_cast<double>(words.size());
 }
 
-// The share of the picture's width that the labels need.
-double right_margin(const std::vector<SideLabel>& labels) {
-    size_t longest = 0;
-    for (const SideLabel& label : labels) longest = std::max(longest, label.words.size());
-    if (longest == 0) return 0.03;
-    return std::min(0.42, 0.045 + 0.0084 * static_cast<double>(longest));
+struct Frame {
+    double left, right, top;
+};
+
+struct Page {
+    std::vector<Frame> frames;  // one for each panel
+    std::vector<Name> names;
+};
+
+// One panel: every line has its name at its end. Two: names common to both stand above them.
+Page page_of(const Figure& figure) {
+    Page page;
+    if (figure.panels.size() == 1) {
+        double widest = 0;
+        for (const Line& line : figure.panels.front().lines)
+            widest = std::max(widest, width_of(line.label));
+        const double right = 0.975 - kSample - widest;
+        page.frames.push_back({0.095, right, kTop});
+        for (const Line& line : figure.panels.front().lines) {
+            const double height = height_of(figure, line.points.rbegin()->second);
+            page.names.push_back({line, right + 0.008, kBottom + height * (kTop - kBottom)});
+        }
+        spread(page.names);
+        return page;
+    }
+    std::vector<Line> lines;
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            const bool known = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
+                return other.label == line.label;
+            });
+            if (!known) lines.push_back(line);
+        }
+    }
+    double x = 0.02;
+    double y = kTop + 0.025;
+    for (const Line& line : lines) {
+        const double width = kSample + width_of(line.label) + 0.022;
+        if (x > 0.02 && x + width > 1) {
+            x = 0.02;
+            y -= kGap;
+        }
+        page.names.push_back({line, x, y});
+        x += width;
+    }
+    const double top = y - 0.09;
+    page.frames = {{0.08, 0.49, top}, {0.575, 0.985, top}};
+    return page;
 }
 
 // ------------------------------------------------------------------- parts of a script
 
-std::string x_tics(const Figure& figure) {
-    const std::set<double> all = all_x(figure);
-    constexpr size_t kMost = 9;
-    const size_t step = (all.size() + kMost - 1) / kMost;
+// Decades, as 10 100 1k 10k; for few or close widths those themselves, where there is room.
+std::string x_tics(const std::set<double>& all) {
+    const double span = std::log10(*all.rbegin() / *all.begin());
+    if (all.size() > 6 && span >= 2) return "set xtics format '%.0s%c'\n";
     std::string tics = "set xtics (";
-    size_t index = 0;
+    double last = -1;
     for (const double x : all) {
-        // Counted from the right, for the widest is where the lesson mostly is.
-        if ((all.size() - 1 - index++) % std::max<size_t>(step, 1) != 0) continue;
-        if (tics.back() != '(') tics += ", ";
+        if (last > 0 && std::log10(x / last) < 0.13 * span) continue;
+        if (last > 0) tics += ", ";
         tics += "'" + text_of(x) + "' " + text_of(x);
+        last = x;
     }
     return tics + ")\n";
 }
 
+std::string y_axis(const Figure& figure, size_t panel) {
+    const auto [low, high] = y_range(figure, panel);
+    return "set yrange [" + text_of(low) + ":" + text_of(high) + "]\n";
+}
+
 std::string axes(const Figure& figure) {
     std::ostringstream text;
-    const auto [low, high] = y_range(figure);
-    text << "set xlabel " << quoted(figure.x_label) << " noenhanced\n"
-         << "set ylabel " << quoted(figure.y_label) << " noenhanced\n"
-         << "set yrange [" << text_of(low) << ":" << text_of(high) << "]\n";
-    if (figure.log_y) text << "set logscale y\nset format y '%.0f'\n";
+    if (figure.scale == Scale::microseconds) {
+        text
+            << "set logscale y\nset ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' "
+               "1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)\n";
+    }
     if (figure.bars) {
         const Bars& bars = *figure.bars;
         const size_t pitch = bars.series.size() + 1;
         text << "set xrange [-1:" << bars.groups.size() * pitch - 1 << "]\nset xtics (";
         for (size_t i = 0; i < bars.groups.size(); ++i) {
-            const double middle = static_cast<double>(i * pitch) +
-                                  static_cast<double>(bars.series.size() - 1) / 2;
+            const double middle =
+                static_cast<double>(i * pitch) + static_cast<double>(bars.series.size() - 1) / 2;
             text << (i > 0 ? ", " : "") << quoted(bars.groups[i].label) << " " << text_of(middle);
         }
         text << ") noenhanced scale 0\nset boxwidth 0.86\nset style fill solid noborder\n";
-    } else {
-        const std::set<double> all = all_x(figure);
-        text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.15) << ":"
-             << text_of(*all.rbegin() * 1.15) << "]\n"
-             << x_tics(figure);
+        return text.str();
     }
+    const std::set<double> all = all_x(figure);
+    text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
+         << text_of(*all.rbegin() * 1.2) << "]\n"
+         << x_tics(all);
     return text.str();
 }
 
-// The parts of `plot`, one for each line of the picture.
-std::string plot_command(const Figure& figure, const std::string& data, bool letters) {
-    std::vector<std::string> parts;
-    int column = 2;
-    for (const Line& line : figure.lines) {
-        const Style& style = style_of(line.style);
-        std::ostringstream part;
-        part << data << " using 1:" << column++;
-        if (letters) {
-            part << " with linespoints pt " << column - 2;
-        } else if (line.kind == Line::Kind::roof) {
-            part << " with lines lw 2 dt (10,6) lc rgb '" << kInk << "'";
-        } else if (line.kind == Line::Kind::thin) {
-            part << " with lines lw 1 lc rgb '" << kGrey << "'";
-        } else {
-            part << " with linespoints lw 3 ps 1.6 pt " << style.point - (line.dashed ? 1 : 0)
-                 << (line.dashed ? " dt (4,4)" : "") << " lc rgb '" << style.color << "'";
-        }
-        part << (letters ? " title " + quoted(line.label) : " notitle");
-        parts.push_back(part.str());
-    }
-    if (figure.bars) {
-        const Bars& bars = *figure.bars;
-        const std::string pitch = std::to_string(bars.series.size() + 1);
-        for (size_t i = 0; i < bars.series.size(); ++i) {
-            const std::string lower = "column(" + std::to_string(column++) + ")";
-            const std::string upper = "column(" + std::to_string(column++) + ")";
-            const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
-            const std::string title =
-                letters ? " title " + quoted(bars.series[i]) : std::string(" notitle");
-            if (bars.stacked && !letters) {
-                parts.push_back(at + "(" + lower + " + " + upper + ") with boxes fc rgb '" +
-                                kPale[i % std::size(kPale)].color + "' notitle");
-            }
-            parts.push_back(at + "(" + lower + (letters ? " + " + upper : "") +
-                            ") with boxes fc rgb '" + style_of(static_cast<int>(i)).color + "'" +
-                            title);
-            parts.push_back(at + "(" + lower + " + " + upper + "):(sprintf('%.4g', " + lower +
-                            " + " + upper + ")) with labels offset 0,0.6 notitle");
-        }
-        if (bars.roof) {
-            parts.push_back(text_of(*bars.roof) + " with lines lw 2 dt (10,6) lc rgb '" + kInk +
-                            "'" + (letters ? " title " + quoted(bars.roof_label) : " notitle"));
-        }
-    }
+// Points that no line goes through are left out of it, not a gap in it.
+std::string beside_of(const Panel& panel) {
+    if (panel.beside.empty()) return "";
+    std::string widths = " ";
+    for (const double x : panel.beside) widths += text_of(x) + " ";
+    return "beside = '" + widths +
+           "'\nis_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0\n"
+           "on_line(x, y) = is_beside(x) ? NaN : y\nbeside_line(x, y) = is_beside(x) ? y : NaN\n";
+}
+
+std::string plot_of(const std::vector<std::string>& parts) {
     std::string command = "plot ";
     for (size_t i = 0; i < parts.size(); ++i) command += (i > 0 ? ", \\\n     " : "") + parts[i];
     return command + "\n";
 }
 
-// The page is 16:9 like a slide; sizes of letters and lines keep their share of it in each format.
+// `column` is that of the panel's first line, and moves on to the next panel's.
+std::string plot_lines(const Panel& panel, const std::string& data, int& column) {
+    std::vector<std::string> parts, on_top;
+    for (const Line& line : panel.lines) {
+        const auto add = [&](const std::string& what) {
+            (line.kind == Line::Kind::main ? on_top : parts).push_back(data + " using 1:" + what);
+        };
+        const std::string y = "column(" + std::to_string(column++) + ")";
+        const std::string through =
+            panel.beside.empty() ? "(" + y + ")" : "(on_line($1, " + y + "))";
+        if (!has_points(line)) {
+            add(through + " with lines " + line_style(line) + " notitle");
+            continue;
+        }
+        add(through + " with linespoints " + line_style(line) + " ps 1.25 " + point_of(line) +
+            " notitle");
+        if (panel.beside.empty()) continue;
+        add("(beside_line($1, " + y + ")) with points ps 0.75 " + point_of(line) + " lc rgb '" +
+            color_of(line) + "' notitle");
+    }
+    parts.insert(parts.end(), on_top.begin(), on_top.end());
+    return beside_of(panel) + plot_of(parts);
+}
+
+std::string plot_bars(const Figure& figure, const std::string& data) {
+    const Bars& bars = *figure.bars;
+    const bool two_parts = !bars.upper.empty();
+    const std::string pitch = std::to_string(bars.series.size() + 1);
+    std::vector<std::string> parts;
+    int column = 2;
+    for (size_t i = 0; i < bars.series.size(); ++i) {
+        const std::string lower = "column(" + std::to_string(column++) + ")";
+        const std::string whole =
+            two_parts ? "(" + lower + " + column(" + std::to_string(column++) + "))" : lower;
+        const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
+        if (two_parts)
+            parts.push_back(at + whole + " with boxes fc rgb '" + kPale[i % std::size(kPale)] +
+                            "' notitle");
+        parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
+                        kStyles[i % std::size(kStyles)].color + "' notitle");
+        parts.push_back(at + "(" + whole + "):(sprintf('%.3g', " + whole +
+                        ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
+    }
+    if (bars.roof)
+        parts.push_back(text_of(*bars.roof) + " with lines lw 2 dt (9,6) lc rgb '" + kInk +
+                        "' notitle");
+    return plot_of(parts);
+}
+
+// The page is 16:9 like a slide. Letters have the same share of it in every format.
 std::string terminal_of(const std::string& format) {
     if (format == "svg") {
-        return "svg size 1200,675 font 'DejaVu Sans,Helvetica,Arial,sans-serif,17' linewidth 1 "
-               "pointscale 0.62 background rgb 'white' dynamic";
+        return "svg size 1200,675 font 'DejaVu Sans,Helvetica,Arial,sans-serif,20' linewidth 1 "
+               "pointscale 0.75 background rgb 'white' dynamic";
     }
     if (format == "pdf") {
-        return "pdfcairo size 16in,9in font 'DejaVu Sans,23' linewidth 2 pointscale 1.1 background "
-               "rgb 'white'";
+        return "pdfcairo size 16in,9in font 'DejaVu Sans,20' fontscale 1 linewidth 2.2 pointscale "
+               "1.6 "
+               "background rgb 'white'";
     }
-    return "pngcairo size 1600,900 font 'DejaVu Sans,23' linewidth 1.4 pointscale 1.4 background "
+    return "pngcairo size 1600,900 font 'DejaVu Sans,23' linewidth 1.4 pointscale 1.5 background "
            "rgb 'white'";
 }
 
-std::string decoration(const Figure& figure, const std::string& format) {
-    const std::string large = format == "svg" ? "22" : "30";
-    const std::string small = format == "svg" ? "11" : "15";
-    const std::vector<SideLabel> labels = side_labels(figure);
+std::string at_screen(double x, double y) {
+    return " at screen " + text_of(x) + "," + text_of(y) + " ";
+}
+
+// Title, origin, notes and names: what belongs to the page and not to one of its panels.
+std::string decoration(const Figure& figure, const Page& page, const std::string& format) {
+    const double letters = format == "png" ? 23 : 20;
+    const auto font = [&](double times) {
+        return "font '," + text_of(std::round(letters * times)) + "' ";
+    };
     std::ostringstream text;
-    text << "unset key\n"
-            "set border 3 lc rgb '#555555' lw 1\n"
-            "set tics nomirror out textcolor rgb '#333333'\n"
-            "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
-            "set lmargin at screen 0.095\n"
-         << "set rmargin at screen " << text_of(1 - right_margin(labels)) << "\n"
-         << "set tmargin at screen 0.855\nset bmargin at screen "
-         << text_of(0.155 + 0.035 * static_cast<double>(figure.footer.size())) << "\n"
-         << "set xlabel offset 0,0.1\n"
-         << "set label " << quoted(figure.title)
-         << " at screen 0.02,0.955 left noenhanced font '," << large << "' tc rgb '" << kInk << "'\n"
-         << "set label " << quoted(figure.subtitle)
-         << " at screen 0.02,0.9 left noenhanced tc rgb '" << kGrey << "'\n";
-    double height = 0.03 + 0.036 * static_cast<double>(figure.footer.size() - 1);
-    for (const std::string& line : figure.footer) {
-        text << "set label " << quoted(line) << " at screen 0.02," << text_of(height)
-             << " left noenhanced font '," << small << "' tc rgb '" << kGrey << "'\n";
-        height -= 0.036;
+    text << "set label " << quoted(figure.title) << at_screen(0.02, 0.95) << "left noenhanced "
+         << font(1.3) << "tc rgb '" << kInk << "'\n"
+         << "set label " << quoted(figure.origin) << at_screen(0.02, 0.893)
+         << "left noenhanced tc rgb '" << kInk << "'\n";
+    text << "set label " << quoted(figure.y_label)
+         << at_screen(0.02, page.frames.front().top + 0.03) << "left noenhanced tc rgb '#333333'\n";
+    double height = 0.028 + 0.034 * static_cast<double>(figure.notes.size() - 1);
+    for (const std::string& note : figure.notes) {
+        text << "set label " << quoted(note) << at_screen(0.02, height) << "left noenhanced "
+             << font(0.68) << "tc rgb '" << kGrey << "'\n";
+        height -= 0.034;
     }
-    for (const SideLabel& label : labels) {
-        text << "set label " << quoted(label.words) << " at graph "
-             << (label.mark.empty() ? "1.015," : "1.03,") << text_of(label.height)
-             << " left noenhanced tc rgb '" << kInk << "'" << label.mark
-             << (label.mark.empty() ? "" : " offset 1,0") << "\n";
+    for (const auto& [line, x, y] : page.names) {
+        const double end = x + kSample - 0.008;
+        text << "set arrow from screen " << text_of(x) << "," << text_of(y) << " to screen "
+             << text_of(end) << "," << text_of(y) << " nohead " << line_style(line) << "\n";
+        if (has_points(line)) {
+            text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
+                 << " ps 1.25 lc rgb '" << color_of(line) << "'\n";
+        }
+        text << "set label " << quoted(line.label) << at_screen(x + kSample, y)
+             << "left noenhanced tc rgb '" << kInk << "'\n";
     }
-    if (figure.band) {
-        text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
-             << " to graph 1, first " << text_of(figure.band->second)
-             << " fc rgb '#e6e6e6' fs solid noborder behind\n";
+    if (!figure.bars) return text.str();
+    // What the colours of bars mean, in a column at the right.
+    const Bars& bars = *figure.bars;
+    const double x = page.frames.front().right + 0.012;
+    double y = kTop - 0.02;
+    const auto entry = [&](const std::string& words, const std::string& color) {
+        text << "set object rectangle from screen " << text_of(x) << "," << text_of(y - 0.012)
+             << " to screen " << text_of(x + 0.016) << "," << text_of(y + 0.016) << " fc rgb '"
+             << color << "' fs solid noborder\n"
+             << "set label " << quoted(words) << at_screen(x + 0.024, y)
+             << "left noenhanced tc rgb '" << kInk << "'\n";
+        y -= kGap;
+    };
+    for (size_t i = 0; bars.series.size() > 1 && i < bars.series.size(); ++i)
+        entry(bars.series[i], kStyles[i % std::size(kStyles)].color);
+    if (!bars.upper.empty()) {
+        y -= 0.02;
+        entry(bars.upper, "#CCCCCC");
+        entry(bars.lower, kGrey);
+    }
+    if (bars.roof) {
+        text << "set label \"copy (roof)\""
+             << at_screen(x, kBottom + height_of(figure, *bars.roof) * (kTop - kBottom))
+             << "left tc rgb '" << kInk << "'\n";
     }
     return text.str();
+}
+
+Page page_of_bars(const Bars& bars) {
+    double widest = bars.roof ? width_of("copy (roof)") : 0;
+    if (bars.series.size() > 1) {
+        for (const std::string& series : bars.series) widest = std::max(widest, width_of(series));
+    }
+    return {{{0.095, 0.955 - widest, kTop}}, {}};
 }
 
 }  // namespace
@@ -312,37 +408,36 @@ std::string csv_of(const Figure& figure) {
     std::ostringstream text;
     if (figure.bars) {
         const Bars& bars = *figure.bars;
+        const bool two_parts = !bars.upper.empty();
         text << "variant";
         for (const std::string& series : bars.series) {
-            if (bars.stacked) {
-                text << "," << csv_cell(series + ": " + bars.lower) << ","
-                     << csv_cell(series + ": " + bars.upper);
-            } else {
-                text << "," << csv_cell(series) << ",";
-            }
+            text << "," << csv_cell(series + (two_parts ? ": " + bars.lower : ""));
+            if (two_parts) text << "," << csv_cell(series + ": " + bars.upper);
         }
         text << "\n";
         for (const Bars::Group& group : bars.groups) {
             text << csv_cell(group.label);
             for (const auto& bar : group.bars) {
-                if (bar) {
-                    text << "," << text_of(bar->first) << "," << text_of(bar->second);
-                } else {
-                    text << ",,";
-                }
+                text << "," << (bar ? text_of(bar->first) : "");
+                if (two_parts) text << "," << (bar ? text_of(bar->second) : "");
             }
             text << "\n";
         }
         return text.str();
     }
     text << csv_cell(figure.x_label);
-    for (const Line& line : figure.lines) text << "," << csv_cell(line.label);
+    for (const Panel& panel : figure.panels) {
+        const std::string before = figure.panels.size() > 1 ? panel.heading + ": " : "";
+        for (const Line& line : panel.lines) text << "," << csv_cell(before + line.label);
+    }
     text << "\n";
     for (const double x : all_x(figure)) {
         text << text_of(x);
-        for (const Line& line : figure.lines) {
-            const auto point = line.points.find(x);
-            text << "," << (point == line.points.end() ? "" : text_of(point->second));
+        for (const Panel& panel : figure.panels) {
+            for (const Line& line : panel.lines) {
+                const auto point = line.points.find(x);
+                text << "," << (point == line.points.end() ? "" : text_of(point->second));
+            }
         }
         text << "\n";
     }
@@ -350,27 +445,70 @@ std::string csv_of(const Figure& figure) {
 }
 
 std::string script_of(const Figure& figure, const std::vector<std::string>& formats) {
-    std::string text = "# `gnuplot " + figure.name + ".gp` in this folder draws " + figure.name +
-                       " from " + figure.name + ".csv. Written by `./stages plot`.\n" +
-                       "set encoding utf8\nset datafile separator comma\n";
-    std::string draw = plot_command(figure, "'" + figure.name + ".csv' skip 1", false);
+    std::ostringstream text;
+    text << "# `gnuplot " << figure.name << ".gp` in this folder draws " << figure.name << " from "
+         << figure.name << ".csv. Written by `./stages plot`.\nset encoding utf8\n";
+    const std::string data = "'" + figure.name + ".csv' skip 1";
+    const Page page = figure.bars ? page_of_bars(*figure.bars) : page_of(figure);
     for (const std::string& format : formats) {
-        text += "\nset terminal " + terminal_of(format) + "\nset output '" + figure.name + "." +
-                format + "'\n" + (format == formats.front() ? "" : "unset label\nunset object\n") +
-                decoration(figure, format) + (format == formats.front() ? axes(figure) : "") + draw;
-        draw = "replot\n";
+        text << "\nreset\nset terminal " << terminal_of(format) << "\nset output '" << figure.name
+             << "." << format << "'\n"
+             << "set datafile separator comma\nset datafile missing NaN\nunset key\n"
+                "set border 3 lc rgb '#555555' lw 1\n"
+                "set tics nomirror out textcolor rgb '#333333'\nunset mxtics\nunset mytics\n"
+                "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
+             << decoration(figure, page, format) << axes(figure);
+        text << "set xlabel " << quoted(figure.bars ? "" : figure.x_label)
+             << " noenhanced offset 0,0.3\n";
+        if (figure.band) {
+            text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
+                 << " to graph 1, first " << text_of(figure.band->second)
+                 << " fc rgb '#e6e6e6' fs solid noborder behind\n";
+        }
+        if (page.frames.size() > 1) text << "set multiplot\n";
+        int column = 2;
+        for (size_t i = 0; i < page.frames.size(); ++i) {
+            const Frame& frame = page.frames[i];
+            // The page's own words were drawn with the first panel.
+            if (i > 0) text << "unset label\nunset arrow\n";
+            if (!figure.bars) {
+                text << "set label " << quoted(figure.panels[i].heading)
+                     << at_screen((frame.left + frame.right) / 2, frame.top + 0.03)
+                     << "center noenhanced tc rgb '" << kInk << "'\n";
+            }
+            text << "set lmargin at screen " << text_of(frame.left) << "\nset rmargin at screen "
+                 << text_of(frame.right) << "\nset tmargin at screen " << text_of(frame.top)
+                 << "\nset bmargin at screen " << text_of(kBottom) << "\n"
+                 << y_axis(figure, i)
+                 << (figure.bars ? plot_bars(figure, data)
+                                 : plot_lines(figure.panels[i], data, column));
+        }
+        if (page.frames.size() > 1) text << "unset multiplot\n";
+        text << "unset output\n";
     }
-    return text + "unset output\n";
+    return text.str();
 }
 
+// Bars become a list of numbers: letters are too coarse for them.
 std::string terminal_script_of(const Figure& figure, int width, int height) {
     std::ostringstream text;
     text << "set encoding utf8\nset terminal dumb size " << width << "," << height
-         << " mono noenhanced\nset datafile separator comma\n$data << END\n"
-         << csv_of(figure) << "END\n"
-         << "set title '" << figure.title << "'.\"\\n\".'" << figure.subtitle << "' noenhanced\n"
-         << "set key below\nset border 3\nset tics nomirror\n"
-         << axes(figure) << plot_command(figure, "$data skip 1", true);
+         << " mono noenhanced\nset datafile separator comma\nset datafile missing NaN\n$data << "
+            "END\n"
+         << csv_of(figure) << "END\nset key below maxcols 2\nset border 3\nset tics nomirror\n"
+         << axes(figure) << "set xlabel " << quoted(figure.x_label) << "\nset ylabel\n";
+    int column = 2;
+    for (const Panel& panel : figure.panels) {
+        text << y_axis(figure, static_cast<size_t>(&panel - figure.panels.data())) << "set title "
+             << quoted(figure.title + (panel.heading.empty() ? "" : ", " + panel.heading)) << "\n";
+        std::vector<std::string> parts;
+        for (const Line& line : panel.lines) {
+            const std::string y = "column(" + std::to_string(column++) + ")";
+            parts.push_back("$data skip 1 using 1:(" + y + ") with linespoints pt " +
+                            std::to_string(parts.size() + 1) + " title " + quoted(line.label));
+        }
+        text << plot_of(parts);
+    }
     return text.str();
 }
 

@@ -13,7 +13,7 @@ namespace plot {
 // was measured.
 std::string csv_of(const Figure& figure);
 
-// Reads FIGURE.csv and writes FIGURE.FORMAT for each format (png, svg, pdf), all in the folder that
+// Reads NAME.csv and writes NAME.FORMAT for each format (png, svg, pdf), all in the folder that
 // gnuplot is started in.
 std::string script_of(const Figure& figure, const std::vector<std::string>& formats);
 
