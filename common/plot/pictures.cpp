@@ -115,6 +115,8 @@ Sizes fixed_sizes(const Record& record, const std::string& axis) {
 }
 
 std::string text_of(const Sizes& sizes) {
+    if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
+        return std::to_string(sizes.at("rows")) + " x " + std::to_string(sizes.at("cols"));
     std::string text;
     for (const auto& [name, size] : sizes)
         text += (text.empty() ? "" : ", ") + std::to_string(size) + " " + name;
@@ -355,7 +357,7 @@ void fit_to_measured(Panel& panel) {
         double& most = line.kind == Line::Kind::roof ? roof : measured;
         for (const auto& [x, y] : line.points) most = std::max(most, y);
     }
-    if (roof < 2.5 * measured) return;
+    if (roof < 2 * measured) return;
     panel.y_range = {0, 1.3 * measured};
     char text[60];
     std::snprintf(text, sizeof(text), "the copy goes on to %.0f", roof);
@@ -410,6 +412,11 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
     const bool apart = sheet.apart || sizes.size() == 1 ||
                        std::any_of(sizes.begin(), sizes.end(),
                                    [&](const Sizes& each) { return xs[each].size() == 1; });
+    const auto explain_points = [](Figure& figure) {
+        const bool any = std::any_of(figure.panels.begin(), figure.panels.end(),
+                                     [](const Panel& panel) { return !panel.beside.empty(); });
+        if (any) figure.notes.front() += "; small points: round widths";
+    };
     for (const Sizes& fixed : sizes) {
         Panel panel = panel_of(sheet, by_sizes[fixed], choice);
         const std::string at = text_of(fixed);
@@ -433,9 +440,12 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
         } else {
             continue;  // of one width: its bars of GB/s say it all
         }
+        explain_points(figure);
         figures.push_back(figure);
     }
-    if (!apart && !sizes.empty()) figures.push_back(sheet.figure);
+    if (apart || sizes.empty()) return;
+    explain_points(sheet.figure);
+    figures.push_back(sheet.figure);
 }
 
 // ------------------------------------------------------------------- the kinds of pictures
@@ -615,9 +625,10 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     // Of the GPU's shapes with most rows the narrowest and the widest: there a row fits the caches
     // between two reads of it, or does not.
     std::set<std::pair<int64_t, int64_t>> shapes;  // rows, cols
-    std::string gpu;
+    std::string gpu, dram;
     for (const HardwareCount& count : counters) {
         if (count.stage != stage) continue;
+        dram = count.gpu + ", commit " + count.commit + ", " + count.date;
         shapes.insert({count.rows, count.cols});
         gpu = count.gpu;
     }
@@ -673,10 +684,10 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     figure.origin = std::string("counted ") + (recorded ? "" : "here, ") + "on the CPU device";
     if (!gpu.empty()) figure.origin += "; DRAM: recorded on " + gpu + ", not measured here";
     figure.y_label = "bytes per element";
-    std::string at = text_of(first->shape);
-    figure.notes = {"counted: loads and stores of " + first->dtype +
-                    " by the kernel's threads, at " + at +
-                    ". DRAM: what of it left the caches, by the GPU's own counters"};
+    figure.notes = {"counted: what threads load and store (" + first->dtype + ", " +
+                    text_of(first->shape) + "). " +
+                    "DRAM: what of it left the caches, by the GPU's own counters"};
+    if (!dram.empty()) figure.notes.push_back("DRAM: " + dram);
     figure.bars = bars;
     return {figure};
 }

@@ -92,14 +92,15 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
     try {
         for (const json& recording : document.at("recordings")) {
             for (const json& variant : recording.at("variants")) {
-                HardwareCount count{recording.at("gpu"),
-                                    variant.at("stage"),
-                                    variant.at("variant"),
-                                    variant.at("dtype"),
-                                    variant.at("rows"),
-                                    variant.at("cols"),
-                                    0,
-                                    0};
+                HardwareCount count;
+                count.gpu = recording.at("gpu");
+                count.commit = words(recording, "commit");
+                count.date = words(recording, "date").substr(0, 10);
+                count.stage = variant.at("stage");
+                count.variant = variant.at("variant");
+                count.dtype = variant.at("dtype");
+                count.rows = variant.at("rows");
+                count.cols = variant.at("cols");
                 for (const json& kernel : variant.at("kernels")) {
                     count.dram_read_bytes += kernel.value("dram_read_bytes", 0.0);
                     count.dram_write_bytes += kernel.value("dram_write_bytes", 0.0);

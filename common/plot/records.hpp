@@ -40,7 +40,7 @@ struct RecordFile {
 
 // A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took.
 struct HardwareCount {
-    std::string gpu, stage, variant, dtype;
+    std::string gpu, commit, date, stage, variant, dtype;
     int64_t rows = 0, cols = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
 };

@@ -308,8 +308,8 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
                             "' notitle");
         parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
                         kStyles[i % std::size(kStyles)].color + "' notitle");
-        parts.push_back(at + "(" + whole + "):(sprintf('%.3g', " + whole +
-                        ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
+        parts.push_back(at + "(" + whole + "):(sprintf('" + (two_parts ? "%.2g" : "%.4g") + "', " +
+                        whole + ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
     }
     if (bars.roof)
         parts.push_back(text_of(*bars.roof) + " with lines lw 2 dt (9,6) lc rgb '" + kInk +
