@@ -17,19 +17,20 @@ using runner::number;
 
 constexpr double kLeastDifference = 0.02;  // of the median
 
-// What makes two records the same measurement. Figures of the peers' harness are their own.
-using Key = std::tuple<std::string, bool, std::string, std::string, std::string, std::string,
-                       std::string, std::map<std::string, int64_t>>;
+// What makes two records the same measurement.
+using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string,
+                       std::map<std::string, int64_t>>;
 
 // In the order of the files; the first of several records with one key stays.
 std::vector<std::pair<Key, const Record*>> keyed(const RecordFolder& folder,
                                                  bool (Record::*holds)() const) {
     std::vector<std::pair<Key, const Record*>> all;
     for (const RecordFile& file : folder.files) {
+        if (file.peers) continue;  // they belong to others, and come with a run of their own
         for (const Record& record : file.records) {
             if (!(record.*holds)()) continue;
-            all.push_back({{record.stage, file.peers, record.role, record.op, record.variant,
-                            record.dtype, record.input, record.shape},
+            all.push_back({{record.stage, record.role, record.op, record.variant, record.dtype,
+                            record.input, record.shape},
                            &record});
         }
     }
@@ -77,8 +78,10 @@ std::string shape_of(const Record& record) {
 }
 
 std::string variant_of(const Record& record) {
+    constexpr size_t kWidth = 24;
     std::string text = record.stage.substr(0, 2) + " " + record.variant;
     if (record.dtype != "float32") text += " " + record.dtype;
+    if (text.size() > kWidth) text = text.substr(0, kWidth - 2) + "..";
     return text;
 }
 
@@ -89,8 +92,7 @@ std::string us_of(const Record* record) {
 std::string described(const RecordFolder& folder) {
     std::vector<const RecordFile*> files;
     for (const RecordFile& file : folder.files) files.push_back(&file);
-    const std::string where = folder.path.string() + ": ";
-    return where + (folder.timed() ? origin_of(files) : "counted on the CPU device, not timed");
+    return folder.timed() ? origin_of(files) : "counted on the CPU device, not timed";
 }
 
 void print_times(const Comparison& comparison, bool only_changes) {
@@ -184,7 +186,8 @@ Comparison compare(const RecordFolder& a, const RecordFolder& b) {
 
 void print(const Comparison& comparison, const RecordFolder& a, const RecordFolder& b,
            bool only_changes) {
-    std::printf("A  %s\nB  %s\n", described(a).c_str(), described(b).c_str());
+    std::printf("A  %s\n   %s\nB  %s\n   %s\n", a.path.c_str(), described(a).c_str(),
+                b.path.c_str(), described(b).c_str());
     if (a.timed() && b.timed() && a.gpu() != b.gpu())
         std::printf("Different GPUs: A is %s, B is %s.\n", a.gpu().c_str(), b.gpu().c_str());
     std::printf("\n");
@@ -215,7 +218,8 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +
                        " rows" + (dtype == "float32" ? "" : ", " + dtype);
         figure.origin = "above 1 B is faster; grey: less than 2 % apart";
-        figure.notes = {"A  " + described(a), "B  " + described(b)};
+        figure.notes = {"A  " + a.name() + ": " + described(a),
+                        "B  " + b.name() + ": " + described(b)};
         figure.x_label = "columns";
         figure.y_label = "time of A / time of B";
         figure.band = {1 - kLeastDifference, 1 + kLeastDifference};

@@ -96,16 +96,24 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
         // afterwards was drawn now.
         for (const std::string& format : formats)
             std::filesystem::remove(base.string() + "." + format, error);
-        if (can_draw) run_gnuplot(folder, script);
-        bool drawn = true;
+        // gnuplot goes on after an error; only a script that came to its end drew everything.
+        const std::string mark = base.string() + ".finished";
+        if (can_draw) {
+            run_gnuplot(folder, "load '" + figure.name +
+                                    ".gp'\nif (exists('finished')) set print '" + figure.name +
+                                    ".finished'; print 1\n");
+        }
+        bool drawn = holds_something(mark);
+        std::filesystem::remove(mark, error);
         for (const std::string& format : formats) {
             const std::string picture = base.string() + "." + format;
-            drawn = drawn && holds_something(picture);
-            if (holds_something(picture)) {
+            if (drawn && holds_something(picture)) {
                 written.pictures.push_back(picture);
-            } else if (written.obstacle.empty()) {
-                written.obstacle = "gnuplot drew no " + picture;
+                continue;
             }
+            drawn = false;
+            std::filesystem::remove(picture, error);
+            if (written.obstacle.empty()) written.obstacle = "gnuplot drew no " + picture;
         }
         if (!drawn) written.scripts.push_back(base.string() + ".gp");
     }

@@ -259,7 +259,7 @@ std::string where_from(const std::vector<const RecordFolder*>& folders) {
 
 std::string explained(const std::string& y) {
     if (y == "gbps")
-        return "effective GB/s: bytes of x and of the result over the median time, caches flushed";
+        return "effective: bytes of x and of the result over the median time, caches flushed";
     if (y == "us") return "median time of one launch, caches flushed";
     if (y == "speedup") return "each variant against the one before it that computes the same";
     return "floating-point operations over the median time, caches flushed";
@@ -371,6 +371,7 @@ void make_bars(Figure& figure, const Panel& panel, double x) {
     figure.title += at;
     Bars bars;
     bars.series = {figure.y_label};
+    figure.x_label = "";
     for (const Line& line : panel.lines) {
         const double value = line.points.begin()->second;
         if (line.kind == Line::Kind::roof) {
@@ -597,7 +598,7 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
         sheet.figure =
             figure_of(op == "softmax" ? "staircase" : "staircase_" + op,
                       "Every stage's " + with_spaces(op), records, group, choice, sheet.y);
-        sheet.figure.notes.front() += "; of each stage the fastest variant at each width";
+        sheet.figure.notes.front() += "; a stage's fastest variant";
         for (const std::string& stage : stages) {
             Line line;
             line.label = short_name(stage);
@@ -684,6 +685,7 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     figure.origin = std::string("counted ") + (recorded ? "" : "here, ") + "on the CPU device";
     if (!gpu.empty()) figure.origin += "; DRAM: recorded on " + gpu + ", not measured here";
     figure.y_label = "bytes per element";
+    figure.x_label = "";
     figure.notes = {"counted: what threads load and store (" + first->dtype + ", " +
                     text_of(first->shape) + "). " +
                     "DRAM: what of it left the caches, by the GPU's own counters"};

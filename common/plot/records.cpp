@@ -57,7 +57,7 @@ Record record_from(const json& object) {
             record.shape[key] = value.get<int64_t>();
     }
     for (const char* key : {"rows", "cols"}) {  // older files had them at the top only
-        if (object.contains(key)) record.shape[key] = object.at(key).get<int64_t>();
+        if (object.contains(key) && object[key].is_number()) record.shape[key] = object[key];
     }
     if (record.shape.empty()) throw InputError("no 'shape', and no 'rows' and 'cols'");
     return record;

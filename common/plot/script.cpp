@@ -200,7 +200,7 @@ Page page_of(const Figure& figure) {
         x += width;
     }
     const double top = y - 0.09;
-    page.frames = {{0.08, 0.49, top}, {0.575, 0.985, top}};
+    page.frames = {{0.1, 0.48, top}, {0.6, 0.98, top}};
     return page;
 }
 
@@ -215,7 +215,11 @@ std::string x_tics(const std::set<double>& all) {
     for (const double x : all) {
         if (last > 0 && std::log10(x / last) < 0.13 * span) continue;
         if (last > 0) tics += ", ";
-        tics += "'" + text_of(x) + "' " + text_of(x);
+        const bool round = x >= 1000 && std::fmod(x, 1000) == 0;
+        const std::string label = !round                   ? text_of(x)
+                                  : std::fmod(x, 1e6) == 0 ? text_of(x / 1e6) + "M"
+                                                           : text_of(x / 1e3) + "k";
+        tics += "'" + label + "' " + text_of(x);
         last = x;
     }
     return tics + ")\n";
@@ -226,24 +230,46 @@ std::string y_axis(const Figure& figure, size_t panel) {
     return "set yrange [" + text_of(low) + ":" + text_of(high) + "]\n";
 }
 
+// Bars of two parts stand, their names below them. Those of one part lie: their names, which may be
+// long, are at the left, and the roof is an upright line.
+bool lying(const Figure& figure) {
+    return figure.bars && figure.bars->upper.empty();
+}
+
+// The number goes with the name: at the end of its bar the roof would run through it.
+std::string name_of(const Figure& figure, const Bars::Group& group) {
+    if (!lying(figure) || !group.bars.front()) return group.label;
+    const double value = group.bars.front()->first;
+    return group.label + "  " + text_of(value < 100 ? value : std::round(value));
+}
+
+std::string axes_of_bars(const Figure& figure) {
+    const Bars& bars = *figure.bars;
+    const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
+    std::string names;
+    for (size_t i = 0; i < bars.groups.size(); ++i) {
+        const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
+        names += (i > 0 ? ", " : "") + quoted(name_of(figure, bars.groups[i])) + " " +
+                 text_of(pitch == 1 ? middle : middle - 0.5);
+    }
+    const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
+    if (!lying(figure)) {
+        return "set xrange [-1:" + last + " - 1]\nset xtics (" + names +
+               ") noenhanced scale 0\nset boxwidth 0.86\nset style fill solid noborder\n" +
+               y_axis(figure, 0);
+    }
+    return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
+           " - 0.4:-0.6]\nset ytics (" + names +
+           ") noenhanced scale 0\nset style fill solid noborder\nunset grid\n"
+           "set grid xtics lc rgb '#dddddd' lw 1 lt 1\n";
+}
+
 std::string axes(const Figure& figure) {
+    if (figure.bars) return axes_of_bars(figure);
     std::ostringstream text;
     if (figure.scale == Scale::microseconds) {
-        text
-            << "set logscale y\nset ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' "
-               "1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)\n";
-    }
-    if (figure.bars) {
-        const Bars& bars = *figure.bars;
-        const size_t pitch = bars.series.size() + 1;
-        text << "set xrange [-1:" << bars.groups.size() * pitch - 1 << "]\nset xtics (";
-        for (size_t i = 0; i < bars.groups.size(); ++i) {
-            const double middle =
-                static_cast<double>(i * pitch) + static_cast<double>(bars.series.size() - 1) / 2;
-            text << (i > 0 ? ", " : "") << quoted(bars.groups[i].label) << " " << text_of(middle);
-        }
-        text << ") noenhanced scale 0\nset boxwidth 0.86\nset style fill solid noborder\n";
-        return text.str();
+        text << "set logscale y\nset ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, "
+                "'10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)\n";
     }
     const std::set<double> all = all_x(figure);
     text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
@@ -282,11 +308,11 @@ std::string plot_lines(const Panel& panel, const std::string& data, int& column)
             add(through + " with lines " + line_style(line) + " notitle");
             continue;
         }
-        add(through + " with linespoints " + line_style(line) + " ps 1.25 " + point_of(line) +
-            " notitle");
+        add(through + " with linespoints " + line_style(line) + " ps large_point " +
+            point_of(line) + " notitle");
         if (panel.beside.empty()) continue;
-        add("(beside_line($1, " + y + ")) with points ps 0.75 " + point_of(line) + " lc rgb '" +
-            color_of(line) + "' notitle");
+        add("(beside_line($1, " + y + ")) with points ps small_point " + point_of(line) +
+            " lc rgb '" + color_of(line) + "' notitle");
     }
     parts.insert(parts.end(), on_top.begin(), on_top.end());
     return beside_of(panel) + plot_of(parts);
@@ -294,42 +320,43 @@ std::string plot_lines(const Panel& panel, const std::string& data, int& column)
 
 std::string plot_bars(const Figure& figure, const std::string& data) {
     const Bars& bars = *figure.bars;
-    const bool two_parts = !bars.upper.empty();
-    const std::string pitch = std::to_string(bars.series.size() + 1);
     std::vector<std::string> parts;
+    if (lying(figure)) {
+        return plot_of({data +
+                        " using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" +
+                        kStyles[0].color + "' notitle"});
+    }
+    const std::string pitch = std::to_string(bars.series.size() + 1);
     int column = 2;
     for (size_t i = 0; i < bars.series.size(); ++i) {
         const std::string lower = "column(" + std::to_string(column++) + ")";
-        const std::string whole =
-            two_parts ? "(" + lower + " + column(" + std::to_string(column++) + "))" : lower;
+        const std::string whole = "(" + lower + " + column(" + std::to_string(column++) + "))";
         const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
-        if (two_parts)
-            parts.push_back(at + whole + " with boxes fc rgb '" + kPale[i % std::size(kPale)] +
-                            "' notitle");
+        parts.push_back(at + whole + " with boxes fc rgb '" + kPale[i % std::size(kPale)] +
+                        "' notitle");
         parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
                         kStyles[i % std::size(kStyles)].color + "' notitle");
-        parts.push_back(at + "(" + whole + "):(sprintf('" + (two_parts ? "%.2g" : "%.4g") + "', " +
-                        whole + ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
+        parts.push_back(at + whole + ":(sprintf('%.2g', " + whole +
+                        ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
     }
-    if (bars.roof)
-        parts.push_back(text_of(*bars.roof) + " with lines lw 2 dt (9,6) lc rgb '" + kInk +
-                        "' notitle");
     return plot_of(parts);
 }
 
-// The page is 16:9 like a slide. Letters have the same share of it in every format.
+// The page is 16:9 like a slide. Letters, lines and points have the same share of it in every format.
 std::string terminal_of(const std::string& format) {
     if (format == "svg") {
-        return "svg size 1200,675 font 'DejaVu Sans,Helvetica,Arial,sans-serif,20' linewidth 1 "
-               "pointscale 0.75 background rgb 'white' dynamic";
+        return "large_point = 0.95\nsmall_point = 0.55\n"
+               "set terminal svg size 1200,675 dynamic background rgb 'white' "
+               "font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'\n";
     }
     if (format == "pdf") {
-        return "pdfcairo size 16in,9in font 'DejaVu Sans,20' fontscale 1 linewidth 2.2 pointscale "
-               "1.6 "
-               "background rgb 'white'";
+        return "large_point = 2\nsmall_point = 1.2\n"
+               "set terminal pdfcairo size 16in,9in background rgb 'white' linewidth 2.2 "
+               "font 'DejaVu Sans,20' fontscale 1\n";
     }
-    return "pngcairo size 1600,900 font 'DejaVu Sans,23' linewidth 1.4 pointscale 1.5 background "
-           "rgb 'white'";
+    return "large_point = 1.85\nsmall_point = 1.1\n"
+           "set terminal pngcairo size 1600,900 background rgb 'white' linewidth 1.4 "
+           "font 'DejaVu Sans,23'\n";
 }
 
 std::string at_screen(double x, double y) {
@@ -361,14 +388,21 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
              << text_of(end) << "," << text_of(y) << " nohead " << line_style(line) << "\n";
         if (has_points(line)) {
             text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
-                 << " ps 1.25 lc rgb '" << color_of(line) << "'\n";
+                 << " ps large_point lc rgb '" << color_of(line) << "'\n";
         }
         text << "set label " << quoted(line.label) << at_screen(x + kSample, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
     }
     if (!figure.bars) return text.str();
-    // What the colours of bars mean, in a column at the right.
     const Bars& bars = *figure.bars;
+    if (bars.roof) {
+        const std::string at = " first " + text_of(*bars.roof) + ", graph ";
+        text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
+             << kInk << "'\nset label \"copy (roof)\" at" << at << "1.04 center tc rgb '" << kInk
+             << "'\n";
+    }
+    if (lying(figure)) return text.str();
+    // What the colours mean, in a column at the right.
     const double x = page.frames.front().right + 0.012;
     double y = kTop - 0.02;
     const auto entry = [&](const std::string& words, const std::string& color) {
@@ -379,26 +413,23 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
              << "left noenhanced tc rgb '" << kInk << "'\n";
         y -= kGap;
     };
-    for (size_t i = 0; bars.series.size() > 1 && i < bars.series.size(); ++i)
+    for (size_t i = 0; i < bars.series.size(); ++i)
         entry(bars.series[i], kStyles[i % std::size(kStyles)].color);
-    if (!bars.upper.empty()) {
-        y -= 0.02;
-        entry(bars.upper, "#CCCCCC");
-        entry(bars.lower, kGrey);
-    }
-    if (bars.roof) {
-        text << "set label \"copy (roof)\""
-             << at_screen(x, kBottom + height_of(figure, *bars.roof) * (kTop - kBottom))
-             << "left tc rgb '" << kInk << "'\n";
-    }
+    y -= 0.02;
+    entry(bars.upper, "#CCCCCC");
+    entry(bars.lower, kGrey);
     return text.str();
 }
 
-Page page_of_bars(const Bars& bars) {
-    double widest = bars.roof ? width_of("copy (roof)") : 0;
-    if (bars.series.size() > 1) {
-        for (const std::string& series : bars.series) widest = std::max(widest, width_of(series));
+Page page_of_bars(const Figure& figure) {
+    double widest = 0;
+    if (lying(figure)) {
+        for (const Bars::Group& group : figure.bars->groups)
+            widest = std::max(widest, width_of(name_of(figure, group)));
+        return {{{0.03 + widest, 0.96, kTop}}, {}};
     }
+    for (const std::string& series : figure.bars->series)
+        widest = std::max(widest, width_of(series));
     return {{{0.095, 0.955 - widest, kTop}}, {}};
 }
 
@@ -449,17 +480,16 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
     text << "# `gnuplot " << figure.name << ".gp` in this folder draws " << figure.name << " from "
          << figure.name << ".csv. Written by `./stages plot`.\nset encoding utf8\n";
     const std::string data = "'" + figure.name + ".csv' skip 1";
-    const Page page = figure.bars ? page_of_bars(*figure.bars) : page_of(figure);
+    const Page page = figure.bars ? page_of_bars(figure) : page_of(figure);
     for (const std::string& format : formats) {
-        text << "\nreset\nset terminal " << terminal_of(format) << "\nset output '" << figure.name
-             << "." << format << "'\n"
+        text << "\nreset\n"
+             << terminal_of(format) << "set output '" << figure.name << "." << format << "'\n"
              << "set datafile separator comma\nset datafile missing NaN\nunset key\n"
                 "set border 3 lc rgb '#555555' lw 1\n"
                 "set tics nomirror out textcolor rgb '#333333'\nunset mxtics\nunset mytics\n"
                 "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
              << decoration(figure, page, format) << axes(figure);
-        text << "set xlabel " << quoted(figure.bars ? "" : figure.x_label)
-             << " noenhanced offset 0,0.3\n";
+        text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.3\n";
         if (figure.band) {
             text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
                  << " to graph 1, first " << text_of(figure.band->second)
@@ -479,13 +509,14 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
             text << "set lmargin at screen " << text_of(frame.left) << "\nset rmargin at screen "
                  << text_of(frame.right) << "\nset tmargin at screen " << text_of(frame.top)
                  << "\nset bmargin at screen " << text_of(kBottom) << "\n"
-                 << y_axis(figure, i)
+                 << (figure.bars ? "" : y_axis(figure, i))
                  << (figure.bars ? plot_bars(figure, data)
                                  : plot_lines(figure.panels[i], data, column));
         }
         if (page.frames.size() > 1) text << "unset multiplot\n";
         text << "unset output\n";
     }
+    text << "finished = 1\n";
     return text.str();
 }
 
