@@ -23,7 +23,7 @@ constexpr const char* kInk = "#222222";
 constexpr const char* kGrey = "#777777";
 
 // All of a page is placed in shares of it, so that every format looks the same.
-constexpr double kTop = 0.81, kBottom = 0.215;  // of the plots
+constexpr double kTop = 0.81, kBottom = 0.225;  // of the plots
 constexpr double kLetter = 0.0102;              // the width of an average letter
 constexpr double kSample = 0.034;               // a piece of line in front of its name
 constexpr double kGap = 0.052;                  // between names below each other
@@ -345,7 +345,7 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
 // The page is 16:9 like a slide. Letters, lines and points have the same share of it in every format.
 std::string terminal_of(const std::string& format) {
     if (format == "svg") {
-        return "large_point = 0.95\nsmall_point = 0.55\n"
+        return "large_point = 0.75\nsmall_point = 0.42\n"
                "set terminal svg size 1200,675 dynamic background rgb 'white' "
                "font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'\n";
     }

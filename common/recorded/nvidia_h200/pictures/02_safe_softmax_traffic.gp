@@ -2,8 +2,8 @@
 set encoding utf8
 
 reset
-large_point = 0.95
-small_point = 0.55
+large_point = 0.75
+small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '02_safe_softmax_traffic.svg'
 set datafile separator comma
@@ -40,7 +40,7 @@ set xlabel "" noenhanced offset 0,0.3
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81
-set bmargin at screen 0.215
+set bmargin at screen 0.225
 plot '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
      '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
      '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)):(sprintf('%.2g', (column(2) + column(3)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \

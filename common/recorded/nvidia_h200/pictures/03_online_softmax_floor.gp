@@ -2,8 +2,8 @@
 set encoding utf8
 
 reset
-large_point = 0.95
-small_point = 0.55
+large_point = 0.75
+small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '03_online_softmax_floor.svg'
 set datafile separator comma
@@ -40,7 +40,7 @@ set label "4000 rows" at screen 0.29,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
-set bmargin at screen 0.215
+set bmargin at screen 0.225
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
@@ -58,7 +58,7 @@ set label "10 rows" at screen 0.79,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
-set bmargin at screen 0.215
+set bmargin at screen 0.225
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0

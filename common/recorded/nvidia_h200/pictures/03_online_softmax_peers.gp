@@ -2,8 +2,8 @@
 set encoding utf8
 
 reset
-large_point = 0.95
-small_point = 0.55
+large_point = 0.75
+small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '03_online_softmax_peers.svg'
 set datafile separator comma
@@ -48,7 +48,7 @@ set label "4000 rows" at screen 0.29,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
-set bmargin at screen 0.215
+set bmargin at screen 0.225
 set yrange [0:4628.63]
 plot '03_online_softmax_peers.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '03_online_softmax_peers.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
@@ -63,7 +63,7 @@ set label "10 rows" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
-set bmargin at screen 0.215
+set bmargin at screen 0.225
 set yrange [0:4628.63]
 plot '03_online_softmax_peers.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '03_online_softmax_peers.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
