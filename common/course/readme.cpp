@@ -118,6 +118,29 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     return text;
 }
 
+// The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
+// and with nothing in them that differs from one machine or day to another.
+std::string counted_records(const runner::Stage& stage) {
+    const runner::Shape shape = xray::kUsualShape;
+    nlohmann::ordered_json document = {{"schema", 1}, {"records", json::array()}};
+    for (const runner::Variant& variant : stage.variants) {
+        const runner::Traffic counted = xray::count(stage.name, variant, shape).traffic();
+        document["records"].push_back({{"stage", stage.name},
+                                       {"variant", variant.name},
+                                       {"role", "ours"},
+                                       {"op", runner::name_of(variant.operation)},
+                                       {"backend", "cpu"},
+                                       {"dtype", "float32"},
+                                       {"rows", shape.rows},
+                                       {"cols", shape.cols},
+                                       {"declared_loads_per_element", variant.traffic.loads},
+                                       {"declared_stores_per_element", variant.traffic.stores},
+                                       {"loads_per_element", counted.loads},
+                                       {"stores_per_element", counted.stores}});
+    }
+    return document.dump(1) + "\n";
+}
+
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
     constexpr double kSector = 32;
@@ -346,6 +369,12 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              if (name == "peers") return peers_part(folder, stage);
                              return std::nullopt;
                          });
+
+        const std::filesystem::path counts =
+            repository / "common/recorded/cpu_device" / (stage.name + ".json");
+        const std::string counted = counted_records(stage);
+        if (!std::filesystem::exists(counts) || read_file(counts) != counted)
+            stale.push_back({counts, counted});
     }
     return stale;
 }

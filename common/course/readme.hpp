@@ -10,7 +10,8 @@
 
 namespace course {
 
-// A README whose generated parts are not what they would be if written now.
+// A README whose generated parts are not what they would be if written now; or a stage's counts under
+// common/recorded/cpu_device, which the pictures show.
 struct StaleReadme {
     std::filesystem::path path;
     std::string text;  // as it should be

@@ -457,6 +457,7 @@ private:
         record.shape = shape;
         record.bytes = (elements(shape) + output_elements(variant.operation, shape)) *
                        static_cast<int64_t>(sizeof(float));
+        record.declared = variant.traffic;
         record.max_relative_error = validation.worst_relative_error;
         return record;
     }
