@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # Layout and usual mistakes: clang-format on the sources, shellcheck on the scripts, dead links in the
-# READMEs, and clang-tidy
-# on what the CPU build compiles, for there every kernel is plain C++.
+# READMEs, and clang-tidy on what the CPU build compiles, for there every kernel is plain C++.
 
 # The files of the checkout (also those not yet added to git) that match some patterns.
 sources() {
