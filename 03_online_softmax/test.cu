@@ -163,9 +163,11 @@ TEST_CASE("split_row agrees with one block per row where rows are really split")
             const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
             const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
             testing::expect_good(variants.at(1), values, split, shape);
-            const runner::Result theirs{whole.data(), testing::rules_of(variants.at(0), shape)};
+            const runner::Result theirs{
+                whole.data(), testing::rules_of(variants.at(0), shape, runner::DType::float32)};
             const runner::Report report = runner::check_on_host(
-                values.data(), shape, {split.data(), testing::rules_of(variants.at(1), shape)},
+                values.data(), shape,
+                {split.data(), testing::rules_of(variants.at(1), shape, runner::DType::float32)},
                 &theirs);
             INFO(shape.cols << " columns: " << runner::describe(report));
             CHECK(report.good());
