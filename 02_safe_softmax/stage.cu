@@ -7,15 +7,19 @@
 
 runner::Stage describe_02_safe_softmax() {
     using runner::Call;
+    using runner::DType;
     using runner::Shape;
 
     runner::Variant baseline;
     baseline.name = "01_naive_softmax/batched_loads";
     baseline.traffic = {2, 1};
     baseline.launch = [](const Call& call) {
-        return naive_softmax::batched_loads(call.x, call.y, call.rows, call.cols, call.stream);
+        return naive_softmax::batched_loads(call.input<float>(), call.output<float>(), call.rows,
+                                            call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape shape) { return naive_softmax::threads_for(shape.cols); };
+    baseline.threads_per_row = [](Shape shape, DType) {
+        return naive_softmax::threads_for(shape.cols);
+    };
     baseline.overflows = true;
 
     runner::Variant block_per_row;
@@ -23,9 +27,10 @@ runner::Stage describe_02_safe_softmax() {
     block_per_row.summary = "the row's maximum first: one more pass over x";
     block_per_row.traffic = {3, 1};
     block_per_row.launch = [](const Call& call) {
-        return safe_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+        return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
+                                           call.cols, call.stream);
     };
-    block_per_row.threads_per_row = [](Shape shape) {
+    block_per_row.threads_per_row = [](Shape shape, DType) {
         return safe_softmax::threads_for(shape.cols);
     };
 

@@ -9,6 +9,7 @@
 
 runner::Stage describe_03_online_softmax() {
     using runner::Call;
+    using runner::DType;
     using runner::Operation;
     using runner::Shape;
 
@@ -16,18 +17,22 @@ runner::Stage describe_03_online_softmax() {
     baseline.name = "02_safe_softmax/block_per_row";
     baseline.traffic = {3, 1};
     baseline.launch = [](const Call& call) {
-        return safe_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+        return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
+                                           call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape shape) { return safe_softmax::threads_for(shape.cols); };
+    baseline.threads_per_row = [](Shape shape, DType) {
+        return safe_softmax::threads_for(shape.cols);
+    };
 
     runner::Variant block_per_row;
     block_per_row.name = "block_per_row";
     block_per_row.summary = "maximum and normalizer in one pass";
     block_per_row.traffic = {2, 1};
     block_per_row.launch = [](const Call& call) {
-        return online_softmax::block_per_row(call.x, call.y, call.rows, call.cols, call.stream);
+        return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
+                                             call.cols, call.stream);
     };
-    block_per_row.threads_per_row = [](Shape shape) {
+    block_per_row.threads_per_row = [](Shape shape, DType) {
         return online_softmax::threads_for(shape.cols);
     };
 
@@ -36,16 +41,19 @@ runner::Stage describe_03_online_softmax() {
     split_row.summary = "a row over many blocks that keep it: one read";
     split_row.traffic = {1, 1};
     split_row.launch = [](const Call& call) {
-        return online_softmax::split_row(call.x, call.y, call.rows, call.cols, call.workspace,
-                                         call.workspace_bytes, call.stream);
+        return online_softmax::split_row(call.input<float>(), call.output<float>(), call.rows,
+                                         call.cols, call.workspace, call.workspace_bytes,
+                                         call.stream);
     };
-    split_row.threads_per_row = [](Shape shape) {
-        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
-        return cut.wait == online_softmax::Wait::nobody
-                   ? online_softmax::threads_for(shape.cols)
-                   : cut.blocks * online_softmax::kSliceThreads;
+    split_row.threads_per_row = [](Shape shape, DType) {
+        return online_softmax::split(shape.rows, shape.cols).blocks * online_softmax::kSliceThreads;
     };
-    split_row.workspace_bytes = [](Shape shape) {
+    split_row.obstacle = [](Shape shape, DType) {
+        const bool alone =
+            online_softmax::split(shape.rows, shape.cols).wait == online_softmax::Wait::nobody;
+        return alone ? "so many long rows get one block each, which is block_per_row" : "";
+    };
+    split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
     };
 
@@ -54,7 +62,8 @@ runner::Stage describe_03_online_softmax() {
     log_softmax.summary = "log(softmax(x)), small probabilities kept";
     log_softmax.operation = Operation::log_softmax;
     log_softmax.launch = [](const Call& call) {
-        return online_softmax::log_softmax(call.x, call.y, call.rows, call.cols, call.stream);
+        return online_softmax::log_softmax(call.input<float>(), call.output<float>(), call.rows,
+                                           call.cols, call.stream);
     };
 
     runner::Variant log_sum_exp = block_per_row;
@@ -63,7 +72,8 @@ runner::Stage describe_03_online_softmax() {
     log_sum_exp.operation = Operation::log_sum_exp;
     log_sum_exp.traffic = {1, 0};
     log_sum_exp.launch = [](const Call& call) {
-        return online_softmax::log_sum_exp(call.x, call.y, call.rows, call.cols, call.stream);
+        return online_softmax::log_sum_exp(call.input<float>(), call.output<float>(), call.rows,
+                                           call.cols, call.stream);
     };
 
     runner::Stage stage;

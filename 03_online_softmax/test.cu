@@ -176,9 +176,11 @@ TEST_CASE("split_row agrees with one block per row where rows are really split")
             const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
             const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
             testing::expect_good(variants.at(1), values, split, shape);
-            const runner::Result theirs{whole.data(), testing::rules_of(variants.at(0), shape)};
+            const runner::Result theirs{
+                whole.data(), testing::rules_of(variants.at(0), shape, runner::DType::float32)};
             const runner::Report report = runner::check_on_host(
-                values.data(), shape, {split.data(), testing::rules_of(variants.at(1), shape)},
+                values.data(), shape,
+                {split.data(), testing::rules_of(variants.at(1), shape, runner::DType::float32)},
                 &theirs);
             INFO(shape.cols << " columns: " << runner::describe(report));
             CHECK(report.good());
@@ -198,7 +200,8 @@ TEST_CASE("split_row keeps a slice in registers and in shared memory, and reads 
 
 TEST_CASE("special rows come out as they should where blocks share them") {
     const runner::Variant split_row = describe_03_online_softmax().variants.at(1);
-    for (const int64_t cols : {20011, 140003}) testing::contains_special_rows(split_row, cols);
+    for (const int64_t cols : {20011, 140003})
+        testing::contains_special_rows<float>(split_row, cols);
 }
 
 TEST_CASE("split_row refuses a workspace that is too small, and needs none for clusters") {

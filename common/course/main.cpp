@@ -39,7 +39,7 @@ struct RunWords {  // as typed
     std::vector<std::string> shapes;
     std::vector<std::string> inputs;
     std::string device;
-    std::string dtype = "float32";
+    std::vector<std::string> dtypes;
 };
 
 void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
@@ -50,11 +50,12 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_flag("--quick", options.quick, "fewer shapes");
     app.add_option("--shape", words.shapes,
                    "ROWSxCOLS instead of the course's shapes; may be repeated");
-    app.add_option("--dtype", words.dtype, "element type: float32")
-        ->check(CLI::IsMember({"float32"}));
-    app.add_option(
-        "--input", words.inputs,
-        "a named input, or FILE.npy with your own logits (float32 or float16); may be repeated");
+    app.add_option("--dtype", words.dtypes,
+                   "element type: " + names_of(all_dtypes()) +
+                       "; may be repeated; default: float32 is measured, all are validated");
+    app.add_option("--input", words.inputs,
+                   "a named input, or FILE.npy with your own logits (float32, float16 or float64; "
+                   "converted if --dtype says so); may be repeated");
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
     app.add_option("--out", options.out, "folder for the records (default: results)");
@@ -78,6 +79,7 @@ bool device_is_there() {
 ExitCode run_verb(RunOptions options, const RunWords& words) {
     check_device(words.device);
     for (const std::string& shape : words.shapes) options.shapes.push_back(parse_shape(shape));
+    for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
     for (const std::string& input : words.inputs) add_input(options, input);
     if (!options.input_file.empty() && !options.inputs.empty()) {
         throw UsageError("--input: either named inputs or a file, not both");
@@ -97,6 +99,8 @@ void list_verb() {
         for (const Variant& variant : stage.variants) {
             std::printf("    %-16s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
                         variant.traffic.stores, variant.summary.c_str());
+            if (variant.dtypes != std::vector<DType>{DType::float32})
+                std::printf("    %-16s        %s\n", "", names_of(variant.dtypes).c_str());
         }
     }
     std::printf(

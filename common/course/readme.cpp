@@ -68,6 +68,14 @@ std::string shape_text(int64_t rows, int64_t cols) {
     return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
+// float32 goes without saying.
+std::string shape_text(int64_t rows, int64_t cols, const std::string& dtype) {
+    return shape_text(rows, cols) + (dtype == "float32" ? "" : ", " + dtype);
+}
+std::string shape_text(const json& record) {
+    return shape_text(record.at("rows"), record.at("cols"), record.at("dtype"));
+}
+
 // ---------------------------------------------------------------- what the x-ray counts
 
 const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& recordings,
@@ -90,6 +98,7 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",
                      "store requests", "store sectors", "shared-memory bank conflicts"});
     for (const runner::Variant& variant : stage.variants) {
+        if (!runner::obstacle_of(variant, shape, runner::DType::float32).empty()) continue;
         const xray::CountedVariant counted = xray::count(stage.name, variant, shape);
         const xray::RecordedVariant* gpu = recorded(recordings, stage.name, variant.name, shape);
         const auto pair = [&](double count, const char* key) {
@@ -160,11 +169,13 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
                 variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
             const double through_l2 =
                 variant.sum("l2_read_sectors") + variant.sum("l2_write_sectors");
-            text += row_of(
-                {"`" + variant.variant + "`", shape_text(variant.shape.rows, variant.shape.cols),
-                 megabytes(2 * elements * sizeof(float)), megabytes(kSector * asked),
-                 megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
-                 megabytes(variant.sum("dram_write_bytes"))});
+            text +=
+                row_of({"`" + variant.variant + "`",
+                        shape_text(variant.shape.rows, variant.shape.cols, name_of(variant.dtype)),
+                        megabytes(2 * elements * static_cast<double>(size_of(variant.dtype))),
+                        megabytes(kSector * asked), megabytes(kSector * through_l2),
+                        megabytes(variant.sum("dram_read_bytes")),
+                        megabytes(variant.sum("dram_write_bytes"))});
         }
     }
     return text;
@@ -213,8 +224,7 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
         if (variant == stage.variants.end()) continue;
         const double speedup = record.value("speedup", 0.0);
         text += row_of(
-            {"`" + name + "`", shape_text(record.at("rows"), record.at("cols")),
-             number(expected_us(*variant, record), 1),
+            {"`" + name + "`", shape_text(record), number(expected_us(*variant, record), 1),
              number(record.at("us_median").get<double>(), 1),
              number(record.at("gbps").get<double>(), 0),
              number(record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(), 2),
@@ -232,8 +242,9 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
     for (const json& record : document.at("records")) {
         const int64_t cols = record.at("cols");
         const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
-        if (record.value("baseline", "") != stage.baseline->name || !paper_width || cols < 1000)
-            continue;
+        const bool compared =
+            record.value("baseline", "") == stage.baseline->name && record.at("dtype") == "float32";
+        if (!compared || !paper_width || cols < 1000) continue;
         speedups[cols][record.at("rows")] = record.at("speedup");
     }
     std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
@@ -264,7 +275,7 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         std::map<std::pair<std::string, std::string>, const json*> found;
         for (const json& record : document.at("records")) {
             if (record.at("op") != operation || !shown(record.at("cols"))) continue;
-            const std::string shape = shape_text(record.at("rows"), record.at("cols"));
+            const std::string shape = shape_text(record);
             const std::string contender = record.at("variant");
             if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
                 shapes.push_back(shape);

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
+from stages_library import ITEM_SIZES
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -46,20 +48,21 @@ class Source:
 
 
 class Matrices:
-    """x, filled, and a y for whoever writes into one, of one operation and shape."""
+    """x, filled, and a y for whoever writes into one, of one operation, type and shape."""
 
-    def __init__(self, library, operation, shape):
-        self.library, self.operation = library, operation
+    def __init__(self, library, operation, dtype, shape):
+        self.library, self.operation, self.dtype = library, operation, dtype
         self.rows, self.cols = shape
+        self.item_size = ITEM_SIZES[dtype]
         self.results = self.rows if operation == "log_sum_exp" else self.rows * self.cols
-        self.x = library.allocate(4 * self.rows * self.cols)
-        self.y = library.allocate(4 * self.results)
-        library.fill("normal", self.x.pointer, self.rows, self.cols)
+        self.x = library.allocate(self.item_size * self.rows * self.cols)
+        self.y = library.allocate(self.item_size * self.results)
+        library.fill("normal", dtype, self.x.pointer, self.rows, self.cols)
 
     @property
     def bytes(self):
         """The family's common numerator: x once and the result once."""
-        return 4 * (self.rows * self.cols + self.results)
+        return self.item_size * (self.rows * self.cols + self.results)
 
 
 class LibraryContenders(Source):
@@ -82,13 +85,14 @@ class LibraryContenders(Source):
         each = next(each for each in self.callables if each.name == name)
         if each.obstacle:
             raise Skipped(each.obstacle)
-        library, rows, cols = self.library, matrices.rows, matrices.cols
-        size = library.workspace_bytes(name, rows, cols)
+        library, dtype = self.library, matrices.dtype
+        rows, cols = matrices.rows, matrices.cols
+        size = library.workspace_bytes(name, dtype, rows, cols)
         workspace = library.allocate(size) if size else None
 
         def run(stream):
-            library.call(name, matrices.x.pointer, matrices.y.pointer, rows, cols, workspace,
-                         stream)
+            library.call(name, dtype, matrices.x.pointer, matrices.y.pointer, rows, cols,
+                         workspace, stream)
 
         ours = each.role == "ours"
         return Contender(name=each.variant if ours else name, role=each.role,
@@ -135,16 +139,19 @@ class TorchContenders(Source):
     def make(self, name, matrices):
         if name in self.obstacles:
             raise Skipped(self.obstacles[name])
-        x = self._tensor(matrices.x.pointer, (matrices.rows, matrices.cols))
+        x = self._tensor(matrices.x.pointer, matrices.dtype, (matrices.rows, matrices.cols))
         shape = (matrices.rows,) if matrices.operation == "log_sum_exp" else x.shape
-        y = self._tensor(matrices.y.pointer, shape)
+        y = self._tensor(matrices.y.pointer, matrices.dtype, shape)
         return getattr(self, "_" + name)(matrices.operation, x, y)
 
-    def _tensor(self, pointer, shape):
+    def _tensor(self, pointer, dtype, shape):
+        # bfloat16 has no name there: it comes as integers of its size, and is then called so.
+        typestr = "<i2" if dtype == "bfloat16" else f"<f{ITEM_SIZES[dtype]}"
+
         class View:  # how memory of others becomes a tensor, without a copy
-            __cuda_array_interface__ = {"shape": tuple(shape), "typestr": "<f4",
+            __cuda_array_interface__ = {"shape": tuple(shape), "typestr": typestr,
                                         "data": (pointer, False), "version": 3, "strides": None}
-        return self.torch.as_tensor(View(), device="cuda")
+        return self.torch.as_tensor(View(), device="cuda").view(getattr(self.torch, dtype))
 
     def _eager_function(self, operation):
         torch = self.torch
@@ -200,7 +207,7 @@ class TorchContenders(Source):
 
 
 class CheckoutContender(Source):
-    """A kernel compiled from a checkout that the user points at."""
+    """A kernel compiled, for float32, from a checkout that the user points at."""
 
     def __init__(self, name, source, checkout, needed, below=("",)):
         self.name, self.obstacle, self.function = name, "", None
@@ -238,6 +245,12 @@ class CheckoutContender(Source):
         self.function = getattr(loaded, f"{self.name}_softmax")
         self.function.restype = ctypes.c_int
 
+    def require_possible(self, matrices):
+        if self.obstacle:
+            raise Skipped(self.obstacle)
+        if matrices.dtype != "float32":
+            raise Skipped("compiled for float32 only")
+
     def _call(self, *arguments):
         code = self.function(*arguments)
         if code != 0:
@@ -252,8 +265,7 @@ class OneFlow(CheckoutContender):
                                       ctypes.c_int64, ctypes.c_void_p]
 
     def make(self, _name, matrices):
-        if self.obstacle:
-            raise Skipped(self.obstacle)
+        self.require_possible(matrices)
         return Contender(self.name, "peer", "", "softmax", lambda stream: self._call(
             matrices.x.pointer, matrices.y.pointer, matrices.rows, matrices.cols, stream))
 
@@ -270,8 +282,7 @@ class FasterTransformer(CheckoutContender):
                                       ctypes.c_void_p]
 
     def make(self, _name, matrices):
-        if self.obstacle:
-            raise Skipped(self.obstacle)
+        self.require_possible(matrices)
         if matrices.cols > 1024:
             raise Skipped("its kernels reach 1024 columns")
 

@@ -22,6 +22,21 @@ enum class Algorithm { fast = 0, accurate = 1, log = 2 };
 // cudnnStatus_t, where 0 is success
 using Status = int;
 
+// cudnnDataType_t
+int data_type(runner::DType dtype) {
+    switch (dtype) {
+        case runner::DType::float32:
+            break;
+        case runner::DType::float16:
+            return 2;
+        case runner::DType::bfloat16:
+            return 9;
+        case runner::DType::float64:
+            return 1;
+    }
+    return 0;
+}
+
 class Cudnn {
 public:
     // The one instance. Never closed: a GPU's libraries may be gone by the end of the program.
@@ -38,15 +53,19 @@ public:
             return cudaErrorInvalidValue;
         }
         constexpr int kNchw = 0;
-        constexpr int kFloat = 0;
         constexpr int kInstance = 0;  // over all but the first dimension
-        const float one = 1.f;
-        const float zero = 0.f;
-        const bool good = set_stream_(handle_, call.stream) == 0 &&
-                          set_shape_(shape_, kNchw, kFloat, static_cast<int>(call.rows),
-                                     static_cast<int>(call.cols), 1, 1) == 0 &&
-                          softmax_(handle_, static_cast<int>(algorithm), kInstance, &one, shape_,
-                                   call.x, &zero, shape_, call.y) == 0;
+        // Scales are double beside double, else float.
+        const double scales[] = {1, 0};
+        const float float_scales[] = {1, 0};
+        const bool wide = call.dtype == runner::DType::float64;
+        const void* one = wide ? static_cast<const void*>(&scales[0]) : &float_scales[0];
+        const void* zero = wide ? static_cast<const void*>(&scales[1]) : &float_scales[1];
+        const bool good =
+            set_stream_(handle_, call.stream) == 0 &&
+            set_shape_(shape_, kNchw, data_type(call.dtype), static_cast<int>(call.rows),
+                       static_cast<int>(call.cols), 1, 1) == 0 &&
+            softmax_(handle_, static_cast<int>(algorithm), kInstance, one, shape_, call.x, zero,
+                     shape_, call.y) == 0;
         return good ? cudaSuccess : cudaErrorNotSupported;
     }
 
@@ -106,10 +125,11 @@ runner::Variant variant(const char* name, const char* summary, Algorithm algorit
     variant.summary = summary;
     variant.operation =
         algorithm == Algorithm::log ? runner::Operation::log_softmax : runner::Operation::softmax;
+    variant.dtypes = runner::all_dtypes();
     variant.launch = [algorithm](const runner::Call& call) {
         return Cudnn::instance().softmax(algorithm, call);
     };
-    variant.threads_per_row = [](runner::Shape) { return 256; };
+    variant.threads_per_row = [](runner::Shape, runner::DType) { return 256; };
     variant.overflows = algorithm == Algorithm::fast;
     return variant;
 }

@@ -12,9 +12,12 @@ peers::Peer peers::nvidia_online_softmax() {
     naive.summary = "NVIDIA/online-softmax, Algorithm 1: no maximum";
     naive.traffic = {2, 1};
     naive.launch = [](const Call& call) {
-        return kernels::naive(call.x, call.y, call.rows, call.cols, call.stream);
+        return kernels::naive(call.input<float>(), call.output<float>(), call.rows, call.cols,
+                              call.stream);
     };
-    naive.threads_per_row = [](runner::Shape shape) { return kernels::threads_for(shape.cols); };
+    naive.threads_per_row = [](runner::Shape shape, runner::DType) {
+        return kernels::threads_for(shape.cols);
+    };
     naive.overflows = true;
 
     runner::Variant safe = naive;
@@ -22,7 +25,8 @@ peers::Peer peers::nvidia_online_softmax() {
     safe.summary = "NVIDIA/online-softmax, Algorithm 2: the maximum first";
     safe.traffic = {3, 1};
     safe.launch = [](const Call& call) {
-        return kernels::safe(call.x, call.y, call.rows, call.cols, call.stream);
+        return kernels::safe(call.input<float>(), call.output<float>(), call.rows, call.cols,
+                             call.stream);
     };
     safe.overflows = false;
 
@@ -31,7 +35,8 @@ peers::Peer peers::nvidia_online_softmax() {
     online.summary = "NVIDIA/online-softmax, Algorithm 3: one pass for both";
     online.traffic = {2, 1};
     online.launch = [](const Call& call) {
-        return kernels::online(call.x, call.y, call.rows, call.cols, call.stream);
+        return kernels::online(call.input<float>(), call.output<float>(), call.rows, call.cols,
+                               call.stream);
     };
 
     runner::Stage stage;

@@ -9,6 +9,7 @@ A contender that cannot take part is left out by name, with the reason."""
 
 import argparse
 import gc
+import itertools
 import json
 import os
 import signal
@@ -18,7 +19,8 @@ from pathlib import Path
 
 from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow, Skipped,
                         TorchContenders)
-from stages_library import NOT_SUPPORTED, Library, StagesError, WorkFailed
+from stages_library import (DTYPES, ITEM_SIZES, NOT_SUPPORTED, Library, StagesError,
+                            WorkFailed)
 
 # Peers promise no error bound: they use faster exponentials, or add 1e-6 to a sum. They may be off
 # this many times the bound of our own kernels; a wrong kernel is off by far more.
@@ -52,8 +54,9 @@ class Entry:
 
 @dataclass
 class Group:
-    """What was timed in turn: one operation at one shape."""
+    """What was timed in turn: one operation in one type at one shape."""
     operation: str
+    dtype: str
     shape: tuple
     bytes: int
     roof_name: str
@@ -82,8 +85,8 @@ def judge(library, contender, matrices):
         matrices.y.poison()
         contender.run(None)
     where = contender.result() if contender.result else matrices.y.pointer
-    report = library.check(contender.judged_as, matrices.x.pointer, where, matrices.rows,
-                           matrices.cols)
+    report = library.check(contender.judged_as, matrices.dtype, matrices.x.pointer, where,
+                           matrices.rows, matrices.cols)
     allowed = 1 if contender.role == "ours" else PEER_ALLOWANCE
     if not (report.checked > 0 and report.share_of_bound <= allowed):
         raise WrongResult(report.description)
@@ -103,22 +106,22 @@ class Harness:
 
     def leave_out(self, name, reason, group):
         shapes = self.left_out.setdefault(name, {}).setdefault(reason, [])
-        shapes.append(f"{group.operation} {text_of(group.shape)}")
+        shapes.append(f"{group.operation} {where_of(group)}")
 
     def report_wrong(self, contender, error, group):
-        self.wrong.append(f"{contender.name}, {group.operation}, {text_of(group.shape)}: {error}")
+        self.wrong.append(f"{contender.name}, {group.operation}, {where_of(group)}: {error}")
         self.ours_wrong = self.ours_wrong or contender.role == "ours"
 
-    def time(self, operation, shape, compile_here):
+    def time(self, operation, dtype, shape, compile_here):
         """A Group, or None where memory does not suffice."""
         library = self.library
         roof_name = "read" if operation == "log_sum_exp" else "copy"
         # x, y, the roof's copy, and what PyTorch allocates for its results.
-        if 4 * shape[0] * shape[1] * 5.5 > library.free_memory():
+        if ITEM_SIZES[dtype] * shape[0] * shape[1] * 5.5 > library.free_memory():
             print(f"  {operation} {text_of(shape)} left out: the GPU has too little memory free")
             return None
-        matrices = Matrices(library, operation, shape)
-        group = Group(operation, shape, matrices.bytes, roof_name)
+        matrices = Matrices(library, operation, dtype, shape)
+        group = Group(operation, dtype, shape, matrices.bytes, roof_name)
         right = []
         for source in self.sources:
             for name in source.names(operation):
@@ -142,7 +145,7 @@ class Harness:
         except StagesError as error:
             if error.code != NOT_SUPPORTED:
                 raise
-            self.leave_out(name, str(error), group)
+            self.leave_out(name, str(error).removeprefix(name + ": "), group)
         except WrongResult as error:
             self.report_wrong(contender, error, group)
         except Exception as error:  # PyTorch and Triton have many of their own
@@ -175,7 +178,7 @@ def record(group, stage, backend, name, role, timing, max_relative_error):
     """One record of schema 1, as common/runner/record.cpp writes them."""
     rows, cols = group.shape
     return {"stage": stage, "variant": name, "role": role, "op": group.operation,
-            "backend": backend, "dtype": "float32", "input": "normal", "rows": rows, "cols": cols,
+            "backend": backend, "dtype": group.dtype, "input": "normal", "rows": rows, "cols": cols,
             "shape": {"rows": rows, "cols": cols}, "bytes": group.bytes,
             "max_rel_err": max_relative_error,
             "us_median": timing.us_median, "us_min": timing.us_min, "us_p10": timing.us_p10,
@@ -218,6 +221,11 @@ def text_of(shape):
     return f"{shape[0]} x {shape[1]}"
 
 
+def where_of(group):
+    """float32 goes without saying."""
+    return text_of(group.shape) + ("" if group.dtype == "float32" else f" {group.dtype}")
+
+
 def heading(title, context):
     return f"{title}{context:>{80 - len(title)}}\n{'-' * 80}"
 
@@ -226,7 +234,7 @@ def table_of(group, stage):
     """The lines of one group: ours, the peers from the fastest on, the roof."""
     ours = group.of_stage(stage)
     best = min(ours, key=lambda each: each.timing.us_median)
-    lines = [f"  {group.operation + ', ' + text_of(group.shape):<36}"
+    lines = [f"  {group.operation + ', ' + where_of(group):<36}"
              f"{'us':>10}{'GB/s':>9}{'of ' + group.roof_name:>9}{'ours':>12}"]
 
     def line(name, timing, ratio):
@@ -252,7 +260,7 @@ def summary_of(groups, stage):
             continue
         mine = min(ours, key=lambda each: each.timing.us_median)
         ratio = best.timing.us_median / mine.timing.us_median
-        lines.append(f"  {group.operation + ' ' + text_of(group.shape):<26}"
+        lines.append(f"  {group.operation + ' ' + where_of(group):<26}"
                      f"{mine.contender.name:<16}{best.contender.name:<29}{ratio:>7.2f}")
     return lines
 
@@ -286,6 +294,8 @@ def parse_arguments(words):
     parser.add_argument("--library", required=True, help="libstages.so, as the build made it")
     parser.add_argument("--shape", type=parse_shape, action="append", default=[],
                         help="ROWSxCOLS instead of the course's shapes; may be repeated")
+    parser.add_argument("--dtype", choices=list(DTYPES), action="append", default=[],
+                        help="element type; may be repeated; default: float32")
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
     parser.add_argument("--variant", default="", help="of ours, only this one")
     parser.add_argument("--out", default="results", help="folder for the records")
@@ -293,8 +303,8 @@ def parse_arguments(words):
                         help="a checkout of OneFlow, to compile and time")
     parser.add_argument("--fastertransformer", metavar="DIR",
                         help="a checkout of FasterTransformer v1, to compile and time")
-    # `run` has these too; the peers are timed on normal float32 input whatever they say.
-    for flag in ("--input", "--save-output", "--dtype", "--device"):
+    # `run` has these too; the peers are timed on normal input whatever they say.
+    for flag in ("--input", "--save-output", "--device"):
         parser.add_argument(flag, help=argparse.SUPPRESS, action="append")
     parser.add_argument("--ask", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(words)
@@ -318,24 +328,24 @@ class Interruption:
         signal.signal(signal.SIGINT, self.before)
 
 
-def time_all(harness, operations, shapes, shapes_given, interruption):
-    """The groups, and why they are not all: the GPU's error, or an interruption; or nothing."""
+def time_all(harness, works, shapes_given, interruption):
+    """The groups of the works, each an operation, a type and a shape; and why they are not all: the
+    GPU's error, or an interruption; or nothing."""
     groups = []
     terminal = sys.stderr.isatty()
-    for operation in operations:
-        for number, shape in enumerate(shapes, 1):
-            if interruption.asked:
-                return groups, "interrupted"
-            if terminal:
-                print(f"\r\033[K  timing {operation} and peers: {number} of {len(shapes)}", end="",
-                      file=sys.stderr, flush=True)
-            try:
-                group = harness.time(operation, shape,
-                                     wants_compilation(operation, shape, shapes_given))
-            except StagesError as error:  # after a fault in a kernel nothing runs any more
-                return groups, f"{operation} {text_of(shape)}: {error}"
-            if group and group.entries:
-                groups.append(group)
+    for number, (operation, dtype, shape) in enumerate(works, 1):
+        if interruption.asked:
+            return groups, "interrupted"
+        if terminal:
+            print(f"\r\033[K  timing {operation} and peers: {number} of {len(works)}", end="",
+                  file=sys.stderr, flush=True)
+        try:
+            group = harness.time(operation, dtype, shape,
+                                 wants_compilation(operation, shape, shapes_given))
+        except StagesError as error:  # after a fault in a kernel nothing runs any more
+            return groups, f"{operation} {text_of(shape)}: {error}"
+        if group and group.entries:
+            groups.append(group)
     if terminal:
         print("\r\033[K", end="", file=sys.stderr)
     return groups, ""
@@ -352,16 +362,17 @@ def run(library, options, sources):
     header = library.record_header()
     harness = Harness(library, sources)
     shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
+    dtypes = options.dtype or ["float32"]
+    works = list(itertools.product(ours.operations(), dtypes, shapes))
 
     with Interruption() as interruption:
-        groups, stopped = time_all(harness, ours.operations(), shapes, bool(options.shape),
-                                   interruption)
+        groups, stopped = time_all(harness, works, bool(options.shape), interruption)
 
     for source in sources:
         header.update(source.versions())
     for stage in stages:
         mine = [group for group in groups if group.of_stage(stage)]
-        print(heading(f"{stage} and its peers", f"{header['gpu']}, float32"))
+        print(heading(f"{stage} and its peers", f"{header['gpu']}, {' '.join(dtypes)}"))
         for group in mine:
             print("\n".join(table_of(group, stage)) + "\n")
         print(LEGEND)

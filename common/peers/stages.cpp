@@ -22,6 +22,7 @@
 
 namespace {
 
+using runner::DType;
 using runner::Operation;
 using runner::Shape;
 
@@ -118,12 +119,19 @@ void require(bool condition, const std::string& otherwise) {
     if (!condition) throw Refusal(cudaErrorInvalidValue, otherwise);
 }
 
-void require_dtype(int dtype) {
-    require(dtype >= STAGES_FLOAT32 && dtype <= STAGES_FLOAT64,
-            "dtype " + std::to_string(dtype) + " is none that stages.h names");
-    if (dtype != STAGES_FLOAT32) {
-        throw Refusal(cudaErrorNotSupported, "only float32 is here so far");
+DType dtype_of(int number) {
+    switch (number) {
+        case STAGES_FLOAT32:
+            return DType::float32;
+        case STAGES_FLOAT16:
+            return DType::float16;
+        case STAGES_BFLOAT16:
+            return DType::bfloat16;
+        case STAGES_FLOAT64:
+            return DType::float64;
     }
+    throw Refusal(cudaErrorInvalidValue,
+                  "dtype " + std::to_string(number) + " is none that stages.h names");
 }
 
 const Entry& entry_of(const char* name) {
@@ -142,17 +150,21 @@ Shape shape_of(int64_t rows, int64_t cols) {
     return {rows, cols};
 }
 
-size_t workspace_of(const Entry& entry, Shape shape) {
-    return entry.variant.workspace_bytes ? entry.variant.workspace_bytes(shape) : 0;
+void require_taken(const Entry& entry, Shape shape, DType dtype) {
+    const std::string obstacle = obstacle_of(entry.variant, shape, dtype);
+    if (!obstacle.empty()) throw Refusal(cudaErrorNotSupported, entry.name + ": " + obstacle);
 }
 
 // How to judge a result of `what`: a callable, or an operation done elsewhere.
-runner::Rules rules_for(const char* what, Shape shape) {
+runner::Rules rules_for(const char* what, Shape shape, DType dtype) {
     require(what != nullptr, "what to check for is null");
-    if (const Entry* entry = catalogue().find(what)) return rules_of(entry->variant, shape);
+    if (const Entry* entry = catalogue().find(what)) {
+        require_taken(*entry, shape, dtype);
+        return rules_of(entry->variant, shape, dtype);
+    }
     for (const Operation operation :
          {Operation::softmax, Operation::log_softmax, Operation::log_sum_exp}) {
-        if (std::string_view(what) == name_of(operation)) return {operation, false, 256};
+        if (std::string_view(what) == name_of(operation)) return {operation, false, 256, dtype};
     }
     throw Refusal(cudaErrorInvalidValue,
                   std::string("'") + what + "' is neither a callable nor an operation");
@@ -186,8 +198,11 @@ const stages_callable* stages_callables(size_t* count) {
 int stages_workspace_bytes(const char* name, int dtype, int64_t rows, int64_t cols, size_t* bytes) {
     return guarded([&] {
         require(bytes != nullptr, "bytes is null");
-        require_dtype(dtype);
-        *bytes = workspace_of(entry_of(name), shape_of(rows, cols));
+        const DType type = dtype_of(dtype);
+        const Entry& entry = entry_of(name);
+        const Shape shape = shape_of(rows, cols);
+        if (elements(shape) > 0) require_taken(entry, shape, type);
+        *bytes = workspace_of(entry.variant, shape, type);
     });
 }
 
@@ -195,20 +210,16 @@ int stages_call(const char* name, int dtype, const void* x, void* y, int64_t row
                 void* workspace, size_t workspace_bytes, void* stream) {
     return guarded([&] {
         const Entry& entry = entry_of(name);
-        require_dtype(dtype);
+        const DType type = dtype_of(dtype);
         const Shape shape = shape_of(rows, cols);
         if (elements(shape) == 0) return;
+        require_taken(entry, shape, type);
         require(x != nullptr && y != nullptr, "x or y is null");
-        const size_t needed = workspace_of(entry, shape);
+        const size_t needed = workspace_of(entry.variant, shape, type);
         require(needed == 0 || (workspace != nullptr && workspace_bytes >= needed),
                 entry.name + " needs a workspace of " + std::to_string(needed) + " bytes here");
-        const runner::Call call{static_cast<const float*>(x),
-                                static_cast<float*>(y),
-                                rows,
-                                cols,
-                                workspace,
-                                workspace_bytes,
-                                static_cast<cudaStream_t>(stream)};
+        const runner::Call call{
+            x, y, type, rows, cols, workspace, workspace_bytes, static_cast<cudaStream_t>(stream)};
         runner::check_cuda(entry.variant.launch(call), "launching " + entry.name);
     });
 }
@@ -252,12 +263,12 @@ int stages_free_memory(size_t* bytes) {
 int stages_fill(const char* input, int dtype, void* x, int64_t rows, int64_t cols) {
     return guarded([&] {
         require(input != nullptr, "the input's name is null");
-        require_dtype(dtype);
+        const DType type = dtype_of(dtype);
         const Shape shape = shape_of(rows, cols);
         require(x != nullptr || elements(shape) == 0, "x is null");
         for (const runner::Input each : runner::all_inputs()) {
             if (std::string_view(input) != name_of(each)) continue;
-            return runner::fill(static_cast<float*>(x), shape, each, kSeed);
+            return runner::fill(x, type, shape, each, kSeed);
         }
         throw Refusal(cudaErrorInvalidValue, std::string("no input is called '") + input + "'");
     });
@@ -266,13 +277,11 @@ int stages_fill(const char* input, int dtype, void* x, int64_t rows, int64_t col
 int stages_check(const char* what, int dtype, const void* x, const void* y, int64_t rows,
                  int64_t cols, stages_report* report) {
     return guarded([&] {
-        require_dtype(dtype);
         const Shape shape = shape_of(rows, cols);
-        const runner::Rules rules = rules_for(what, shape);
+        const runner::Rules rules = rules_for(what, shape, dtype_of(dtype));
         require(x != nullptr && y != nullptr && report != nullptr, "x, y or report is null");
         require(elements(shape) > 0, "there is nothing to check");
-        const runner::Report found = runner::check(static_cast<const float*>(x), shape,
-                                                   {static_cast<const float*>(y), rules});
+        const runner::Report found = runner::check(x, shape, {y, rules});
         *report = {found.checked,
                    found.unchecked,
                    found.mismatches,

@@ -32,6 +32,7 @@ int stages_abi_version(void);
 /* What went wrong in the last call that failed. Valid until the next call. */
 const char* stages_error(void);
 
+/* The type of x's and y's elements: float, __half, __nv_bfloat16, double. */
 enum { STAGES_FLOAT32 = 0, STAGES_FLOAT16 = 1, STAGES_BFLOAT16 = 2, STAGES_FLOAT64 = 3 };
 
 typedef struct {
@@ -47,7 +48,8 @@ typedef struct {
 /* All that can be called, the stages in order, then the peers; *count of them. */
 const stages_callable* stages_callables(size_t* count);
 
-/* Scratch memory that a call of this shape needs. */
+/* Scratch memory that a call of this shape needs. Error 801 where stages_call would give it: a
+ * cheap way to ask. */
 int stages_workspace_bytes(const char* name, int dtype, int64_t rows, int64_t cols, size_t* bytes);
 
 /* Queues the operation on stream (a cudaStream_t; NULL is the default stream): x has rows x cols

@@ -7,7 +7,8 @@ from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c
 from dataclasses import dataclass
 
 ABI_VERSION = 1
-FLOAT32 = 0
+DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
+ITEM_SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "float64": 8}
 NOT_SUPPORTED = 801
 ROOFS = {"copy": 0, "read": 1}
 
@@ -146,13 +147,14 @@ class Library:
         return [Callable(**{field: (getattr(found[i], field) or b"").decode() for field in fields})
                 for i in range(count.value)]
 
-    def workspace_bytes(self, name, rows, cols):
+    def workspace_bytes(self, name, dtype, rows, cols):
         size = c_size_t()
-        self.checked("stages_workspace_bytes", name.encode(), FLOAT32, rows, cols, byref(size))
+        self.checked("stages_workspace_bytes", name.encode(), DTYPES[dtype], rows, cols,
+                     byref(size))
         return size.value
 
-    def call(self, name, x, y, rows, cols, workspace=None, stream=None):
-        self.checked("stages_call", name.encode(), FLOAT32, x, y, rows, cols,
+    def call(self, name, dtype, x, y, rows, cols, workspace=None, stream=None):
+        self.checked("stages_call", name.encode(), DTYPES[dtype], x, y, rows, cols,
                      workspace.pointer if workspace else None, workspace.size if workspace else 0,
                      stream)
 
@@ -167,12 +169,13 @@ class Library:
         self.checked("stages_free_memory", byref(size))
         return size.value
 
-    def fill(self, name, x, rows, cols):
-        self.checked("stages_fill", name.encode(), FLOAT32, x, rows, cols)
+    def fill(self, name, dtype, x, rows, cols):
+        self.checked("stages_fill", name.encode(), DTYPES[dtype], x, rows, cols)
 
-    def check(self, what, x, y, rows, cols):
+    def check(self, what, dtype, x, y, rows, cols):
         report = _Report()
-        self.checked("stages_check", what.encode(), FLOAT32, x, y, rows, cols, byref(report))
+        self.checked("stages_check", what.encode(), DTYPES[dtype], x, y, rows, cols,
+                     byref(report))
         return Report(report.checked, report.unchecked, report.mismatches, report.share_of_bound,
                       report.max_relative_error, report.description.decode())
 

@@ -9,11 +9,11 @@ WIDEST_BLOCK = 131072
 
 
 @triton.jit
-def softmax_row(y, x, cols, BLOCK: tl.constexpr):
+def softmax_row(y, x, cols, ARITHMETIC: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     col = tl.arange(0, BLOCK)
     inside = col < cols
-    values = tl.load(x + row * cols + col, mask=inside, other=-float("inf"))
+    values = tl.load(x + row * cols + col, mask=inside, other=-float("inf")).to(ARITHMETIC)
     powers = tl.exp(values - tl.max(values, axis=0))
     tl.store(y + row * cols + col, powers / tl.sum(powers, axis=0), mask=inside)
 
@@ -27,4 +27,5 @@ def softmax(x, y):
     rows, cols = x.shape
     block = block_of(cols)
     warps = 4 if block < 2048 else 8 if block < 4096 else 16 if block < 32768 else 32
-    softmax_row[(rows,)](y, x, cols, BLOCK=block, num_warps=warps)
+    arithmetic = tl.float64 if x.dtype.itemsize == 8 else tl.float32
+    softmax_row[(rows,)](y, x, cols, ARITHMETIC=arithmetic, BLOCK=block, num_warps=warps)

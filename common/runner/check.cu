@@ -50,20 +50,29 @@ struct Verdict {
     double got = 0;
     Expected wanted = {0, 0};
     double share = 0;
+    double smallest_normal = 0;  // of the result's type
 };
 
 __host__ __device__ inline bool one_per_row(const Rules& rules) {
     return rules.operation == Operation::log_sum_exp;
 }
 
-__host__ __device__ inline Verdict against_reference(double x, const RowReference& reference,
-                                                     const Result& ours, int64_t index) {
+__host__ __device__ inline Verdict judge(double got, const Expected& wanted,
+                                         const RowReference& reference) {
     Verdict verdict;
-    verdict.got = ours.y[index];
-    verdict.wanted = expected(x, reference, ours.rules);
-    verdict.unchecked = verdict.wanted.bound != verdict.wanted.bound;
+    verdict.got = got;
+    verdict.wanted = wanted;
+    verdict.unchecked = wanted.bound != wanted.bound;
+    verdict.share = share_of_bound(got, wanted);
+    verdict.smallest_normal = reference.precision.smallest_normal();
+    return verdict;
+}
+
+__host__ __device__ inline Verdict against_reference(double x, double y,
+                                                     const RowReference& reference,
+                                                     const Rules& rules) {
+    Verdict verdict = judge(y, expected(x, reference, rules), reference);
     verdict.promised = reference.range != ExpRange::fits;
-    verdict.share = share_of_bound(verdict.got, verdict.wanted);
     return verdict;
 }
 
@@ -82,27 +91,24 @@ __host__ __device__ inline double probability_bound(double x, const RowReference
     softmax.operation = Operation::softmax;
     const Expected p = expected(x, reference, softmax);
     if (rules.operation == Operation::softmax || x == -INFINITY) return p.bound;
-    return p.value * expm1(expected(x, reference, rules).bound) + kSubnormalSlack;
+    // probability() rounds, too: the difference, and its exp. Only beside results in double that
+    // matters.
+    const double own = 0x1p-53 * (fmin(reference.row.max - x, DBL_MAX) + reference.log_sum + 4);
+    return p.value * (expm1(expected(x, reference, rules).bound) + own) +
+           2 * reference.precision.subnormal;
 }
 
-// The element at index of a result, or its row's only one.
-__host__ __device__ inline double element(const Result& result, int64_t row, int64_t index) {
-    return result.y[one_per_row(result.rules) ? row : index];
-}
-
-__host__ __device__ inline Verdict against_previous(double x, const RowReference& reference,
-                                                    const Result& ours,
+__host__ __device__ inline Verdict against_previous(double x, double y, double y_previous,
+                                                    const RowReference& reference,
+                                                    const Rules& rules,
                                                     const RowReference& previous_reference,
-                                                    const Result& previous, int64_t row,
-                                                    int64_t index) {
-    Verdict verdict;
+                                                    const Rules& previous_rules) {
+    const Expected wanted = {probability(x, y_previous, previous_rules.operation),
+                             probability_bound(x, reference, rules) +
+                                 probability_bound(x, previous_reference, previous_rules)};
+    Verdict verdict = judge(probability(x, y, rules.operation), wanted, reference);
     verdict.skipped =
         reference.range != ExpRange::fits || previous_reference.range != ExpRange::fits;
-    verdict.got = probability(x, element(ours, row, index), ours.rules.operation);
-    verdict.wanted.value = probability(x, element(previous, row, index), previous.rules.operation);
-    verdict.wanted.bound = probability_bound(x, reference, ours.rules) +
-                           probability_bound(x, previous_reference, previous.rules);
-    verdict.share = share_of_bound(verdict.got, verdict.wanted);
     return verdict;
 }
 
@@ -120,8 +126,10 @@ struct Tally {
         report.promised += verdict.promised;
         if (verdict.share > report.worst_share) report.worst_share = verdict.share;
         const double magnitude = fabs(verdict.wanted.value);
-        if (verdict.share < INFINITY && magnitude >= 0x1p-126 && magnitude < INFINITY) {
-            const double relative = fabs(verdict.got - verdict.wanted.value) / magnitude;
+        if (verdict.share < INFINITY && magnitude >= verdict.smallest_normal &&
+            magnitude < INFINITY) {
+            const double relative =
+                fabs((verdict.got - verdict.wanted.value) - verdict.wanted.rest) / magnitude;
             if (relative > report.worst_relative_error) report.worst_relative_error = relative;
         }
         if (verdict.share <= 1) return;
@@ -156,23 +164,30 @@ struct Tally {
 };
 
 // Every comparison of one row, by thread `thread` of `threads`.
-__host__ __device__ inline void judge_row(const float* x, Shape shape, int64_t row,
-                                          const RowSummary& summary, const Result& ours,
-                                          const Result* previous, int64_t thread, int64_t threads,
-                                          Tally& tally) {
+template <class T>
+__host__ __device__ void judge_row(const T* x, Shape shape, int64_t row, const RowSummary& summary,
+                                   const Result& ours, const Result* previous, int64_t thread,
+                                   int64_t threads, Tally& tally) {
     const RowReference reference = row_reference(summary, shape.cols, ours.rules);
+    // The element at index of a result, or its row's only one.
+    const auto element = [&](const Result& result, int64_t index) {
+        return to_double(static_cast<const T*>(result.y)[one_per_row(result.rules) ? row : index]);
+    };
     if (previous == nullptr && one_per_row(ours.rules)) {
-        if (thread == 0) tally.add(against_reference(0, reference, ours, row), row);
+        if (thread == 0)
+            tally.add(against_reference(0, element(ours, row), reference, ours.rules), row);
         return;
     }
     const RowReference theirs =
         previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
     for (int64_t col = thread; col < shape.cols; col += threads) {
         const int64_t index = row * shape.cols + col;
-        const double value = x[index];
+        const double value = to_double(x[index]);
+        const double y = element(ours, index);
         tally.add(previous == nullptr
-                      ? against_reference(value, reference, ours, index)
-                      : against_previous(value, reference, ours, theirs, *previous, row, index),
+                      ? against_reference(value, y, reference, ours.rules)
+                      : against_previous(value, y, element(*previous, index), reference, ours.rules,
+                                         theirs, previous->rules),
                   index);
     }
 }
@@ -187,23 +202,37 @@ Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previ
 
 constexpr unsigned kThreads = 128;
 
+// The block's summaries into the first; join adds one to another.
+template <class Join>
+__device__ void join_all(RowSummary* summaries, Join join) {
+    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) join(summaries[threadIdx.x], summaries[threadIdx.x + half]);
+    }
+    __syncthreads();
+}
+
 // A block walks rows; one tally per thread.
-__global__ void check_kernel(const float* x, Shape shape, Result ours, Result previous,
+template <class T>
+__global__ void check_kernel(const T* x, Shape shape, Result ours, Result previous,
                              bool against_a_previous, Tally* tallies) {
     __shared__ RowSummary summaries[kThreads];
     Tally tally;
     for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
-        RowSummarizer mine;
+        const T* x_row = x + row * shape.cols;
+        RowSummary mine = empty_row();
         for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads)
-            mine.add(x[row * shape.cols + col]);
-        summaries[threadIdx.x] = mine.row;
-        for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-            __syncthreads();
-            if (threadIdx.x >= half) continue;
-            mine.add(summaries[threadIdx.x + half]);
-            summaries[threadIdx.x] = mine.row;
-        }
-        __syncthreads();
+            mine.find_max(to_double(x_row[col]));
+        summaries[threadIdx.x] = mine;
+        join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_max(from); });
+
+        mine = summaries[0];
+        __syncthreads();  // all have the maximum, before sums take its place
+        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads)
+            mine.add(to_double(x_row[col]));
+        summaries[threadIdx.x] = mine;
+        join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_sum(from); });
+
         judge_row(x, shape, row, summaries[0], ours, against_a_previous ? &previous : nullptr,
                   threadIdx.x, kThreads, tally);
         __syncthreads();  // before the next row's summaries
@@ -215,36 +244,51 @@ bool device_memory_is_host_memory() {
     return build_info().backend == "cpu";
 }
 
-}  // namespace
-
-Report check_on_host(const float* x, Shape shape, const Result& ours, const Result* previous) {
+template <class T>
+Tally tally_on_host(const T* x, Shape shape, const Result& ours, const Result* previous) {
     Tally tally;
     for (int64_t row = 0; row < shape.rows; ++row) {
-        RowSummarizer summary;
-        for (int64_t col = 0; col < shape.cols; ++col) summary.add(x[row * shape.cols + col]);
-        judge_row(x, shape, row, summary.row, ours, previous, 0, 1, tally);
+        const T* x_row = x + row * shape.cols;
+        RowSummary summary = empty_row();
+        for (int64_t col = 0; col < shape.cols; ++col) summary.find_max(to_double(x_row[col]));
+        for (int64_t col = 0; col < shape.cols; ++col) summary.add(to_double(x_row[col]));
+        judge_row(x, shape, row, summary, ours, previous, 0, 1, tally);
     }
+    return tally;
+}
+
+}  // namespace
+
+Report check_on_host(const void* x, Shape shape, const Result& ours, const Result* previous) {
+    const Tally tally = visit(ours.rules.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        return tally_on_host(static_cast<const T*>(x), shape, ours, previous);
+    });
     return finish(tally, shape, ours, previous != nullptr);
 }
 
-Report check_on_device(const float* x, Shape shape, const Result& ours, const Result* previous) {
+Report check_on_device(const void* x, Shape shape, const Result& ours, const Result* previous) {
     const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
-    check_kernel<<<blocks, kThreads>>>(x, shape, ours, previous == nullptr ? Result{} : *previous,
-                                       previous != nullptr, tallies.data());
+    const Result theirs = previous == nullptr ? Result{} : *previous;
+    visit(ours.rules.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        check_kernel<T><<<blocks, kThreads>>>(static_cast<const T*>(x), shape, ours, theirs,
+                                              previous != nullptr, tallies.data());
+    });
     check_cuda(cudaGetLastError(), "launching the checker");
     Tally total;
     for (const Tally& tally : tallies.download()) total.add(tally);
     return finish(total, shape, ours, previous != nullptr);
 }
 
-Report check(const float* x, Shape shape, const Result& ours) {
+Report check(const void* x, Shape shape, const Result& ours) {
     check_cuda(cudaDeviceSynchronize(), "running the variant");
     return device_memory_is_host_memory() ? check_on_host(x, shape, ours)
                                           : check_on_device(x, shape, ours);
 }
 
-Report compare(const float* x, Shape shape, const Result& ours, const Result& previous) {
+Report compare(const void* x, Shape shape, const Result& ours, const Result& previous) {
     check_cuda(cudaDeviceSynchronize(), "running the variant");
     return device_memory_is_host_memory() ? check_on_host(x, shape, ours, &previous)
                                           : check_on_device(x, shape, ours, &previous);

@@ -9,20 +9,20 @@
 
 namespace runner {
 
-// How the judge has to take a result of this variant at this shape.
-inline Rules rules_of(const Variant& variant, Shape shape) {
-    return {variant.operation, variant.overflows, variant.threads_per_row(shape)};
+// How the judge has to take a result of this variant at this shape and type.
+inline Rules rules_of(const Variant& variant, Shape shape, DType dtype) {
+    return {variant.operation, variant.overflows, variant.threads_per_row(shape, dtype), dtype};
 }
 
-// A result and how it was computed.
+// A result, of elements of rules.dtype as x has them, and how it was computed.
 struct Result {
-    const float* y = nullptr;
+    const void* y = nullptr;
     Rules rules = {};
 };
 
 struct Report {
     int64_t checked = 0;    // elements held to a value
-    int64_t unchecked = 0;  // elements whose value stage 01 leaves open, at the border of overflow
+    int64_t unchecked = 0;  // elements whose value is open: at the border of overflow
     int64_t promised = 0;  // elements that came out NaN or 0 because exp overflowed, as 01 promises
     int64_t mismatches = 0;
     double worst_share = 0;           // largest error as a share of its bound
@@ -40,18 +40,18 @@ struct Report {
 std::string describe(const Report& report);
 
 // ours.y against the fp64 reference of x. Device pointers; waits for the device.
-Report check(const float* x, Shape shape, const Result& ours);
+Report check(const void* x, Shape shape, const Result& ours);
 
-// ours.y against previous.y, both turned into probabilities: they may differ by the sum of their
-// bounds. Rows in which either overflows as promised are left out.
-Report compare(const float* x, Shape shape, const Result& ours, const Result& previous);
+// ours.y against previous.y, of the same type, both turned into probabilities: they may differ by
+// the sum of their bounds. Rows in which either overflows as promised are left out.
+Report compare(const void* x, Shape shape, const Result& ours, const Result& previous);
 
 // The same two on host memory, by plain loops.
-Report check_on_host(const float* x, Shape shape, const Result& ours,
+Report check_on_host(const void* x, Shape shape, const Result& ours,
                      const Result* previous = nullptr);
 
 // The same two by a kernel on the device, whatever the device is.
-Report check_on_device(const float* x, Shape shape, const Result& ours,
+Report check_on_device(const void* x, Shape shape, const Result& ours,
                        const Result* previous = nullptr);
 
 }  // namespace runner

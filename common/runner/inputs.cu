@@ -49,7 +49,7 @@ const char* summary_of(Input input) {
         case Input::large:
             return "normal + 1000: exp overflows";
         case Input::all_negative:
-            return "normal - 200: exp vanishes";
+            return "normal - 200 (float64: - 1000): exp vanishes";
         case Input::ties:
             return "0, 1, 2 and 3: many equal maxima";
         case Input::spike:
@@ -61,27 +61,33 @@ const char* summary_of(Input input) {
         case Input::constant:
             return "all 3.25";
         case Input::denormal:
-            return "results below the smallest normal float";
+            return "results below the type's smallest normal number";
     }
     return "?";
 }
 
 namespace {
-__global__ void fill_kernel(float* x, Shape shape, Input input, uint64_t seed) {
+template <class T>
+__global__ void fill_kernel(T* x, Shape shape, Input input, uint64_t seed) {
     const int64_t count = shape.rows * shape.cols;
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += step) {
-        x[i] = input_value(input, seed, i / shape.cols, i % shape.cols, shape.cols);
+        x[i] = input_value<T>(input, seed, i / shape.cols, i % shape.cols, shape.cols);
     }
 }
+
 }  // namespace
 
-void fill(float* x, Shape shape, Input input, uint64_t seed) {
+void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed) {
     if (elements(shape) == 0) return;
     constexpr int kThreads = 256;
-    const int64_t blocks = std::min<int64_t>((elements(shape) + kThreads - 1) / kThreads, 1 << 14);
-    fill_kernel<<<static_cast<unsigned>(blocks), kThreads>>>(x, shape, input, seed);
+    const auto blocks = static_cast<unsigned>(
+        std::min<int64_t>((elements(shape) + kThreads - 1) / kThreads, 1 << 14));
+    visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        fill_kernel<T><<<blocks, kThreads>>>(static_cast<T*>(x), shape, input, seed);
+    });
     check_cuda(cudaGetLastError(), "filling the input");
 }
 

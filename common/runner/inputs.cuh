@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The named inputs: every value is a pure function of (seed, row, col), the same on every device.
+// The named inputs: every value is a pure function of (type, seed, row, col), the same on every
+// device.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -16,13 +17,13 @@ enum class Input {
     uniform,       // [0, 1): what most benchmarks use, and what hides most faults
     normal,        // mean 0, standard deviation 1 (nearly)
     large,         // normal + 1000: exp(x) overflows
-    all_negative,  // normal - 200: exp(x) vanishes
+    all_negative,  // normal - 200 (- 1000 in float64): exp(x) vanishes
     ties,          // small integers: many equal maxima
     spike,         // normal, and one 50 in each row: nearly all the weight on one element
     masked,        // normal, three in ten replaced by -inf, one in each row kept
     masked_slice,  // normal, -inf in all but the last quarter: slices of -inf alone
     constant,      // all 3.25
-    denormal,      // one 0 in each row, the rest in [-103, -87): subnormal results
+    denormal,      // one 0 in each row, beside which results are subnormal: in float from -103 on
 };
 const std::vector<Input>& all_inputs();
 const char* name_of(Input input);
@@ -36,49 +37,81 @@ __host__ __device__ inline uint64_t mix(uint64_t bits) {
     return bits ^ (bits >> 31);
 }
 
-__host__ __device__ inline float unit(uint64_t bits) {  // [0, 1), 24 bits
-    return static_cast<float>(bits >> 40) * 0x1p-24f;
+// [0, 1), in 24 bits, or in the 53 of a double.
+__host__ __device__ inline double unit(uint64_t bits, bool wide) {
+    return wide ? static_cast<double>(bits >> 11) * 0x1p-53
+                : static_cast<double>(bits >> 40) * 0x1p-24;
 }
-
-// The sum of four uniforms, centred and scaled: exact in float, hence equal on every device.
-__host__ __device__ inline float nearly_normal(uint64_t bits) {
+// The sum of four uniforms, centred and scaled: exact, hence equal on every device. A wide one has
+// digits that no float has: a kernel that takes a double for a float must not go unseen.
+__host__ __device__ inline double nearly_normal(uint64_t bits, bool wide) {
     const int sum = static_cast<int>(bits & 0xffff) + static_cast<int>((bits >> 16) & 0xffff) +
                     static_cast<int>((bits >> 32) & 0xffff) + static_cast<int>(bits >> 48);
-    return static_cast<float>(sum - 2 * 0xffff) * (1.75f / 0x10000);
+    const double normal = (sum - 2 * 0xffff) * (1.75 / 0x10000);
+    return wide ? normal + unit(mix(bits), true) * 0x1p-16 : normal;
 }
 
-__host__ __device__ inline float input_value(Input input, uint64_t seed, int64_t row, int64_t col,
-                                             int64_t cols) {
+// Where softmax beside a 0 is subnormal in the type: from `lowest` on, `width` wide.
+struct SubnormalLogarithms {
+    double lowest;
+    double width;
+};
+__host__ __device__ inline SubnormalLogarithms subnormal_logarithms(DType dtype) {
+    switch (dtype) {
+        case DType::float16:
+            return {-16.5, 6.75};  // 2^-24 to 2^-14
+        case DType::bfloat16:
+            return {-92, 4.5};  // 2^-133 to 2^-126
+        case DType::float64:
+            return {-744, 35};  // 2^-1074 to 2^-1022
+        case DType::float32:
+            break;
+    }
+    return {-103, 15.625};  // 2^-149 to 2^-126
+}
+
+// The value before it is rounded to the type, which is done once.
+__host__ __device__ inline double unrounded_input_value(DType dtype, Input input, uint64_t seed,
+                                                        int64_t row, int64_t col, int64_t cols) {
     const uint64_t bits = mix(mix(seed + static_cast<uint64_t>(row)) + static_cast<uint64_t>(col));
     const int64_t chosen =
         static_cast<int64_t>(mix(seed ^ static_cast<uint64_t>(row)) % static_cast<uint64_t>(cols));
-    const float normal = nearly_normal(bits);
+    const bool wide = dtype == DType::float64;
+    const double normal = nearly_normal(bits, wide);
     switch (input) {
         case Input::uniform:
-            return unit(bits);
+            return unit(bits, wide);
         case Input::normal:
             return normal;
         case Input::large:
-            return normal + 1000.f;
+            return normal + 1000;
         case Input::all_negative:
-            return normal - 200.f;
+            return normal - (wide ? 1000 : 200);
         case Input::ties:
-            return static_cast<float>(bits % 4);
+            return static_cast<double>(bits % 4);
         case Input::spike:
-            return col == chosen ? 50.f : normal;
+            return col == chosen ? 50 : normal;
         case Input::masked:
             return col != chosen && mix(bits) % 10 < 3 ? -INFINITY : normal;
         case Input::masked_slice:
             return col < cols - (cols + 3) / 4 ? -INFINITY : normal;
         case Input::constant:
-            return 3.25f;
-        case Input::denormal:
-            return col == chosen ? 0.f : -103.f + 16.f * unit(bits);
+            return 3.25;
+        case Input::denormal: {
+            const SubnormalLogarithms range = subnormal_logarithms(dtype);
+            return col == chosen ? 0 : range.lowest + range.width * unit(bits, wide);
+        }
     }
-    return 0.f;
+    return 0;
 }
 
-// Fills x (device memory, shape) on the default stream.
-void fill(float* x, Shape shape, Input input, uint64_t seed);
+template <class T>
+__host__ __device__ T input_value(Input input, uint64_t seed, int64_t row, int64_t col,
+                                  int64_t cols) {
+    return static_cast<T>(unrounded_input_value(dtype_of<T>, input, seed, row, col, cols));
+}
+
+// Fills x (device memory of shape and dtype) on the default stream.
+void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed);
 
 }  // namespace runner

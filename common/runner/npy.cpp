@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/npy.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
+#include <optional>
 #include <regex>
 
 namespace runner {
@@ -23,14 +23,19 @@ uint32_t little_endian(const unsigned char* bytes, size_t count) {
     return value;
 }
 
-float widen(uint16_t half) {
-    const float sign = half & 0x8000 ? -1.f : 1.f;
-    const int exponent = half >> 10 & 0x1f;
-    const int fraction = half & 0x3ff;
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-    if (exponent == 31)
-        return fraction != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * INFINITY;
-    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+// NumPy's name for a type. bfloat16 has none.
+std::optional<std::string> descr_of(DType dtype) {
+    switch (dtype) {
+        case DType::float32:
+            return "<f4";
+        case DType::float16:
+            return "<f2";
+        case DType::float64:
+            return "<f8";
+        case DType::bfloat16:
+            break;
+    }
+    return std::nullopt;
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
@@ -49,8 +54,8 @@ Header parse_header(const std::string& path, const std::string& text) {
     Header header;
     if (!std::regex_search(text, match, std::regex("'descr'\\s*:\\s*'([^']*)'"))) {
         refuse(path,
-               "its header names no element type ('descr'); only plain float32 and float16 arrays "
-               "are read");
+               "its header names no element type ('descr'); only plain arrays of float32, float16 "
+               "or float64 are read");
     }
     header.type = match[1];
     if (!std::regex_search(text, match, std::regex("'fortran_order'\\s*:\\s*(True|False)"))) {
@@ -109,10 +114,12 @@ Array read_npy(const std::string& path, size_t rank) {
     file.read(text.data(), static_cast<std::streamsize>(header_size));
     const Header header = parse_header(path, text);
 
-    if (header.type != "<f4" && header.type != "<f2") {
-        refuse(path,
-               "its elements are '" + header.type +
-                   "'; float32 ('<f4') and float16 ('<f2') are read: save x.astype(numpy.float32)");
+    const auto dtype = std::find_if(all_dtypes().begin(), all_dtypes().end(),
+                                    [&](DType each) { return descr_of(each) == header.type; });
+    if (dtype == all_dtypes().end()) {
+        refuse(path, "its elements are '" + header.type +
+                         "'; float32 ('<f4'), float16 ('<f2') and float64 ('<f8') are read (NumPy "
+                         "has no bfloat16): save x.astype(numpy.float32)");
     }
     if (header.fortran_order) {
         refuse(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
@@ -121,7 +128,7 @@ Array read_npy(const std::string& path, size_t rank) {
         refuse(path, "its shape is " + text_of(header.shape) + "; " + std::to_string(rank) +
                          " dimensions are needed: reshape it");
     }
-    const uint64_t element_size = header.type == "<f4" ? 4 : 2;
+    const uint64_t element_size = size_of(*dtype);
     uint64_t count = 1;
     for (const int64_t size : header.shape) {
         const auto factor = static_cast<uint64_t>(size);
@@ -142,23 +149,22 @@ Array read_npy(const std::string& path, size_t rank) {
 
     static_assert(std::endian::native == std::endian::little,
                   "the values are read in the host's byte order");
-    Array array{header.shape, std::vector<float>(count)};
-    if (element_size == 4) {
-        file.read(reinterpret_cast<char*>(array.values.data()),
-                  static_cast<std::streamsize>(wanted));
-    } else {
-        std::vector<uint16_t> halves(count);
-        file.read(reinterpret_cast<char*>(halves.data()), static_cast<std::streamsize>(wanted));
-        for (size_t i = 0; i < count; ++i) array.values[i] = widen(halves[i]);
-    }
+    Array array{header.shape, std::vector<double>(count), *dtype};
+    visit(*dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        std::vector<T> elements(count);
+        file.read(reinterpret_cast<char*>(elements.data()), static_cast<std::streamsize>(wanted));
+        std::transform(elements.begin(), elements.end(), array.values.begin(),
+                       [](T each) { return to_double(each); });
+    });
     if (!file && wanted > 0) refuse(path, "could not be read to its end");
     return array;
 }
 
-void write_npy(const std::string& path, const std::vector<int64_t>& shape,
-               const std::vector<float>& values) {
-    std::string header =
-        "{'descr': '<f4', 'fortran_order': False, 'shape': " + text_of(shape) + ", }";
+void write_npy(const std::string& path, const Array& array) {
+    const DType dtype = descr_of(array.dtype) ? array.dtype : DType::float32;
+    std::string header = "{'descr': '" + *descr_of(dtype) +
+                         "', 'fortran_order': False, 'shape': " + text_of(array.shape) + ", }";
     constexpr size_t kPrefix = 10;
     constexpr size_t kAlignment = 64;  // of the data, as the format asks
     while ((kPrefix + header.size() + 1) % kAlignment != 0) header += ' ';
@@ -174,8 +180,13 @@ void write_npy(const std::string& path, const std::vector<int64_t>& shape,
             .write(version, 2)
             .write(size, 2)
             .write(header.data(), static_cast<std::streamsize>(header.size()));
-        file.write(reinterpret_cast<const char*>(values.data()),
-                   static_cast<std::streamsize>(values.size() * sizeof(float)));
+        visit(dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            std::vector<T> elements;
+            for (const double value : array.values) elements.push_back(static_cast<T>(value));
+            file.write(reinterpret_cast<const char*>(elements.data()),
+                       static_cast<std::streamsize>(elements.size() * sizeof(T)));
+        });
         file.close();
         if (!file) refuse(path, "cannot be written: does its folder exist, is there space?");
     }

@@ -52,9 +52,9 @@ Json header() {
             {"date", date}};
 }
 
-double per_element(int64_t bytes, Shape shape) {
-    return static_cast<double>(bytes) / static_cast<double>(sizeof(float)) /
-           static_cast<double>(elements(shape));
+double per_element(int64_t bytes, const Record& record) {
+    return static_cast<double>(bytes) / static_cast<double>(size_of(record.dtype)) /
+           static_cast<double>(elements(record.shape));
 }
 
 Json to_json(const Record& record) {
@@ -63,7 +63,7 @@ Json to_json(const Record& record) {
                  {"role", record.role},
                  {"op", name_of(record.operation)},
                  {"backend", build_info().backend},
-                 {"dtype", record.dtype},
+                 {"dtype", name_of(record.dtype)},
                  {"input", record.input},
                  {"rows", record.shape.rows},
                  {"cols", record.shape.cols},
@@ -88,8 +88,8 @@ Json to_json(const Record& record) {
         const Counts& counts = *record.counts;
         const int64_t requests = counts.global_load_requests + counts.global_store_requests;
         const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
-        json["loads_per_element"] = per_element(counts.global_load_bytes, record.shape);
-        json["stores_per_element"] = per_element(counts.global_store_bytes, record.shape);
+        json["loads_per_element"] = per_element(counts.global_load_bytes, record);
+        json["stores_per_element"] = per_element(counts.global_store_bytes, record);
         if (requests > 0)
             json["sectors_per_request"] =
                 static_cast<double>(sectors) / static_cast<double>(requests);

@@ -17,7 +17,7 @@ struct Record {
     std::string variant;
     std::string role = "ours";  // or "peer", "roof"
     Operation operation = Operation::softmax;
-    std::string dtype = "float32";
+    DType dtype = DType::float32;
     std::string input = "normal";
     Shape shape;
     int64_t bytes = 0;  // the family's common numerator: x once and the result once

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a row must come out as: the fp64 reference, and the greatest error that float arithmetic
+// What a row must come out as: the fp64 reference, and the greatest error that the arithmetic
 // excuses. The same few functions serve the host's loop and the GPU's kernel (check.cu).
+//
+// Results in double are held to a reference in double. It errs less than they may, because it adds
+// what rounding loses (two_sum), also of x - max; what is left, of its exp, log and division, is
+// known and granted to the result (Precision::reference_ulps). So nothing here needs a wider type,
+// which a GPU does not have.
 #pragma once
 #include <cfloat>
 #include <cmath>
@@ -15,129 +20,245 @@ namespace runner {
 // What the judge needs to know of how a variant computes.
 struct Rules {
     Operation operation = Operation::softmax;
-    bool overflows = false;       // stage 01: exp(x) itself must fit a float
+    bool overflows = false;       // stage 01: exp(x) itself must fit the arithmetic's type
     int64_t threads_per_row = 1;  // how many partial sums a row has
+    DType dtype = DType::float32;
 };
 
-// One row of x in double.
+// Where a type's numbers end. Arithmetic on float16 and bfloat16 is done in float: it has float's
+// half_ulp and exp's range, and the result is rounded once more.
+struct Precision {
+    // Of the arithmetic.
+    double half_ulp;        // relative: the greatest error of one rounding
+    double smallest_term;   // its smallest subnormal number
+    double log_largest;     // of its largest number
+    double log_smallest;    // of half its smallest number: exp of anything less is 0
+    double log_normal;      // just above that of its smallest normal number
+    double reference_ulps;  // what the reference itself may be off, in half_ulp; 0: next to nothing
+
+    // Of the result.
+    bool narrow;        // rounded from float
+    int fraction_bits;  // behind the leading 1
+    double subnormal;   // the smallest
+    double overflow;    // from here on it rounds to infinity
+
+    __host__ __device__ double smallest_normal() const { return ldexp(subnormal, fraction_bits); }
+
+    // The distance of the result's numbers around value.
+    __host__ __device__ double ulp(double value) const {
+        if (fabs(value) < smallest_normal() || fabs(value) == INFINITY) return subnormal;
+        return ldexp(1., ilogb(value) - fraction_bits);
+    }
+};
+
+__host__ __device__ inline Precision precision_of(DType dtype) {
+    Precision precision{0x1p-24, 0x1p-149, 88.722839, -103.972077, -87,
+                        0,       false,    23,        0x1p-149,    0x1.ffffffp127};
+    switch (dtype) {
+        case DType::float32:
+            break;
+        case DType::float16:
+            precision.narrow = true;
+            precision.fraction_bits = 10;
+            precision.subnormal = 0x1p-24;
+            precision.overflow = 65520;
+            break;
+        case DType::bfloat16:
+            precision.narrow = true;
+            precision.fraction_bits = 7;
+            precision.subnormal = 0x1p-133;
+            precision.overflow = 0x1.ffp127;
+            break;
+        case DType::float64:
+            // exp and log are good to an ulp on host and device. In softmax the numerator and
+            // the terms of the sum are off by 3 half ulps, the sum and the division add one each;
+            // a logarithm adds two of its own value.
+            return {0x1p-53, 0x1p-1074, 709.782713, -745.133219, -708,
+                    8,       false,     52,         0x1p-1074,   INFINITY};
+    }
+    return precision;
+}
+
+// a + b as the nearest double and what is left of it, exactly (Knuth). Finite numbers only.
+struct TwoSum {
+    double sum;
+    double rest;
+};
+__host__ __device__ inline TwoSum two_sum(double a, double b) {
+    const double sum = a + b;
+    const double b_in_sum = sum - a;
+    return {sum, (a - (sum - b_in_sum)) + (b - b_in_sum)};
+}
+
+// exp(x - max) for finite x <= max. The difference of two doubles is none, mostly.
+__host__ __device__ inline double exp_of_difference(double x, double max) {
+    constexpr double kVanishes = -800;  // exp is 0 from -746 on
+    if (x - max < kVanishes) return 0;
+    const TwoSum difference = two_sum(x, -max);
+    const double y = exp(difference.sum);
+    return y + y * difference.rest;
+}
+
+// One row of x in double: a first pass finds max, a second one sum. Parts of a row can be joined
+// after each pass. Begins as empty_row(); has no constructor, so as to lie in shared memory.
 struct RowSummary {
-    double max;  // -inf for a row of -inf
-    double sum;  // of exp(x - max)
+    double max;   // of the finite elements; -inf where there is none
+    double sum;   // of exp(x - max) over them
+    double rest;  // what sum has lost to rounding
     bool has_nan;
     bool has_plus_inf;
-};
 
-struct RowSummarizer {
-    RowSummary row{-INFINITY, 0, false, false};
-
+    __host__ __device__ void find_max(double x) {
+        has_nan = has_nan || x != x;
+        has_plus_inf = has_plus_inf || x == INFINITY;
+        if (x > max && x != INFINITY) max = x;
+    }
+    __host__ __device__ void join_max(const RowSummary& other) {
+        has_nan = has_nan || other.has_nan;
+        has_plus_inf = has_plus_inf || other.has_plus_inf;
+        if (other.max > max) max = other.max;
+    }
     __host__ __device__ void add(double x) {
-        row.has_nan = row.has_nan || x != x;
-        row.has_plus_inf = row.has_plus_inf || x == INFINITY;
-        if (x != x || x == -INFINITY || x == INFINITY) return;
-        if (x > row.max) {
-            row.sum = row.sum * exp(row.max - x) + 1;
-            row.max = x;
-        } else {
-            row.sum += exp(x - row.max);
-        }
+        if (fabs(x) < INFINITY) add_term(exp_of_difference(x, max));
     }
-    __host__ __device__ void add(const RowSummary& other) {
-        row.has_nan = row.has_nan || other.has_nan;
-        row.has_plus_inf = row.has_plus_inf || other.has_plus_inf;
-        if (other.max == -INFINITY) return;
-        const double max = row.max > other.max ? row.max : other.max;
-        const double mine = row.max == -INFINITY ? 0 : row.sum * exp(row.max - max);
-        row = {max, mine + other.sum * exp(other.max - max), row.has_nan, row.has_plus_inf};
+    __host__ __device__ void join_sum(const RowSummary& other) {
+        add_term(other.sum);
+        rest += other.rest;
+    }
+
+private:
+    __host__ __device__ void add_term(double term) {
+        const TwoSum next = two_sum(sum, term);
+        sum = next.sum;
+        rest += next.rest;
     }
 };
 
-// How stage 01's promise reads for a row: exp(x) and its sum fit a float, or overflow, or vanish;
-// or lie so near the border that either may happen. A subnormal sum is such a border: it has lost
-// digits, and its reciprocal may be infinite.
+__host__ __device__ inline RowSummary empty_row() {
+    RowSummary row{};
+    row.max = -INFINITY;
+    return row;
+}
+
+// How stage 01's promise reads for a row: exp(x) and its sum fit the arithmetic's type, or overflow,
+// or vanish; or lie so near the border that either may happen. A subnormal sum is such a border: it
+// has lost digits, and its reciprocal may be infinite.
 enum class ExpRange { fits, overflows, vanishes, border };
 
-constexpr double kLogLargest = 88.722839;  // log of the largest float
-constexpr double kLogSmallest =
-    -103.972077;                      // log of half the smallest float: anything less rounds to 0
-constexpr double kLogNormal = -87.0;  // just above log of the smallest normal float
 constexpr double kBorder = 1e-3;
 
-__host__ __device__ inline ExpRange exp_range(const RowSummary& row) {
+__host__ __device__ inline ExpRange exp_range(const RowSummary& row, const Precision& precision) {
     if (row.has_plus_inf) return ExpRange::overflows;
     const double log_sum = row.max + log(row.sum);
-    if (log_sum > kLogLargest + kBorder) return ExpRange::overflows;
-    if (row.max < kLogSmallest - kBorder) return ExpRange::vanishes;
-    const bool border = log_sum > kLogLargest - kBorder || log_sum < kLogNormal;
+    if (log_sum > precision.log_largest + kBorder) return ExpRange::overflows;
+    if (row.max < precision.log_smallest - kBorder) return ExpRange::vanishes;
+    const bool border = log_sum > precision.log_largest - kBorder || log_sum < precision.log_normal;
     return border ? ExpRange::border : ExpRange::fits;
 }
 
 // A row as seen by the judge of one variant: what is worth computing once a row.
 struct RowReference {
     RowSummary row;
+    Precision precision;
     int64_t cols;
-    double log_sum;  // of exp(x - max)
-    double base;     // the part of the error bound that all elements share
+    double sum;      // of exp(x - max)
+    double log_sum;  // its logarithm
+    double base;     // the part of the error bound that all elements share, in half_ulp
     ExpRange range;  // fits, for variants that do not overflow
 };
 
 __host__ __device__ inline RowReference row_reference(const RowSummary& row, int64_t cols,
                                                       const Rules& rules) {
+    const Precision precision = precision_of(rules.dtype);
     const double serial_adds =
         static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
-    const double base = log(static_cast<double>(cols)) + serial_adds +
-                        log2(static_cast<double>(rules.threads_per_row)) + 8;
-    return {row, cols, log(row.sum), base, rules.overflows ? exp_range(row) : ExpRange::fits};
+    const double log_cols = log(static_cast<double>(cols));
+    double base = log_cols + serial_adds + log2(static_cast<double>(rules.threads_per_row)) + 8;
+    if (precision.reference_ulps > 0) base += precision.reference_ulps + 2 * log_cols;
+    const double sum = row.sum + row.rest;
+    return {row,
+            precision,
+            cols,
+            sum,
+            log(sum),
+            base,
+            rules.overflows ? exp_range(row, precision) : ExpRange::fits};
 }
 
 // What one element of the result must be.
 struct Expected {
-    double value;  // NaN: only NaN will do
-    double bound;  // greatest absolute error; NaN: anything goes (counted as unchecked)
+    double value;     // NaN: only NaN will do
+    double bound;     // greatest absolute error; NaN: anything goes (counted as unchecked)
+    double rest = 0;  // value + rest is what is meant
 };
 
-// A float result never has to be nearer than two steps of the subnormal numbers.
-constexpr double kSubnormalSlack = 2 * 0x1p-149;
+// The end of every bound: how far a finite result may lie from value + rest, of which the
+// arithmetic loses `error`.
+//
+// A result never has to be nearer than two steps of the subnormal numbers (in double the reference,
+// which errs there like the result, takes two more). A narrow one is rounded once more: by half a
+// unit in the last place of what the arithmetic gave. That may lie in the next binade, whose unit is
+// twice as large: so a whole unit of the value.
+__host__ __device__ inline Expected finite(double value, double rest, double error,
+                                           const Precision& precision) {
+    double bound = error + (precision.reference_ulps > 0 ? 4 : 2) * precision.subnormal;
+    if (precision.narrow) bound += precision.ulp(value);
+    // Near the largest number, rounding decides between it and infinity.
+    if (fabs(value) == INFINITY || fabs(value) - bound >= precision.overflow)
+        return {value < 0 ? -INFINITY : INFINITY, 0};
+    if (fabs(value) + bound >= precision.overflow) return {0, NAN};
+    return {value, bound, rest};
+}
 
-// Stage 01 where exp(x) leaves the range of float: what Algorithm 1 must then give.
-__host__ __device__ inline Expected expected_overflow(double x, ExpRange range) {
-    if (range == ExpRange::border) return {0, NAN};
-    if (range == ExpRange::vanishes) return {NAN, 0};                      // 0 / 0
-    if (x > kLogLargest + kBorder) return {NAN, 0};                        // inf / inf
-    return x > kLogLargest - kBorder ? Expected{0, NAN} : Expected{0, 0};  // finite / inf
+// Stage 01 where exp(x) leaves the range of its type: what Algorithm 1 must then give.
+__host__ __device__ inline Expected expected_overflow(double x, const RowReference& reference) {
+    const double log_largest = reference.precision.log_largest;
+    if (reference.range == ExpRange::border) return {0, NAN};
+    if (reference.range == ExpRange::vanishes) return {NAN, 0};            // 0 / 0
+    if (x > log_largest + kBorder) return {NAN, 0};                        // inf / inf
+    return x > log_largest - kBorder ? Expected{0, NAN} : Expected{0, 0};  // finite / inf
 }
 
 // The result's element for x; for log_sum_exp, whose result is one per row, x is ignored.
 __host__ __device__ inline Expected expected(double x, const RowReference& reference,
                                              const Rules& rules) {
     const RowSummary& row = reference.row;
+    const Precision& precision = reference.precision;
     if (row.has_nan) return {NAN, 0};
 
     if (rules.operation == Operation::log_sum_exp) {
         if (row.has_plus_inf) return {INFINITY, 0};
         if (row.max == -INFINITY) return {-INFINITY, 0};
-        return {row.max + reference.log_sum, 0x1p-24 * (fabs(row.max) + reference.base)};
+        const TwoSum value = two_sum(row.max, reference.log_sum);
+        return finite(value.sum, value.rest, precision.half_ulp * (fabs(row.max) + reference.base),
+                      precision);
     }
 
     if (row.max == -INFINITY && !row.has_plus_inf) return {NAN, 0};
-    if (reference.range != ExpRange::fits) return expected_overflow(x, reference.range);
+    if (reference.range != ExpRange::fits) return expected_overflow(x, reference);
     if (row.has_plus_inf) return {NAN, 0};
+
+    // Finite also for doubles that lie farther apart than double reaches.
+    const double distance = fmin(row.max - x, DBL_MAX);
 
     if (rules.operation == Operation::log_softmax) {
         if (x == -INFINITY) return {-INFINITY, 0};
-        const double value = x - row.max - reference.log_sum;
-        if (value < -FLT_MAX) return {-INFINITY, 0};
-        return {value, 0x1p-24 * (row.max - x + reference.base)};
+        if (x - row.max == -INFINITY) return {-INFINITY, 0};
+        const TwoSum difference = two_sum(x, -row.max);
+        const TwoSum value = two_sum(difference.sum, -reference.log_sum);
+        return finite(value.sum, value.rest + difference.rest,
+                      precision.half_ulp * (distance + reference.base), precision);
     }
 
     if (x == -INFINITY) return {0, 0};
-    const double value = exp(x - row.max) / row.sum;
-    const double distance = rules.overflows ? fabs(x) : row.max - x;
-    double slack = kSubnormalSlack;
+    const double value = exp_of_difference(x, row.max) / reference.sum;
+    double error =
+        value * precision.half_ulp * ((rules.overflows ? fabs(x) : distance) + reference.base);
     if (rules.overflows) {  // exp(x) may itself be subnormal, here and in every term of the sum
-        slack +=
-            (1 + value * static_cast<double>(reference.cols)) * 0x1p-149 * exp(-row.max) / row.sum;
+        error += (1 + value * static_cast<double>(reference.cols)) * precision.smallest_term *
+                 exp(-row.max) / reference.sum;
     }
-    return {value, value * 0x1p-24 * (distance + reference.base) + slack};
+    return finite(value, 0, error, precision);
 }
 
 // One element against its yardstick, as a share of the bound: good if at most 1. NaN counts as
@@ -145,8 +266,8 @@ __host__ __device__ inline Expected expected(double x, const RowReference& refer
 __host__ __device__ inline double share_of_bound(double got, const Expected& wanted) {
     if (wanted.bound != wanted.bound) return 0;
     if (wanted.value != wanted.value) return got != got ? 0 : INFINITY;
-    if (got == wanted.value) return 0;
-    const double share = fabs(got - wanted.value) / wanted.bound;
+    if (got == wanted.value && wanted.rest == 0) return 0;
+    const double share = fabs((got - wanted.value) - wanted.rest) / wanted.bound;
     return share >= 0 ? share : INFINITY;
 }
 

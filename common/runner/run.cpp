@@ -9,10 +9,13 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
+#include "common/runner/device_array.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/record.hpp"
@@ -41,15 +44,21 @@ struct Case {
     std::string input;
     Shape shape;
     std::optional<Input> named;  // otherwise the user's values
-    const std::vector<float>* values = nullptr;
+    const std::vector<double>* values = nullptr;
 };
 
-void fill_case(DeviceBuffer<float>& x, const Case& one) {
+std::string text_of(const Case& one, DType dtype) {
+    return one.input + ", " + name_of(dtype) + ", " + text_of(one.shape);
+}
+
+DeviceArray input_of(const Case& one, DType dtype) {
+    DeviceArray x(dtype, static_cast<size_t>(elements(one.shape)));
     if (one.named) {
-        fill(x.data(), one.shape, *one.named, kSeed);
+        fill(x.data(), dtype, one.shape, *one.named, kSeed);
     } else {
         x.upload(*one.values);
     }
+    return x;
 }
 
 std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array) {
@@ -87,29 +96,39 @@ std::vector<Shape> measured_shapes(const RunOptions& options, const std::optiona
     return shapes;
 }
 
+bool is_chosen(const Variant& variant, const RunOptions& options) {
+    return options.variant.empty() || options.variant == variant.name;
+}
+
+// The types that are measured: those asked for, a file's own, or the one of all stages.
+std::vector<DType> measured_dtypes(const RunOptions& options, const std::optional<Array>& array) {
+    if (!options.dtypes.empty()) return options.dtypes;
+    return {array ? array->dtype : DType::float32};
+}
+
 // A variant's scratch and launch, with errors as exceptions.
 class Launcher {
 public:
-    explicit Launcher(const Variant& variant) : variant_(variant) {}
+    Launcher(const Variant& variant, Shape shape, DType dtype)
+        : variant_(variant),
+          shape_(shape),
+          dtype_(dtype),
+          workspace_(workspace_of(variant, shape, dtype)) {}
 
-    void prepare(Shape shape) {
-        const size_t bytes = variant_.workspace_bytes ? variant_.workspace_bytes(shape) : 0;
-        if (bytes > workspace_.size()) workspace_ = DeviceBuffer<unsigned char>(bytes);
-        shape_ = shape;
-    }
-    void operator()(const float* x, float* y, cudaStream_t stream = nullptr) {
-        const Call call{x,     y, shape_.rows, shape_.cols, workspace_.data(), workspace_.size(),
-                        stream};
+    void operator()(const void* x, void* y, cudaStream_t stream = nullptr) {
+        const Call call{
+            x, y, dtype_, shape_.rows, shape_.cols, workspace_.data(), workspace_.size(), stream};
         check_cuda(variant_.launch(call), "launching " + variant_.name);
     }
 
 private:
     const Variant& variant_;
     Shape shape_;
+    DType dtype_;
     DeviceBuffer<unsigned char> workspace_;
 };
 
-// What validating one variant has shown so far.
+// What validating one variant in one type has shown so far.
 struct Validation {
     int cases = 0;
     int at_border = 0;   // cases with rows whose result stage 01 leaves open
@@ -120,22 +139,21 @@ struct Validation {
     double worst_relative_error = 0;
     std::vector<std::string> failures;
 
-    void add(const Case& one, const Report& report) {
+    void add(const std::string& where, const Report& report) {
         ++cases;
         overflowed += report.promised > 0;
         at_border += report.unchecked > 0;
         worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
         if (report.worst_share > worst.worst_share) worst = report;
-        if (!report.good())
-            failures.push_back(one.input + ", " + text_of(one.shape) + ": " + describe(report));
+        if (!report.good()) failures.push_back(where + ": " + describe(report));
     }
-    void add_comparison(const Case& one, const std::string& previous, const Report& report) {
+    void add_comparison(const std::string& where, const std::string& previous,
+                        const Report& report) {
         if (report.checked == 0) return;  // every row overflows in one of the two
         compared = true;
         worst_previous = std::max(worst_previous, report.worst_share);
         if (!report.good()) {
-            failures.push_back(one.input + ", " + text_of(one.shape) + ", against " + previous +
-                               ": " + describe(report));
+            failures.push_back(where + ", against " + previous + ": " + describe(report));
         }
     }
 };
@@ -173,18 +191,20 @@ public:
     StageRun(const Stage& stage, const RunOptions& options, const std::optional<Array>& array)
         : stage_(stage), options_(options), array_(array) {
         for (const Variant& variant : stage.variants) {
-            if (options.variant.empty() || options.variant == variant.name)
-                chosen_.push_back(&variant);
+            if (is_chosen(variant, options)) chosen_.push_back(&variant);
         }
-        results_.resize(chosen_.size());
     }
 
     bool run() {
+        const std::vector<DType> validated = validated_dtypes();
         print_heading(stage_.name + ": " + stage_.title,
-                      std::string(on_gpu() ? "cuda" : "cpu") + " device, float32");
+                      std::string(on_gpu() ? "cuda" : "cpu") + " device, " +
+                          (validated.size() == 1 ? name_of(validated.front())
+                                                 : std::to_string(validated.size()) + " types"));
         validate();
         print_validation();
         measure();
+        print_left_out();
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
         std::printf("  records: %s\n\n",
@@ -202,85 +222,140 @@ private:
         return all;
     }
 
-    const Variant* previous_of(const Variant& variant) const {
+    // The nearest earlier one that takes this shape and type.
+    const Variant* previous_of(const Variant& variant, Shape shape, DType dtype) const {
         const Variant* previous = nullptr;
         for (const Variant* each : sequence()) {
             if (each == &variant) return previous;
-            previous = each;
+            if (obstacle_of(*each, shape, dtype).empty()) previous = each;
         }
         return nullptr;
     }
 
+    // Unless told otherwise, a full run validates whatever type a variant takes.
+    bool is_validated(const Variant& variant, DType dtype) const {
+        if (options_.dtypes.empty() && !array_ && !options_.quick) return takes(variant, dtype);
+        const std::vector<DType> measured = measured_dtypes(options_, array_);
+        return std::find(measured.begin(), measured.end(), dtype) != measured.end();
+    }
+
+    std::vector<DType> validated_dtypes() const {
+        std::vector<DType> dtypes;
+        for (const DType dtype : all_dtypes()) {
+            const auto validated = [&](const Variant* each) { return is_validated(*each, dtype); };
+            if (std::any_of(chosen_.begin(), chosen_.end(), validated)) dtypes.push_back(dtype);
+        }
+        return dtypes;
+    }
+
+    // Whether the variant takes it; if not, that is kept for the reader.
+    bool takes_or_left_out(const Variant& variant, Shape shape, DType dtype) {
+        const std::string obstacle = obstacle_of(variant, shape, dtype);
+        if (obstacle.empty()) return true;
+        left_out_[variant.name + ", " + name_of(dtype) + ": " + obstacle].insert(text_of(shape));
+        return false;
+    }
+
     void validate() {
         const std::vector<Case> cases = validation_cases(options_, array_);
-        Progress progress("validating", cases.size());
-        for (const Case& one : cases) {
-            validate_case(one);
-            progress.step();
+        const std::vector<DType> dtypes = validated_dtypes();
+        Progress progress("validating", cases.size() * dtypes.size());
+        for (const DType dtype : dtypes) {
+            for (const Case& one : cases) {
+                validate_case(one, dtype);
+                progress.step();
+            }
         }
     }
 
-    void validate_case(const Case& one) {
-        DeviceBuffer<float> x(static_cast<size_t>(elements(one.shape)));
-        fill_case(x, one);
+    void validate_case(const Case& one, DType dtype) {
+        std::vector<const Variant*> taking;
+        for (const Variant* variant : chosen_) {
+            if (is_validated(*variant, dtype) && takes_or_left_out(*variant, one.shape, dtype))
+                taking.push_back(variant);
+        }
+        if (taking.empty()) return;
+        const DeviceArray x = input_of(one, dtype);
+        const std::string where = text_of(one, dtype);
         const Variant* before = nullptr;  // whose result is in y_before: mostly the one wanted next
-        DeviceBuffer<float> y_before;
-        for (size_t i = 0; i < chosen_.size(); ++i) {
-            const Variant& variant = *chosen_[i];
+        DeviceArray y_before;
+        for (const Variant* variant : taking) {
+            Validation& validation = results_[{variant, dtype}];
             try {
-                DeviceBuffer<float> y = output_of(variant, x, one.shape);
-                const Result ours{y.data(), rules_of(variant, one.shape)};
-                results_[i].add(one, check(x.data(), one.shape, ours));
-                if (const Variant* previous = previous_of(variant)) {
+                DeviceArray y = output_of(*variant, x, one.shape);
+                const Result ours{y.data(), rules_of(*variant, one.shape, dtype)};
+                validation.add(where, check(x.data(), one.shape, ours));
+                if (const Variant* previous = previous_of(*variant, one.shape, dtype)) {
                     if (previous != before) {
                         y_before = output_of(*previous, x, one.shape);
                         before = previous;
                     }
-                    const Result theirs{y_before.data(), rules_of(*previous, one.shape)};
-                    results_[i].add_comparison(one, previous->name,
-                                               compare(x.data(), one.shape, ours, theirs));
+                    const Result theirs{y_before.data(), rules_of(*previous, one.shape, dtype)};
+                    validation.add_comparison(where, previous->name,
+                                              compare(x.data(), one.shape, ours, theirs));
                 }
-                before = &variant;
+                before = variant;
                 y_before = std::move(y);
             } catch (const CudaError& error) {
-                ++results_[i].cases;
-                results_[i].failures.push_back(one.input + ", " + text_of(one.shape) + ": " +
-                                               error.what());
+                ++validation.cases;
+                validation.failures.push_back(where + ": " + error.what());
                 if (on_gpu()) throw;  // the GPU's context does not survive a fault
             }
         }
     }
 
-    static DeviceBuffer<float> output_of(const Variant& variant, const DeviceBuffer<float>& x,
-                                         Shape shape) {
-        DeviceBuffer<float> y(static_cast<size_t>(output_elements(variant.operation, shape)));
+    static DeviceArray output_of(const Variant& variant, const DeviceArray& x, Shape shape) {
+        DeviceArray y(x.dtype(), static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
-        Launcher launch(variant);
-        launch.prepare(shape);
+        Launcher launch(variant, shape, x.dtype());
         launch(x.data(), y.data());
         check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
         return y;
     }
 
+    // The columns of a table, and the cells of its row: with the type where there is more than one.
+    static std::vector<Column> with_dtype(bool several, std::vector<Column> columns) {
+        if (several) columns.insert(columns.begin() + 1, {"dtype", 8, Align::left});
+        return columns;
+    }
+    static std::vector<std::string> with_dtype(bool several, DType dtype,
+                                               std::vector<std::string> cells) {
+        if (several) cells.insert(cells.begin() + 1, name_of(dtype));
+        return cells;
+    }
+
     void print_validation() {
-        Table table({{"variant", 16, Align::left},
-                     {"correct", 10, Align::right},
-                     {"error/bound", 12, Align::right},
-                     {"vs previous", 12, Align::right},
-                     {"", 24, Align::left}});
-        for (size_t i = 0; i < chosen_.size(); ++i) {
-            const Validation& result = results_[i];
-            const auto failed = static_cast<int>(result.failures.size());
-            good_ = good_ && failed == 0 && result.cases > 0;
-            table.row({chosen_[i]->name,
-                       failed == 0
-                           ? std::to_string(result.cases) + " of " + std::to_string(result.cases)
-                           : "WRONG",
-                       number(result.worst.worst_share, 2),
-                       result.compared ? number(result.worst_previous, 2) : "-", remark(result)});
+        const bool several = validated_dtypes().size() > 1;
+        Table table(with_dtype(several, {{"variant", 16, Align::left},
+                                         {"correct", 10, Align::right},
+                                         {"error/bound", several ? 11 : 12, Align::right},
+                                         {"vs previous", several ? 11 : 12, Align::right},
+                                         {"", several ? 17 : 24, Align::left}}));
+        for (const Variant* variant : chosen_) {
+            for (const DType dtype : all_dtypes()) {
+                const auto found = results_.find({variant, dtype});
+                if (found == results_.end()) continue;
+                const Validation& result = found->second;
+                const bool right = result.failures.empty();
+                good_ = good_ && right;
+                const std::string cases = std::to_string(result.cases);
+                table.row(with_dtype(
+                    several, dtype,
+                    {variant->name, right ? cases + " of " + cases : "WRONG",
+                     number(result.worst.worst_share, 2),
+                     result.compared ? number(result.worst_previous, 2) : "-", remark(result)}));
+            }
         }
         table.print();
-        for (size_t i = 0; i < chosen_.size(); ++i) print_failures(*chosen_[i], results_[i]);
+        for (const auto& [key, result] : results_) print_failures(*key.first, result);
+    }
+
+    void print_left_out() const {
+        for (const auto& [what, shapes] : left_out_) {
+            const std::string where =
+                shapes.size() == 1 ? *shapes.begin() : std::to_string(shapes.size()) + " shapes";
+            std::printf("  left out: %s (%s)\n", what.c_str(), where.c_str());
+        }
     }
 
     static std::string remark(const Validation& result) {
@@ -312,50 +387,33 @@ private:
     }
 
     void measure_times(const std::vector<Shape>& shapes) {
-        Table table({{"variant", 16, Align::left},
-                     {"shape", 16, Align::right},
-                     {"us", 10, Align::right},
-                     {"GB/s", 7, Align::right},
-                     {"of roof", 8, Align::right},
-                     {"speed-up", 9, Align::right}});
+        const std::vector<DType> dtypes = measured_dtypes(options_, array_);
+        const bool several = dtypes.size() > 1;
+        Table table(with_dtype(several, {{"variant", 16, Align::left},
+                                         {"shape", several ? 14 : 16, Align::right},
+                                         {"us", several ? 9 : 10, Align::right},
+                                         {"GB/s", 7, Align::right},
+                                         {"of roof", 8, Align::right},
+                                         {"speed-up", 9, Align::right}}));
         double empty_us = std::numeric_limits<double>::infinity();
-        for (const Shape shape : shapes) {
-            if (!fits(shape)) {
-                std::printf("  %s left out: the GPU has too little memory free\n",
-                            text_of(shape).c_str());
-                continue;
-            }
-            const DeviceBuffer<float> x = measured_input(shape);
-            std::vector<Timed> times;
-            if (stage_.baseline) {
-                times.push_back({stage_.baseline->operation, stage_.baseline->name,
-                                 timed(*stage_.baseline, x, shape).work.us_median});
-            }
-            for (size_t i = 0; i < chosen_.size(); ++i) {
-                const Variant& variant = *chosen_[i];
-                ask("How many GB/s will " + variant.name + " reach at " + text_of(shape) + "?");
-                const TimedVariant time = timed(variant, x, shape, &results_[i]);
-                Record record = record_of(variant, shape, results_[i]);
-                record.timed = time;
-                for (const Timed& earlier : times) {  // the last that computes the same counts
-                    if (earlier.operation != variant.operation) continue;
-                    record.baseline = earlier.name;
-                    record.speedup = earlier.us / time.work.us_median;
+        for (const DType dtype : dtypes) {
+            for (const Shape shape : shapes) {
+                if (!fits(shape, dtype)) {
+                    std::printf("  %s, %s left out: the GPU has too little memory free\n",
+                                text_of(shape).c_str(), name_of(dtype));
+                    continue;
                 }
-                times.push_back(
-                    {variant.operation, stage_.name + "/" + variant.name, time.work.us_median});
-                table.row({variant.name, text_of(shape), number(time.work.us_median, 1),
-                           number(gigabytes_per_second(record.bytes, time.work.us_median), 0),
-                           number(time.roof.us_median / time.work.us_median, 3),
-                           record.speedup ? number(*record.speedup, 2) : "-"});
-                answer(number(gigabytes_per_second(record.bytes, time.work.us_median), 0) +
-                       " GB/s");
-                for (const std::string& oddity : oddities(time)) {
-                    warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) + " " +
-                                        oddity);
+                for (const Record& record : measure_shape(shape, dtype)) {
+                    const Timing& time = record.timed->work;
+                    table.row(
+                        with_dtype(several, dtype,
+                                   {record.variant, text_of(shape), number(time.us_median, 1),
+                                    number(gigabytes_per_second(record.bytes, time.us_median), 0),
+                                    number(record.timed->roof.us_median / time.us_median, 3),
+                                    record.speedup ? number(*record.speedup, 2) : "-"}));
+                    empty_us = std::min(empty_us, record.timed->empty.us_median);
+                    records_.push_back(record);
                 }
-                empty_us = std::min(empty_us, time.empty.us_median);
-                records_.push_back(record);
             }
         }
         table.print();
@@ -371,22 +429,60 @@ private:
         }
     }
 
+    // Every chosen variant that takes the shape and type, timed beside the last before it that
+    // computes the same.
+    std::vector<Record> measure_shape(Shape shape, DType dtype) {
+        std::vector<Record> records;
+        std::vector<const Variant*> taking;
+        for (const Variant* variant : chosen_) {
+            if (takes_or_left_out(*variant, shape, dtype)) taking.push_back(variant);
+        }
+        if (taking.empty()) return records;
+        const DeviceArray x = measured_input(shape, dtype);
+        std::vector<Timed> times;
+        if (stage_.baseline && obstacle_of(*stage_.baseline, shape, dtype).empty()) {
+            times.push_back({stage_.baseline->operation, stage_.baseline->name,
+                             timed(*stage_.baseline, x, shape).work.us_median});
+        }
+        for (const Variant* variant : taking) {
+            ask("How many GB/s will " + variant->name + " reach at " + text_of(shape) + "?");
+            Validation& validation = results_[{variant, dtype}];
+            const TimedVariant time = timed(*variant, x, shape, &validation);
+            Record record = record_of(*variant, shape, dtype);
+            record.timed = time;
+            for (const Timed& earlier : times) {  // the last that computes the same counts
+                if (earlier.operation != variant->operation) continue;
+                record.baseline = earlier.name;
+                record.speedup = earlier.us / time.work.us_median;
+            }
+            times.push_back(
+                {variant->operation, stage_.name + "/" + variant->name, time.work.us_median});
+            answer(number(gigabytes_per_second(record.bytes, time.work.us_median), 0) + " GB/s");
+            for (const std::string& oddity : oddities(time)) {
+                warnings_.push_back("careful: " + variant->name + " at " + text_of(shape) + " " +
+                                    oddity);
+            }
+            records.push_back(record);
+        }
+        return records;
+    }
+
     // Times the variant and holds what the last launch left to the reference.
-    TimedVariant timed(const Variant& variant, const DeviceBuffer<float>& x, Shape shape,
+    TimedVariant timed(const Variant& variant, const DeviceArray& x, Shape shape,
                        Validation* result = nullptr) {
-        DeviceBuffer<float> y(static_cast<size_t>(output_elements(variant.operation, shape)));
+        DeviceArray y(x.dtype(), static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
-        Launcher launch(variant);
-        launch.prepare(shape);
+        Launcher launch(variant, shape, x.dtype());
         const Roof roof = variant.operation == Operation::log_sum_exp ? Roof::read : Roof::copy;
         const TimedVariant time =
             time_with_roof([&](cudaStream_t stream) { launch(x.data(), y.data(), stream); }, roof,
                            x.data(), x.bytes());
         if (result != nullptr) {
-            const Report report = check(x.data(), shape, {y.data(), rules_of(variant, shape)});
+            const Report report =
+                check(x.data(), shape, {y.data(), rules_of(variant, shape, x.dtype())});
             if (!report.good()) {
-                std::printf("  WRONG after timing %s at %s: %s\n", variant.name.c_str(),
-                            text_of(shape).c_str(), describe(report).c_str());
+                std::printf("  WRONG after timing %s at %s, %s: %s\n", variant.name.c_str(),
+                            text_of(shape).c_str(), name_of(x.dtype()), describe(report).c_str());
                 good_ = false;
             }
             result->worst_relative_error =
@@ -396,39 +492,21 @@ private:
     }
 
     void measure_counts(const std::vector<Shape>& shapes) {
-        Table table({{"variant", 16, Align::left},
-                     {"shape", 14, Align::right},
-                     {"loads", 12, Align::right},
-                     {"stores", 12, Align::right},
-                     {"sectors", 8, Align::right},
-                     {"conflicts", 10, Align::right}});
-        for (const Shape shape : shapes) {
-            const DeviceBuffer<float> x = measured_input(shape);
-            for (size_t i = 0; i < chosen_.size(); ++i) {
-                const Variant& variant = *chosen_[i];
-                ask("How many loads and stores per element will " + variant.name + " make?");
-                probe().start();
-                const DeviceBuffer<float> y = output_of(variant, x, shape);
-                const std::optional<Counts> counts = probe().stop();
-                Record record = record_of(variant, shape, results_[i]);
-                record.counts = counts;
-                records_.push_back(record);
-                if (!counts) continue;
-                const double total = static_cast<double>(elements(shape)) * sizeof(float);
-                const double requests = static_cast<double>(counts->global_load_requests +
-                                                            counts->global_store_requests);
-                const double sectors =
-                    static_cast<double>(counts->global_load_sectors + counts->global_store_sectors);
-                const std::string loads =
-                    number(static_cast<double>(counts->global_load_bytes) / total, 2);
-                const std::string stores =
-                    number(static_cast<double>(counts->global_store_bytes) / total, 2);
-                table.row({variant.name, text_of(shape),
-                           loads + " (" + number(variant.traffic.loads, 0) + ")",
-                           stores + " (" + number(variant.traffic.stores, 0) + ")",
-                           number(sectors / requests, 1),
-                           std::to_string(counts->shared_bank_conflicts)});
-                answer(loads + " loads and " + stores + " stores");
+        const std::vector<DType> dtypes = measured_dtypes(options_, array_);
+        const bool several = dtypes.size() > 1;
+        Table table(with_dtype(several, {{"variant", 16, Align::left},
+                                         {"shape", 14, Align::right},
+                                         {"loads", several ? 9 : 12, Align::right},
+                                         {"stores", several ? 9 : 12, Align::right},
+                                         {"sectors", several ? 7 : 8, Align::right},
+                                         {"conflicts", several ? 9 : 10, Align::right}}));
+        for (const DType dtype : dtypes) {
+            for (const Shape shape : shapes) {
+                for (const Variant* variant : chosen_) {
+                    if (!takes_or_left_out(*variant, shape, dtype)) continue;
+                    const std::vector<std::string> cells = count(*variant, shape, dtype);
+                    if (!cells.empty()) table.row(with_dtype(several, dtype, cells));
+                }
             }
         }
         table.print();
@@ -438,35 +516,65 @@ private:
             "  conflicts: of banks of shared memory.\n");
     }
 
-    DeviceBuffer<float> measured_input(Shape shape) {
-        DeviceBuffer<float> x(static_cast<size_t>(elements(shape)));
-        const Input input = options_.inputs.empty() ? Input::normal : options_.inputs.front();
-        fill_case(x, array_ ? Case{options_.input_file, shape, std::nullopt, &array_->values}
-                            : Case{name_of(input), shape, input});
-        return x;
+    // Counts and records one launch: the cells of its row, none where nothing was counted.
+    std::vector<std::string> count(const Variant& variant, Shape shape, DType dtype) {
+        const DeviceArray x = measured_input(shape, dtype);
+        ask("How many loads and stores per element will " + variant.name + " make?");
+        probe().start();
+        const DeviceArray y = output_of(variant, x, shape);
+        const std::optional<Counts> counts = probe().stop();
+        Record record = record_of(variant, shape, dtype);
+        record.counts = counts;
+        records_.push_back(record);
+        if (!counts) return {};
+        const auto total = static_cast<double>(x.bytes());
+        const auto requests =
+            static_cast<double>(counts->global_load_requests + counts->global_store_requests);
+        const auto sectors =
+            static_cast<double>(counts->global_load_sectors + counts->global_store_sectors);
+        const std::string loads = number(static_cast<double>(counts->global_load_bytes) / total, 2);
+        const std::string stores =
+            number(static_cast<double>(counts->global_store_bytes) / total, 2);
+        answer(loads + " loads and " + stores + " stores");
+        return {variant.name,
+                text_of(shape),
+                loads + " (" + number(variant.traffic.loads, 0) + ")",
+                stores + " (" + number(variant.traffic.stores, 0) + ")",
+                number(sectors / requests, 1),
+                std::to_string(counts->shared_bank_conflicts)};
     }
 
-    Record record_of(const Variant& variant, Shape shape, const Validation& validation) const {
+    DeviceArray measured_input(Shape shape, DType dtype) const {
+        const Input input = options_.inputs.empty() ? Input::normal : options_.inputs.front();
+        return input_of(array_ ? Case{options_.input_file, shape, std::nullopt, &array_->values}
+                               : Case{name_of(input), shape, input},
+                        dtype);
+    }
+
+    Record record_of(const Variant& variant, Shape shape, DType dtype) const {
         Record record;
         record.stage = stage_.name;
         record.variant = variant.name;
         record.operation = variant.operation;
+        record.dtype = dtype;
         record.input =
             array_ ? options_.input_file
                    : name_of(options_.inputs.empty() ? Input::normal : options_.inputs.front());
         record.shape = shape;
         record.bytes = (elements(shape) + output_elements(variant.operation, shape)) *
-                       static_cast<int64_t>(sizeof(float));
+                       static_cast<int64_t>(size_of(dtype));
         record.declared = variant.traffic;
-        record.max_relative_error = validation.worst_relative_error;
+        const auto validation = results_.find({&variant, dtype});
+        if (validation != results_.end())
+            record.max_relative_error = validation->second.worst_relative_error;
         return record;
     }
 
-    static bool fits(Shape shape) {
+    static bool fits(Shape shape, DType dtype) {
         size_t free_bytes = 0;
         size_t total = 0;
         check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-        return static_cast<double>(elements(shape)) * sizeof(float) * 3.1 <
+        return static_cast<double>(elements(shape)) * static_cast<double>(size_of(dtype)) * 3.1 <
                static_cast<double>(free_bytes);
     }
 
@@ -484,21 +592,22 @@ private:
     void save_output() const {
         const Case one = validation_cases(options_, array_).front();
         const Variant& variant = *chosen_.front();
-        DeviceBuffer<float> x(static_cast<size_t>(elements(one.shape)));
-        fill_case(x, one);
-        const DeviceBuffer<float> y = output_of(variant, x, one.shape);
+        const DType dtype = measured_dtypes(options_, array_).front();
+        const DeviceArray y = output_of(variant, input_of(one, dtype), one.shape);
         std::vector<int64_t> shape = {one.shape.rows, one.shape.cols};
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
-        write_npy(options_.save_output, shape, y.download());
-        std::printf("  output of %s on %s, %s: %s\n", variant.name.c_str(), one.input.c_str(),
-                    text_of(one.shape).c_str(), options_.save_output.c_str());
+        write_npy(options_.save_output, {shape, y.values(), dtype});
+        std::printf("  output of %s on %s: %s\n", variant.name.c_str(), text_of(one, dtype).c_str(),
+                    options_.save_output.c_str());
+        if (dtype == DType::bfloat16) std::printf("  (as float32: NumPy has no bfloat16)\n");
     }
 
     const Stage& stage_;
     const RunOptions& options_;
     const std::optional<Array>& array_;
     std::vector<const Variant*> chosen_;
-    std::vector<Validation> results_;
+    std::map<std::pair<const Variant*, DType>, Validation> results_;
+    std::map<std::string, std::set<std::string>> left_out_;  // what and why -> shapes
     std::vector<Record> records_;
     std::vector<std::string> warnings_;
     bool good_ = true;
@@ -526,11 +635,49 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
                                  (!options.variant.empty() || stages.front()->variants.size() == 1);
         const bool one_input = !options.input_file.empty() ||
                                (options.shapes.size() == 1 && options.inputs.size() == 1);
-        if (!one_variant || !one_input) {
+        if (!one_variant || !one_input || options.dtypes.size() > 1) {
             throw UsageError(
                 "--save-output needs one stage, one --variant, and one input: a file, or one "
-                "--shape and one --input");
+                "--shape and one --input; and no more than one --dtype");
         }
+    }
+}
+
+// Each shape and type that was asked for must be taken by some variant that was chosen.
+void check_taken(const std::vector<const Stage*>& stages, const RunOptions& options,
+                 const std::optional<Array>& array) {
+    std::vector<Shape> shapes = options.shapes;
+    if (array) shapes = {{array->shape[0], array->shape[1]}};
+    for (const DType dtype : measured_dtypes(options, array)) {
+        const auto reason_of = [&](const Variant& variant, const Shape* shape) {
+            if (shape != nullptr || !takes(variant, dtype))
+                return obstacle_of(variant, shape == nullptr ? Shape{1, 1} : *shape, dtype);
+            return std::string();
+        };
+        const auto check = [&](const Shape* shape) {
+            std::map<std::string, std::vector<std::string>> reasons;
+            for (const Stage* stage : stages) {
+                for (const Variant& variant : stage->variants) {
+                    if (!is_chosen(variant, options)) continue;
+                    const std::string reason = reason_of(variant, shape);
+                    if (reason.empty()) return;
+                    reasons[reason].push_back(stage->name + "/" + variant.name);
+                }
+            }
+            std::string words = name_of(dtype) + (shape == nullptr ? "" : ", " + text_of(*shape)) +
+                                " is taken by none of what was chosen";
+            for (const auto& [reason, variants] : reasons) {
+                words += "; " + variants.front();
+                if (variants.size() > 1)
+                    words += " and " + std::to_string(variants.size() - 1) + " more";
+                words += ": " + reason;
+            }
+            if (array && options.dtypes.empty())
+                words += " (it is the file's own type; --dtype float32 would convert it)";
+            throw UsageError(words);
+        };
+        if (shapes.empty()) check(nullptr);
+        for (const Shape& shape : shapes) check(&shape);
     }
 }
 
@@ -586,6 +733,19 @@ Shape parse_shape(const std::string& text) {
     return shape;
 }
 
+DType parse_dtype(const std::string& text) {
+    const std::optional<DType> dtype = dtype_named(text);
+    if (!dtype) throw UsageError("--dtype " + text + ": one of " + names_of(all_dtypes()));
+    return *dtype;
+}
+
+void require_taken(const Variant& variant, Shape shape, DType dtype) {
+    const std::string obstacle = obstacle_of(variant, shape, dtype);
+    if (obstacle.empty()) return;
+    throw UsageError(variant.name + ", " + name_of(dtype) + ", " + text_of(shape) + ": " +
+                     obstacle);
+}
+
 ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
     std::vector<const Stage*> stages;
     for (const std::string& word : options.stages) stages.push_back(&find_stage(all, word));
@@ -599,14 +759,14 @@ ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
         if (array->values.empty()) throw FileError(options.input_file + ": it holds no elements");
     }
 
+    check_taken(stages, options, array);
     prepare_outputs(options);
 
     bool good = true;
     for (const Stage* stage : stages) {
-        const bool has_variant = std::any_of(
-            stage->variants.begin(), stage->variants.end(), [&](const Variant& variant) {
-                return options.variant.empty() || variant.name == options.variant;
-            });
+        const bool has_variant =
+            std::any_of(stage->variants.begin(), stage->variants.end(),
+                        [&](const Variant& variant) { return is_chosen(variant, options); });
         if (has_variant) good = StageRun(*stage, options, array).run() && good;
     }
     std::printf(good ? "All good.\n" : "Something is WRONG: see above.\n");

@@ -24,6 +24,7 @@ struct RunOptions {
     std::string variant;              // empty for all
     bool quick = false;
     std::vector<Shape> shapes;  // empty for the course's own
+    std::vector<DType> dtypes;  // empty: a file's own, or float32; and each, for validation
     std::vector<Input> inputs;  // empty for all
     std::string input_file;     // a .npy file instead of named inputs
     std::string save_output;    // a .npy file for the result
@@ -41,5 +42,11 @@ const Stage& find_stage(const std::vector<Stage>& all, std::string word);
 
 // "4000x1000" as a shape. UsageError for anything else.
 Shape parse_shape(const std::string& text);
+
+// "float16" as a type. UsageError lists them.
+DType parse_dtype(const std::string& text);
+
+// Throws UsageError with the reason where the variant cannot be launched so.
+void require_taken(const Variant& variant, Shape shape, DType dtype);
 
 }  // namespace runner

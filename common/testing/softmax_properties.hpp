@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What every softmax of the course must hold, whatever its kernel: one call per variant in a
-// stage's test.
+// stage's test. T is the element type throughout.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -17,8 +18,10 @@
 namespace testing {
 
 using runner::DeviceBuffer;
+using runner::dtype_of;
 using runner::Operation;
 using runner::Shape;
+using runner::to_double;
 using runner::Variant;
 
 inline size_t size_of(Shape shape) {
@@ -29,163 +32,201 @@ inline size_t output_size(const Variant& variant, Shape shape) {
 }
 using runner::rules_of;
 
+template <class T>
+bool takes(const Variant& variant, Shape shape) {
+    return runner::obstacle_of(variant, shape, dtype_of<T>).empty();
+}
+
 // Launches the variant from x to y (device memory) and waits.
-inline void launch(const Variant& variant, const float* x, float* y, Shape shape) {
-    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape)
-                                                                  : 0);
-    const runner::Call call{x,      y, shape.rows, shape.cols, workspace.data(), workspace.size(),
-                            nullptr};
+template <class T>
+void launch(const Variant& variant, const T* x, T* y, Shape shape) {
+    DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
+    const runner::Call call{
+        x, y, dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(), nullptr};
     runner::check_cuda(variant.launch(call), "launching " + variant.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
 
 // The variant's result for these values, on the host.
-inline std::vector<float> result_of(const Variant& variant, const std::vector<float>& values,
-                                    Shape shape) {
-    const DeviceBuffer<float> x(values);
-    DeviceBuffer<float> y(output_size(variant, shape));
+template <class T = float>
+std::vector<T> result_of(const Variant& variant, const std::vector<T>& values, Shape shape) {
+    const DeviceBuffer<T> x(values);
+    DeviceBuffer<T> y(output_size(variant, shape));
     y.poison();
     launch(variant, x.data(), y.data(), shape);
     return y.download();
 }
 
-inline std::vector<float> named_values(runner::Input input, Shape shape, uint64_t seed = 7) {
-    std::vector<float> values(size_of(shape));
+template <class T = float>
+std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = 7) {
+    std::vector<T> values(size_of(shape));
     for (int64_t row = 0; row < shape.rows; ++row) {
         for (int64_t col = 0; col < shape.cols; ++col) {
             values[static_cast<size_t>(row * shape.cols + col)] =
-                runner::input_value(input, seed, row, col, shape.cols);
+                runner::input_value<T>(input, seed, row, col, shape.cols);
         }
     }
     return values;
 }
 
-inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
     return a.size() == b.size() &&
-           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+           (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-inline void expect_good(const Variant& variant, const std::vector<float>& values,
-                        const std::vector<float>& result, Shape shape) {
-    const runner::Report report =
-        runner::check_on_host(values.data(), shape, {result.data(), rules_of(variant, shape)});
+template <class T>
+void expect_good(const Variant& variant, const std::vector<T>& values, const std::vector<T>& result,
+                 Shape shape) {
+    const runner::Report report = runner::check_on_host(
+        values.data(), shape, {result.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());
 }
 
-inline void matches_reference_on_named_inputs(const Variant& variant) {
+template <class T>
+void matches_reference_on_named_inputs(const Variant& variant) {
     for (const runner::Input input : runner::all_inputs()) {
         for (const int64_t cols :
              {1, 2, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 1025, 2053, 4096}) {
             const Shape shape{3, cols};
+            if (!takes<T>(variant, shape)) continue;
             INFO(runner::name_of(input) << ", " << shape.rows << " x " << shape.cols);
-            const std::vector<float> values = named_values(input, shape);
+            const std::vector<T> values = named_values<T>(input, shape);
             expect_good(variant, values, result_of(variant, values, shape), shape);
         }
     }
 }
 
 // Each row holds one trouble; its neighbours are ordinary and must stay untouched by it.
-inline void contains_special_rows(const Variant& variant, int64_t cols) {
-    const float inf = std::numeric_limits<float>::infinity();
-    const float nan = std::numeric_limits<float>::quiet_NaN();
+template <class T>
+void contains_special_rows(const Variant& variant, int64_t cols) {
+    const T inf(std::numeric_limits<float>::infinity());
+    const T nan(std::numeric_limits<float>::quiet_NaN());
+    const T masked(-std::numeric_limits<float>::infinity());
     const Shape shape{9, cols};
-    std::vector<float> values = named_values(runner::Input::normal, shape);
+    if (!takes<T>(variant, shape)) return;
+    std::vector<T> values = named_values<T>(runner::Input::normal, shape);
     const auto row = [&](int64_t index) { return values.begin() + index * cols; };
-    std::fill(row(1), row(2), -inf);  // all masked
-    *(row(3) + cols / 2) = nan;       // one NaN
-    *(row(5) + cols - 1) = inf;       // one +inf
-    std::fill(row(6), row(7), inf);   // all +inf
-    *row(7) = nan;                    // NaN and +inf
+    std::fill(row(1), row(2), masked);  // all masked
+    *(row(3) + cols / 2) = nan;         // one NaN
+    *(row(5) + cols - 1) = inf;         // one +inf
+    std::fill(row(6), row(7), inf);     // all +inf
+    *row(7) = nan;                      // NaN and +inf
     *(row(7) + cols - 1) = inf;
-    if (cols > 1) std::fill(row(8), row(9) - 1, -inf);  // all masked but one
+    if (cols > 1) std::fill(row(8), row(9) - 1, masked);  // all masked but one
     INFO("special rows of " << cols << " columns");
     expect_good(variant, values, result_of(variant, values, shape), shape);
 }
 
-inline void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
+template <class T>
+void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
     for (const int64_t cols : {5, 1000, 3001}) {
         const Shape shape{4, cols};
-        const std::vector<float> values = named_values(runner::Input::normal, shape);
-        const std::vector<float> once = result_of(variant, values, shape);
+        if (!takes<T>(variant, shape)) continue;
+        const std::vector<T> values = named_values<T>(runner::Input::normal, shape);
+        const std::vector<T> once = result_of(variant, values, shape);
         INFO(cols << " columns");
         CHECK(same_bits(once, result_of(variant, values, shape)));
 
         if (variant.operation != Operation::log_sum_exp) {
-            DeviceBuffer<float> both(values);
+            DeviceBuffer<T> both(values);
             launch(variant, both.data(), both.data(), shape);
             CHECK(same_bits(once, both.download()));
         }
 
-        // x and y at addresses that no 8- or 16-byte access may use; nothing around y is touched.
+        // x and y at addresses that no access of several elements may use; nothing around y is
+        // touched.
         const size_t before = 3;
         const size_t after = 8;
-        std::vector<float> padded(before + values.size());
+        const T guard(-77.f);
+        std::vector<T> padded(before + values.size());
         std::copy(values.begin(), values.end(), padded.begin() + before);
-        const DeviceBuffer<float> x(padded);
-        DeviceBuffer<float> y(std::vector<float>(1 + once.size() + after, -77.f));
+        const DeviceBuffer<T> x(padded);
+        DeviceBuffer<T> y(std::vector<T>(1 + once.size() + after, guard));
         launch(variant, x.data() + before, y.data() + 1, shape);
-        const std::vector<float> around = y.download();
-        CHECK(same_bits(once, std::vector<float>(around.begin() + 1, around.end() - after)));
-        CHECK(around.front() == -77.f);
-        CHECK(std::vector<float>(around.end() - after, around.end()) ==
-              std::vector<float>(after, -77.f));
+        const std::vector<T> around = y.download();
+        CHECK(same_bits(once, std::vector<T>(around.begin() + 1, around.end() - after)));
+        CHECK(same_bits({around.front()}, std::vector<T>(1, guard)));
+        CHECK(same_bits(std::vector<T>(around.end() - after, around.end()),
+                        std::vector<T>(after, guard)));
     }
+}
+
+// How far one rounding to a narrow type takes a probability, relative to it: a logarithm loses so
+// much of its own value.
+template <class T>
+double rounding_of(const Variant& variant, double probability) {
+    const runner::Precision precision = runner::precision_of(dtype_of<T>);
+    if (!precision.narrow) return 0;
+    const double of_logarithm =
+        variant.operation == Operation::log_softmax ? -std::log(probability) : 1;
+    return std::ldexp(std::max(1., of_logarithm), -precision.fraction_bits - 1);
 }
 
 // Rows sum to 1; adding a constant to a row changes nothing; permuted columns give permuted
 // results.
-inline void obeys_the_laws_of_softmax(const Variant& variant) {
-    const auto probability = [&](float y) {
-        return variant.operation == Operation::log_softmax ? std::exp(double{y}) : double{y};
+template <class T>
+void obeys_the_laws_of_softmax(const Variant& variant) {
+    const runner::Precision precision = runner::precision_of(dtype_of<T>);
+    const auto probability = [&](T y) {
+        return variant.operation == Operation::log_softmax ? std::exp(to_double(y)) : to_double(y);
     };
     for (const int64_t cols : {1, 33, 1000, 4099}) {
         const Shape shape{3, cols};
-        std::vector<float> values =
-            named_values(runner::Input::ties, shape);  // exact under the shift below
-        const std::vector<float> result = result_of(variant, values, shape);
+        if (!takes<T>(variant, shape)) continue;
+        // Exact under the shift below, in every type.
+        const std::vector<T> values = named_values<T>(runner::Input::ties, shape);
+        const std::vector<T> result = result_of(variant, values, shape);
         INFO(cols << " columns");
         for (int64_t row = 0; row < shape.rows; ++row) {
             double sum = 0;
-            for (int64_t col = 0; col < cols; ++col)
-                sum += probability(result[static_cast<size_t>(row * cols + col)]);
-            const double bound = 0x1p-23 * (8 + static_cast<double>(cols) / 2);
+            double bound = 2 * precision.half_ulp * (8 + static_cast<double>(cols) / 2);
+            for (int64_t col = 0; col < cols; ++col) {
+                const double p = probability(result[static_cast<size_t>(row * cols + col)]);
+                sum += p;
+                bound += p * rounding_of<T>(variant, p) + precision.subnormal;
+            }
             CHECK(std::fabs(sum - 1) <= bound);
         }
 
-        std::vector<float> shifted = values;
-        for (float& x : shifted) x += 16.f;
-        const std::vector<float> shifted_result = result_of(variant, shifted, shape);
-        std::vector<float> reversed(values.rbegin(), values.rend());
-        const std::vector<float> reversed_result = result_of(variant, reversed, shape);
-        double worst_shift = 0;
+        std::vector<T> shifted;
+        for (const T x : values) shifted.push_back(static_cast<T>(to_double(x) + 16));
+        const std::vector<T> shifted_result = result_of(variant, shifted, shape);
+        const std::vector<T> reversed(values.rbegin(), values.rend());
+        const std::vector<T> reversed_result = result_of(variant, reversed, shape);
+        // Twice what two correct results may lie apart: x up to 19 in magnitude, and the chain of
+        // additions.
+        const int64_t threads = variant.threads_per_row(shape, dtype_of<T>);
+        const auto chain = static_cast<double>((cols + threads - 1) / threads);
+        const double relative = 2 * precision.half_ulp * (19 + std::log(cols) + chain + 8 + 8);
+        double worst_shift = 0;  // as shares of their bounds
         double worst_reversal = 0;
         for (size_t i = 0; i < result.size(); ++i) {
             const double y = probability(result[i]);
-            worst_shift = std::max(worst_shift, std::fabs(probability(shifted_result[i]) - y) / y);
-            worst_reversal =
-                std::max(worst_reversal,
-                         std::fabs(probability(reversed_result[result.size() - 1 - i]) - y) / y);
+            const double bound =
+                y * (relative + 2 * rounding_of<T>(variant, y)) + 2 * precision.subnormal;
+            const double reversal = probability(reversed_result[result.size() - 1 - i]) - y;
+            worst_shift =
+                std::max(worst_shift, std::fabs(probability(shifted_result[i]) - y) / bound);
+            worst_reversal = std::max(worst_reversal, std::fabs(reversal) / bound);
         }
-        // Twice what two correct results may lie apart: x up to 19 in magnitude, and the chain of
-        // additions.
-        const auto chain = static_cast<double>((cols + variant.threads_per_row(shape) - 1) /
-                                               variant.threads_per_row(shape));
-        const double bound = 2 * 0x1p-24 * (19 + std::log(cols) + chain + 8 + 8);
-        CHECK(worst_shift <= bound);
-        CHECK(worst_reversal <= bound);
+        CHECK(worst_shift <= 1);
+        CHECK(worst_reversal <= 1);
     }
 }
 
-inline void refuses_bad_arguments(const Variant& variant) {
+template <class T>
+void refuses_bad_arguments(const Variant& variant) {
     const Shape shape{2, 3};
-    DeviceBuffer<float> x(named_values(runner::Input::normal, shape));
-    DeviceBuffer<float> y(size_of(shape));
+    if (!takes<T>(variant, shape)) return;
+    DeviceBuffer<T> x(named_values<T>(runner::Input::normal, shape));
+    DeviceBuffer<T> y(size_of(shape));
     y.poison();
-    DeviceBuffer<unsigned char> workspace(variant.workspace_bytes ? variant.workspace_bytes(shape)
-                                                                  : 0);
-    const auto status = [&](const float* from, float* to, int64_t rows, int64_t cols) {
-        return variant.launch({from, to, rows, cols, workspace.data(), workspace.size(), nullptr});
+    DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
+    const auto status = [&](const T* from, T* to, int64_t rows, int64_t cols) {
+        return variant.launch(
+            {from, to, dtype_of<T>, rows, cols, workspace.data(), workspace.size(), nullptr});
     };
     CHECK(status(nullptr, y.data(), 2, 3) == cudaErrorInvalidValue);
     CHECK(status(x.data(), nullptr, 2, 3) == cudaErrorInvalidValue);
@@ -195,67 +236,80 @@ inline void refuses_bad_arguments(const Variant& variant) {
     CHECK(status(x.data(), y.data(), 2, 0) == cudaSuccess);
     CHECK(status(nullptr, nullptr, 0, 0) == cudaSuccess);
     if (workspace.size() > 0) {
-        CHECK(variant.launch({x.data(), y.data(), 2, 3, nullptr, workspace.size(), nullptr}) ==
-              cudaErrorInvalidValue);
-        CHECK(variant.launch({x.data(), y.data(), 2, 3, workspace.data(), workspace.size() - 1,
+        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, nullptr, workspace.size(),
                               nullptr}) == cudaErrorInvalidValue);
+        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
+                              workspace.size() - 1, nullptr}) == cudaErrorInvalidValue);
     }
-    if (variant.workspace_bytes) CHECK(variant.workspace_bytes({0, 5}) == 0);
+    CHECK(runner::workspace_of(variant, {0, 5}, dtype_of<T>) == 0);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(cudaGetLastError() == cudaSuccess);
-    for (const float untouched : y.download()) CHECK(std::isnan(untouched));
+    for (const T untouched : y.download()) CHECK(std::isnan(to_double(untouched)));
 }
 
 // More rows than a block has threads, a GPU blocks at once; and than a grid's y holds, where rows
 // may lie along it.
-inline void takes_many_rows(const Variant& variant) {
+template <class T>
+void takes_many_rows(const Variant& variant) {
     const Shape shape{variant.workspace_bytes ? 65537 : 4099, 2};
-    const std::vector<float> values = named_values(runner::Input::normal, shape);
+    if (!takes<T>(variant, shape)) return;
+    const std::vector<T> values = named_values<T>(runner::Input::normal, shape);
     expect_good(variant, values, result_of(variant, values, shape), shape);
 }
 
-inline void holds_every_property(const Variant& variant) {
-    SECTION(variant.name + " matches the reference on every named input") {
-        matches_reference_on_named_inputs(variant);
+template <class T>
+void holds_every_property_in(const Variant& variant) {
+    const std::string name = variant.name + ", " + name_of(dtype_of<T>) + ",";
+    SECTION(name + " matches the reference on every named input") {
+        matches_reference_on_named_inputs<T>(variant);
     }
-    SECTION(variant.name + " keeps special rows to themselves") {
-        for (const int64_t cols : {1, 5, 33, 1000, 3001}) contains_special_rows(variant, cols);
+    SECTION(name + " keeps special rows to themselves") {
+        for (const int64_t cols : {1, 5, 33, 1000, 3001}) contains_special_rows<T>(variant, cols);
     }
-    SECTION(variant.name + " works in place, repeatedly, at any address") {
-        works_in_place_repeatedly_and_anywhere(variant);
+    SECTION(name + " works in place, repeatedly, at any address") {
+        works_in_place_repeatedly_and_anywhere<T>(variant);
     }
     if (variant.operation != Operation::log_sum_exp) {
-        SECTION(variant.name + " obeys the laws of softmax") {
-            obeys_the_laws_of_softmax(variant);
+        SECTION(name + " obeys the laws of softmax") {
+            obeys_the_laws_of_softmax<T>(variant);
         }
     }
-    SECTION(variant.name + " refuses bad arguments") {
-        refuses_bad_arguments(variant);
+    SECTION(name + " refuses bad arguments") {
+        refuses_bad_arguments<T>(variant);
     }
-    SECTION(variant.name + " takes many rows") {
-        takes_many_rows(variant);
+    SECTION(name + " takes many rows") {
+        takes_many_rows<T>(variant);
+    }
+}
+
+// In every type that the variant takes.
+inline void holds_every_property(const Variant& variant) {
+    for (const runner::DType dtype : variant.dtypes) {
+        runner::visit(
+            dtype, [&](auto of) { holds_every_property_in<typename decltype(of)::type>(variant); });
     }
 }
 
 // For shapes too large for the host, such as of more than 2^31 elements: filled and judged on the
 // device. Left out, and said so, where that has not the memory.
-inline void holds_where_it_fits(const Variant& variant, Shape shape) {
+template <class T = float>
+void holds_where_it_fits(const Variant& variant, Shape shape) {
     size_t free_bytes = 0;
     size_t total = 0;
     runner::check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-    const size_t needed = (size_of(shape) + output_size(variant, shape)) * sizeof(float);
+    const size_t needed = (size_of(shape) + output_size(variant, shape)) * sizeof(T);
     if (free_bytes < needed + needed / 8) {
         WARN(variant.name << " at " << shape.rows << " x " << shape.cols
                           << " left out: the device has too little memory free");
         return;
     }
-    DeviceBuffer<float> x(size_of(shape));
-    runner::fill(x.data(), shape, runner::Input::normal, 7);
-    DeviceBuffer<float> y(output_size(variant, shape));
+    DeviceBuffer<T> x(size_of(shape));
+    runner::fill(x.data(), dtype_of<T>, shape, runner::Input::normal, 7);
+    DeviceBuffer<T> y(output_size(variant, shape));
     y.poison();
     launch(variant, x.data(), y.data(), shape);
     const runner::Report report =
-        runner::check_on_device(x.data(), shape, {y.data(), rules_of(variant, shape)});
+        runner::check_on_device(x.data(), shape, {y.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());
 }

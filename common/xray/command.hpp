@@ -17,16 +17,23 @@ struct XrayOptions {
     std::vector<std::string> stages;  // names; empty for all
     std::string variant;              // empty for all
     runner::Shape shape;
+    runner::DType dtype = runner::DType::float32;
     bool lines = false;
     std::string json;     // a file, "-" for standard output, empty for none
     std::string picture;  // a folder, empty for none
 };
 
+struct NcuOptions {
+    std::vector<std::string> stages;                               // names; empty for all
+    std::vector<runner::DType> dtypes = {runner::DType::float32};  // to record, or to launch
+    std::string out;     // a file; empty for the repository's own
+    std::string launch;  // a variant to launch once, in shape and the first dtype; empty: record
+    runner::Shape shape;
+};
+
 // A build has one of these two; the other says what it takes.
 runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOptions& options);
-runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
-                         const std::vector<std::string>& chosen, const std::string& launch,
-                         const std::string& shape, const std::string& out);
+runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOptions& options);
 
 class Verbs {
 public:
@@ -47,10 +54,9 @@ private:
     XrayOptions options_;
     std::string shape_ = "256x1024";
     std::string dtype_ = "float32";
-    std::vector<std::string> ncu_stages_;
-    std::string ncu_launch_;
+    NcuOptions ncu_options_;
     std::string ncu_shape_ = "256x1024";
-    std::string ncu_out_;
+    std::vector<std::string> ncu_dtypes_;
 };
 
 }  // namespace xray

@@ -30,25 +30,36 @@ struct Chosen {
 
 std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
     std::vector<Chosen> chosen;
+    std::string left_out;
+    bool known = false;
     const auto choose_in = [&](const runner::Stage& stage) {
         for (const runner::Variant& variant : stage.variants) {
-            const bool wanted = options.variant.empty() || options.variant == variant.name;
-            if (wanted) chosen.push_back({&stage, &variant});
+            if (!options.variant.empty() && options.variant != variant.name) continue;
+            known = true;
+            const std::string obstacle = runner::obstacle_of(variant, options.shape, options.dtype);
+            if (obstacle.empty()) {
+                chosen.push_back({&stage, &variant});
+            } else {
+                left_out += "left out: " + stage.name + "/" + variant.name + ": " + obstacle + "\n";
+            }
         }
     };
     for (const std::string& name : options.stages) choose_in(runner::find_stage(stages, name));
     if (options.stages.empty()) std::for_each(stages.begin(), stages.end(), choose_in);
-    if (chosen.empty()) {
+    if (!known) {
         throw runner::UsageError("--variant " + options.variant +
                                  ": no such variant; `./stages list` names them");
     }
+    if (chosen.empty()) throw runner::UsageError("nothing to count\n" + left_out);
+    std::fputs(left_out.c_str(), stderr);
     return chosen;
 }
 
 void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
     std::filesystem::create_directories(options.picture);
     for (const Chosen& each : chosen) {
-        for (const Picture& picture : pictures_of(each.stage->name, *each.variant, options.shape)) {
+        for (const Picture& picture :
+             pictures_of(each.stage->name, *each.variant, options.shape, options.dtype)) {
             const std::string path = options.picture + "/" + picture.name;
             write_file(path, picture.svg);
             std::printf("drew %s\n", path.c_str());
@@ -62,7 +73,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     const std::vector<Chosen> chosen = choose(stages, options);
     std::vector<CountedVariant> all;
     for (const Chosen& each : chosen) {
-        all.push_back(count(each.stage->name, *each.variant, options.shape));
+        all.push_back(count(each.stage->name, *each.variant, options.shape, options.dtype));
     }
     if (options.json == "-") {
         std::fputs(json_of(all).c_str(), stdout);
@@ -83,8 +94,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     return good ? runner::kGood : runner::kWrong;
 }
 
-runner::ExitCode run_ncu(const std::vector<runner::Stage>&, const std::vector<std::string>&,
-                         const std::string&, const std::string&, const std::string&) {
+runner::ExitCode run_ncu(const std::vector<runner::Stage>&, const NcuOptions&) {
     throw runner::UsageError(
         "ncu reads a GPU's counters, and this program was built for the CPU device; "
         "`./stages ncu --device cuda` builds and runs the other");

@@ -15,20 +15,18 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>&, const XrayOptions&)
         "`./stages xray --device cpu` builds and runs the other, on any machine");
 }
 
-runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages,
-                         const std::vector<std::string>& chosen, const std::string& launch,
-                         const std::string& shape, const std::string& out) {
-    if (launch.empty()) {
-        return record_counters(stages, {chosen, out},
-                               std::filesystem::read_symlink("/proc/self/exe"));
+runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOptions& options) {
+    if (options.launch.empty()) {
+        return record_counters(stages, options, std::filesystem::read_symlink("/proc/self/exe"));
     }
-    const runner::Stage& stage = runner::find_stage(stages, chosen.empty() ? "" : chosen.front());
+    const runner::Stage& stage =
+        runner::find_stage(stages, options.stages.empty() ? "" : options.stages.front());
     for (const runner::Variant& variant : stage.variants) {
-        if (variant.name != launch) continue;
-        launch_profiled(variant, runner::parse_shape(shape));
+        if (variant.name != options.launch) continue;
+        launch_profiled(variant, options.shape, options.dtypes.front());
         return runner::kGood;
     }
-    throw runner::UsageError("--launch " + launch + ": no such variant of " + stage.name);
+    throw runner::UsageError("--launch " + options.launch + ": no such variant of " + stage.name);
 }
 
 }  // namespace xray

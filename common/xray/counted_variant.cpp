@@ -6,21 +6,22 @@
 
 namespace xray {
 
-CountedVariant count(const std::string& stage, const runner::Variant& variant,
-                     runner::Shape shape) {
-    VariantRun run(variant, shape);
+CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape,
+                     runner::DType dtype) {
+    VariantRun run(variant, shape, dtype);
     Counter counter;
     {
         const Counting counting(counter);
         run();
     }
     const std::vector<KernelCounts>& kernels = counter.kernels();
-    return {stage, &variant, shape, kernels, SourceMap(kernels)};
+    return {stage, &variant, shape, dtype, kernels, SourceMap(kernels)};
 }
 
 runner::Traffic CountedVariant::traffic() const {
     const auto per_element = [&](AccessKind kind) {
-        return static_cast<double>(total(kernels, kind).bytes) / sizeof(float) /
+        const auto bytes = static_cast<double>(total(kernels, kind).bytes);
+        return bytes / static_cast<double>(runner::size_of(dtype)) /
                static_cast<double>(runner::elements(shape));
     };
     return {per_element(AccessKind::global_load), per_element(AccessKind::global_store)};
@@ -30,11 +31,12 @@ bool traffic_agrees(const CountedVariant& counted) {
     const runner::Variant& variant = *counted.variant;
     const auto elements = static_cast<double>(runner::elements(counted.shape));
     const auto rows = static_cast<double>(counted.shape.rows);
-    const size_t bytes = variant.workspace_bytes ? variant.workspace_bytes(counted.shape) : 0;
-    const double scratch = static_cast<double>(bytes) / sizeof(float) / elements;
+    const auto bytes =
+        static_cast<double>(runner::workspace_of(variant, counted.shape, counted.dtype));
+    const double scratch = bytes / static_cast<double>(runner::size_of(counted.dtype)) / elements;
     // Scratch is written once, and read by every block of its row: no more blocks than it has
-    // elements there. A result per row is declared as no store at all.
-    const double scratch_reads = scratch * static_cast<double>(bytes) / sizeof(float) / rows;
+    // floats there. A result per row is declared as no store at all.
+    const double scratch_reads = scratch * bytes / sizeof(float) / rows;
     const double results =
         variant.operation == runner::Operation::log_sum_exp ? rows / elements : 0;
 

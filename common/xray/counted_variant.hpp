@@ -17,15 +17,17 @@ struct CountedVariant {
     std::string stage;
     const runner::Variant* variant;
     runner::Shape shape;
+    runner::DType dtype;
     std::vector<KernelCounts> kernels;
     SourceMap sources;
 
-    // Accesses to global memory per element, of float size: comparable with the variant's traffic.
+    // Accesses to global memory per element, of its size: comparable with the variant's traffic.
     runner::Traffic traffic() const;
 };
 
-// Runs the variant once and counts. Throws CudaError.
-CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape);
+// Runs the variant once and counts. Throws what VariantRun does.
+CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape,
+                     runner::DType dtype = runner::DType::float32);
 
 // Whether the counted traffic is the declared one. What a variant keeps in its workspace is no part
 // of what its lesson declares, nor is a result per row: so much may be counted on top.

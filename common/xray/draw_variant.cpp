@@ -13,14 +13,14 @@ namespace {
 // something else, merges no pairs, or nobody met anybody.
 std::vector<std::vector<float>> values_read(const KernelScene& scene, const VariantRun& run) {
     if (!scene.pairs || scene.collectives.empty() || scene.collectives.front() == 0) return {};
-    const std::vector<float> x = run.values();
+    const std::vector<double> x = run.values();
     const auto base = reinterpret_cast<uintptr_t>(run.x());
     std::vector<std::vector<float>> values(scene.read.size());
     for (size_t thread = 0; thread < values.size(); thread++) {
         for (const uintptr_t address : scene.read[thread]) {
-            const uintptr_t index = (address - base) / sizeof(float);
+            const uintptr_t index = (address - base) / runner::size_of(run.dtype());
             if (address < base || index >= x.size()) return {};
-            values[thread].push_back(x[index]);
+            values[thread].push_back(static_cast<float>(x[index]));
         }
     }
     return values;
@@ -29,8 +29,8 @@ std::vector<std::vector<float>> values_read(const KernelScene& scene, const Vari
 }  // namespace
 
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
-                                 runner::Shape shape) {
-    VariantRun run(variant, shape);
+                                 runner::Shape shape, runner::DType dtype) {
+    VariantRun run(variant, shape, dtype);
     Scenes scenes;
     Counter counter(&scenes);
     {

@@ -18,6 +18,6 @@ struct Picture {
 // Runs the variant once. For each of its kernels the shared request with most conflicts, the global
 // request that moves most in vain, and who merges what; what a kernel does not do has no picture.
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
-                                 runner::Shape shape);
+                                 runner::Shape shape, runner::DType dtype = runner::DType::float32);
 
 }  // namespace xray

@@ -182,9 +182,9 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
 }
 
 std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      runner::Shape shape) {
+                                      runner::Shape shape, runner::DType dtype) {
     const std::string size = std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
-    return {"ncu", "--launch", variant, "--shape", size, stage};
+    return {"ncu", "--launch", variant, "--shape", size, "--dtype", name_of(dtype), stage};
 }
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
@@ -197,21 +197,30 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
         for (const runner::Stage& stage : stages) chosen.push_back(&stage);
     }
     Recording recording = new_recording();
+    const auto record_variant = [&](const runner::Stage& stage, const runner::Variant& variant,
+                                    runner::DType dtype, runner::Shape shape) {
+        std::printf("  %-18s %-16s %-8s %7ld x %-7ld ", stage.name.c_str(), variant.name.c_str(),
+                    name_of(dtype), shape.rows, shape.cols);
+        std::fflush(stdout);
+        const std::string obstacle = runner::obstacle_of(variant, shape, dtype);
+        if (!obstacle.empty()) {
+            std::printf("left out: %s\n", obstacle.c_str());
+            return;
+        }
+        std::vector<std::string> words{program};
+        for (std::string& word : launch_words(stage.name, variant.name, shape, dtype)) {
+            words.push_back(std::move(word));
+        }
+        recording.variants.push_back({stage.name, variant.name, dtype, shape, record(words)});
+        const RecordedVariant& recorded = recording.variants.back();
+        std::printf("%.0f sectors\n",
+                    recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
+    };
     for (const runner::Stage* stage : chosen) {
         for (const runner::Variant& variant : stage->variants) {
-            for (const runner::Shape shape : kRecordedShapes) {
-                std::printf("  %-18s %-16s %7ld x %-7ld ", stage->name.c_str(),
-                            variant.name.c_str(), shape.rows, shape.cols);
-                std::fflush(stdout);
-                std::vector<std::string> words{program};
-                for (std::string& word : launch_words(stage->name, variant.name, shape)) {
-                    words.push_back(std::move(word));
-                }
-                recording.variants.push_back(
-                    {stage->name, variant.name, "float32", shape, record(words)});
-                const RecordedVariant& recorded = recording.variants.back();
-                std::printf("%.0f sectors\n", recorded.sum("global_load_sectors") +
-                                                  recorded.sum("global_store_sectors"));
+            for (const runner::DType dtype : options.dtypes) {
+                for (const runner::Shape shape : kRecordedShapes)
+                    record_variant(*stage, variant, dtype, shape);
             }
         }
     }

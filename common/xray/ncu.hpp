@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "command.hpp"
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
 #include "recorded.hpp"
@@ -16,20 +17,15 @@ namespace xray {
 // ours are left out. Throws std::runtime_error, with what ncu said, where there is no table in it.
 std::vector<RecordedKernel> parse_ncu_output(const std::string& text);
 
-struct NcuOptions {
-    std::vector<std::string> stages;  // names; empty for all
-    std::string out;                  // a file; empty for the repository's own
-};
-
-// Runs `program` once for each variant, under ncu, with the words of launch_verb() behind it.
+// Runs `program` once for each variant and type, under ncu, with launch_words() behind it.
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program);
 
 // The command line that makes a program launch one variant, once, with the profiler on.
 std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      runner::Shape shape);
+                                      runner::Shape shape, runner::DType dtype);
 
 // Launches it once, between cudaProfilerStart and cudaProfilerStop.
-void launch_profiled(const runner::Variant& variant, runner::Shape shape);
+void launch_profiled(const runner::Variant& variant, runner::Shape shape, runner::DType dtype);
 
 }  // namespace xray

@@ -8,8 +8,8 @@
 
 namespace xray {
 
-void launch_profiled(const runner::Variant& variant, runner::Shape shape) {
-    VariantRun run(variant, shape);
+void launch_profiled(const runner::Variant& variant, runner::Shape shape, runner::DType dtype) {
+    VariantRun run(variant, shape, dtype);
     runner::check_cuda(cudaProfilerStart(), "starting the profiler");
     run();
     runner::check_cuda(cudaProfilerStop(), "stopping the profiler");

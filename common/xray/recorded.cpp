@@ -33,16 +33,19 @@ Json to_json(const RecordedKernel& kernel) {
 }
 
 RecordedVariant variant_from(const Json& json) {
-    RecordedVariant variant{json.at("stage"), json.at("variant"), json.at("dtype"), {}, {}};
+    const std::string type = json.at("dtype");
+    const std::optional<runner::DType> dtype = runner::dtype_named(type);
+    if (!dtype) throw std::runtime_error("it has a type called '" + type + "'");
+    RecordedVariant variant{json.at("stage"), json.at("variant"), *dtype, {}, {}};
     variant.shape = {json.at("rows"), json.at("cols")};
     for (const Json& kernel : json.at("kernels")) variant.kernels.push_back(kernel_from(kernel));
     return variant;
 }
 
 Json to_json(const RecordedVariant& variant) {
-    Json json = {{"stage", variant.stage},     {"variant", variant.variant},
-                 {"dtype", variant.dtype},     {"rows", variant.shape.rows},
-                 {"cols", variant.shape.cols}, {"kernels", Json::array()}};
+    Json json = {{"stage", variant.stage},          {"variant", variant.variant},
+                 {"dtype", name_of(variant.dtype)}, {"rows", variant.shape.rows},
+                 {"cols", variant.shape.cols},      {"kernels", Json::array()}};
     for (const RecordedKernel& kernel : variant.kernels) json["kernels"].push_back(to_json(kernel));
     return json;
 }
@@ -109,10 +112,10 @@ double RecordedVariant::sum(const std::string& key) const {
 }
 
 const RecordedVariant* Recording::find(const std::string& stage, const std::string& variant,
-                                       runner::Shape shape) const {
+                                       runner::Shape shape, runner::DType dtype) const {
     for (const RecordedVariant& each : variants) {
-        if (each.stage == stage && each.variant == variant && each.shape.rows == shape.rows &&
-            each.shape.cols == shape.cols) {
+        if (each.stage == stage && each.variant == variant && each.dtype == dtype &&
+            each.shape.rows == shape.rows && each.shape.cols == shape.cols) {
             return &each;
         }
     }
@@ -156,7 +159,8 @@ void save_recording(const std::string& path, Recording recording) {
         recordings.push_back(std::move(recording));
     } else {
         for (RecordedVariant& old : same->variants) {
-            const bool is_new = recording.find(old.stage, old.variant, old.shape) != nullptr;
+            const bool is_new =
+                recording.find(old.stage, old.variant, old.shape, old.dtype) != nullptr;
             if (!is_new) recording.variants.push_back(std::move(old));
         }
         *same = std::move(recording);

@@ -25,7 +25,8 @@ struct RecordedKernel {
 };
 
 struct RecordedVariant {
-    std::string stage, variant, dtype;
+    std::string stage, variant;
+    runner::DType dtype;
     runner::Shape shape;
     std::vector<RecordedKernel> kernels;  // in the order of their launch
 
@@ -40,7 +41,8 @@ struct Recording {
     std::vector<RecordedVariant> variants;
 
     const RecordedVariant* find(const std::string& stage, const std::string& variant,
-                                runner::Shape shape) const;
+                                runner::Shape shape,
+                                runner::DType dtype = runner::DType::float32) const;
 };
 
 // "NVIDIA H200" as the name of its folder: "nvidia_h200".

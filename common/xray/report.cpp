@@ -26,11 +26,10 @@ std::string text_of(dim3 extent) {
     return text;
 }
 
-std::string global_row(const char* label, const Counts& counts, int64_t elements) {
+std::string global_row(const char* label, const Counts& counts, int64_t bytes_of_x) {
     return format("  %-17s %13s %12s %9.2f %10.2f %11.2f\n", label,
                   grouped(counts.requests).c_str(), grouped(counts.sectors).c_str(),
-                  ratio(counts.sectors, counts.requests),
-                  ratio(counts.bytes, elements * int64_t{sizeof(float)}),
+                  ratio(counts.sectors, counts.requests), ratio(counts.bytes, bytes_of_x),
                   ratio(counts.sectors * kSectorBytes, counts.useful_bytes));
 }
 
@@ -41,12 +40,12 @@ std::string shared_row(const std::string& label, const Counts& counts) {
                   grouped(counts.fused_conflicts).c_str());
 }
 
-std::string global_table(const KernelCounts& kernel, int64_t elements) {
+std::string global_table(const KernelCounts& kernel, int64_t bytes_of_x) {
     std::string rows;
     for (const AccessKind kind :
          {AccessKind::global_load, AccessKind::global_store, AccessKind::global_atomic}) {
         const Counts counts = kernel.total(kind);
-        if (counts.requests != 0) rows += global_row(word_for(kind).plural, counts, elements);
+        if (counts.requests != 0) rows += global_row(word_for(kind).plural, counts, bytes_of_x);
     }
     if (rows.empty()) return {};
     return format("  %-17s %13s %12s %9s %10s %11s\n", "", "requests", "sectors", "sectors/",
@@ -172,7 +171,8 @@ std::string source_lines(const KernelCounts& kernel, const SourceMap& sources) {
 std::string heading(const CountedVariant& counted) {
     const std::string title = counted.stage + "/" + counted.variant->name;
     const std::string context = std::to_string(counted.shape.rows) + " x " +
-                                std::to_string(counted.shape.cols) + ", float32, one run";
+                                std::to_string(counted.shape.cols) + ", " + name_of(counted.dtype) +
+                                ", one run";
     const size_t used = title.size() + context.size();
     return title + std::string(used < kPageWidth ? kPageWidth - used : 1, ' ') + context + "\n" +
            std::string(kPageWidth, '-') + "\n";
@@ -182,7 +182,8 @@ std::string heading(const CountedVariant& counted) {
 
 std::string page_of(const CountedVariant& counted, bool lines) {
     std::string page = heading(counted);
-    const int64_t elements = runner::elements(counted.shape);
+    const int64_t bytes_of_x =
+        runner::elements(counted.shape) * static_cast<int64_t>(runner::size_of(counted.dtype));
     for (const KernelCounts& kernel : counted.kernels) {
         page += cut_to("kernel " + kernel.name, kPageWidth) + "\n" +
                 text_of(kernel.configuration.grid) + " blocks of " +
@@ -192,7 +193,7 @@ std::string page_of(const CountedVariant& counted, bool lines) {
                     " bytes of dynamic shared memory";
         }
         if (kernel.launches > 1) page += ", " + grouped(kernel.launches) + " launches";
-        page += "\n" + global_table(kernel, elements) + shared_table(kernel, counted.sources) +
+        page += "\n" + global_table(kernel, bytes_of_x) + shared_table(kernel, counted.sources) +
                 other_accesses(kernel) + meetings(kernel) + hazards(kernel, counted.sources);
         if (lines) page += source_lines(kernel, counted.sources);
         page += "\n";
@@ -208,7 +209,7 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
     std::string text;
     for (const Recording& recording : recordings) {
         const RecordedVariant* found =
-            recording.find(counted.stage, counted.variant->name, counted.shape);
+            recording.find(counted.stage, counted.variant->name, counted.shape, counted.dtype);
         if (found == nullptr) continue;
         const auto megabytes = [&](const char* key, double unit) {
             return found->sum(key) * unit / 1e6;

@@ -81,7 +81,7 @@ std::string json_of(const std::vector<CountedVariant>& all) {
                         {"variant", counted.variant->name},
                         {"rows", counted.shape.rows},
                         {"cols", counted.shape.cols},
-                        {"dtype", "float32"},
+                        {"dtype", name_of(counted.dtype)},
                         {"declared", {{"loads", declared.loads}, {"stores", declared.stores}}},
                         {"counted", {{"loads", found.loads}, {"stores", found.stores}}},
                         {"kernels", Json::array()}};

@@ -2,32 +2,34 @@
 #include "variant_run.hpp"
 
 #include "common/runner/inputs.cuh"
+#include "common/runner/run.hpp"
 
 namespace xray {
 namespace {
 
 constexpr uint64_t kSeed = 2018;
 
-size_t workspace_bytes(const runner::Variant& variant, runner::Shape shape) {
-    return variant.workspace_bytes ? variant.workspace_bytes(shape) : 0;
+size_t elements_of_result(const runner::Variant& variant, runner::Shape shape) {
+    return static_cast<size_t>(runner::output_elements(variant.operation, shape));
 }
 
 }  // namespace
 
-VariantRun::VariantRun(const runner::Variant& variant, runner::Shape shape)
+VariantRun::VariantRun(const runner::Variant& variant, runner::Shape shape, runner::DType dtype)
     : variant_(variant),
       shape_(shape),
-      x_(static_cast<size_t>(runner::elements(shape))),
-      y_(static_cast<size_t>(runner::output_elements(variant.operation, shape))),
-      workspace_(workspace_bytes(variant, shape)) {
-    runner::fill(x_.data(), shape, runner::Input::normal, kSeed);
+      x_(dtype, static_cast<size_t>(runner::elements(shape))),
+      y_(dtype, elements_of_result(variant, shape)),
+      workspace_(runner::workspace_of(variant, shape, dtype)) {
+    runner::require_taken(variant, shape, dtype);
+    runner::fill(x_.data(), dtype, shape, runner::Input::normal, kSeed);
     y_.poison();
     runner::check_cuda(cudaDeviceSynchronize(), "filling the input");
 }
 
 void VariantRun::operator()() {
-    const runner::Call call{x_.data(),         y_.data(),         shape_.rows, shape_.cols,
-                            workspace_.data(), workspace_.size(), nullptr};
+    const runner::Call call{x_.data(),   y_.data(),         x_.dtype(),        shape_.rows,
+                            shape_.cols, workspace_.data(), workspace_.size(), nullptr};
     runner::check_cuda(variant_.launch(call), "launching " + variant_.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant_.name);
 }

@@ -3,7 +3,7 @@
 // One variant of a stage with everything that a launch of it needs.
 #pragma once
 
-#include "common/runner/device.hpp"
+#include "common/runner/device_array.hpp"
 #include "common/runner/stage.hpp"
 
 namespace xray {
@@ -13,20 +13,23 @@ constexpr runner::Shape kUsualShape{256, 1024};
 
 class VariantRun {
 public:
-    // Input of the named kind `normal`, output that nobody has written. Throws CudaError.
-    VariantRun(const runner::Variant& variant, runner::Shape shape);
+    // Input of the named kind `normal`, output that nobody has written. Throws CudaError, and
+    // UsageError where the variant does not take the shape or the type.
+    VariantRun(const runner::Variant& variant, runner::Shape shape,
+               runner::DType dtype = runner::DType::float32);
 
     // Runs it once, and waits for its end. Throws CudaError.
     void operator()();
 
     // The input, on the device and as values.
-    const float* x() const { return x_.data(); }
-    std::vector<float> values() const { return x_.download(); }
+    const void* x() const { return x_.data(); }
+    std::vector<double> values() const { return x_.values(); }
+    runner::DType dtype() const { return x_.dtype(); }
 
 private:
     const runner::Variant& variant_;
     runner::Shape shape_;
-    runner::DeviceBuffer<float> x_, y_;
+    runner::DeviceArray x_, y_;
     runner::DeviceBuffer<unsigned char> workspace_;
 };
 

@@ -217,7 +217,7 @@ TEST_CASE("mistakes come back as codes and words") {
     CHECK_THAT(error(), ContainsSubstring("nothing is called '03_online_softmax/blok'"));
     CHECK(good(nullptr, STAGES_FLOAT32) == kInvalidValue);
     CHECK(good(kOnline, STAGES_FLOAT16) == kNotSupported);
-    CHECK_THAT(error(), ContainsSubstring("only float32"));
+    CHECK_THAT(error(), ContainsSubstring("block_per_row: takes float32 only"));
     CHECK(good(kOnline, 7) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("dtype 7"));
     CHECK(call(kOnline, STAGES_FLOAT32, nullptr, output.data(), 3, 64) == kInvalidValue);
@@ -266,6 +266,41 @@ TEST_CASE("the library's check finds a wrong result, also of an operation done e
     CHECK(check("softmax").mismatches == 0);
     CHECK(check("02_safe_softmax/block_per_row").checked == 4000);
     CHECK(check("log_softmax").mismatches == 4000);
+}
+
+// All elements are alike: each is a 1024th, in every type.
+TEST_CASE("the library fills and checks in every type") {
+    struct Type {
+        int dtype;
+        std::vector<unsigned char> a_1024th;  // its bytes
+    };
+    const std::vector<Type> types = {{STAGES_FLOAT32, {0x00, 0x00, 0x80, 0x3a}},
+                                     {STAGES_FLOAT16, {0x00, 0x14}},
+                                     {STAGES_BFLOAT16, {0x80, 0x3a}},
+                                     {STAGES_FLOAT64, {0, 0, 0, 0, 0, 0, 0x50, 0x3f}}};
+    const Shape shape{2, 1024};
+    for (const Type& type : types) {
+        INFO("dtype " << type.dtype);
+        Memory input(2048 * 2);  // enough for doubles
+        Memory output(2048 * 2);
+        REQUIRE(LIBRARY(stages_fill)("constant", type.dtype, input.data(), shape.rows,
+                                     shape.cols) == 0);
+        std::vector<unsigned char> bytes;
+        for (int i = 0; i < 2047; ++i)  // the last stays NaN
+            bytes.insert(bytes.end(), type.a_1024th.begin(), type.a_1024th.end());
+        REQUIRE(LIBRARY(stages_copy)(output.data(), bytes.data(), bytes.size()) == 0);
+        stages_report report = {};
+        REQUIRE(LIBRARY(stages_check)("softmax", type.dtype, input.data(), output.data(),
+                                      shape.rows, shape.cols, &report) == 0);
+        INFO(report.description);
+        CHECK(report.checked == 2048);
+        CHECK(report.mismatches == 1);
+        CHECK_THAT(report.description, ContainsSubstring("first at row 1, col 1023"));
+        size_t size = 0;
+        CHECK(LIBRARY(stages_workspace_bytes)("02_safe_softmax/block_per_row", type.dtype, 2, 1024,
+                                              &size) ==
+              (type.dtype == STAGES_FLOAT32 ? 0 : kNotSupported));
+    }
 }
 
 TEST_CASE("a record's header is one JSON object with the fields of schema 1") {

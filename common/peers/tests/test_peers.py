@@ -53,8 +53,9 @@ class PeerThatFailsWhenTimed(contenders.Source):
 
     def make(self, name, matrices):
         def produce():
-            matrices.library.call("02_safe_softmax/block_per_row", matrices.x.pointer,
-                                  matrices.y.pointer, matrices.rows, matrices.cols)
+            matrices.library.call("02_safe_softmax/block_per_row", matrices.dtype,
+                                  matrices.x.pointer, matrices.y.pointer, matrices.rows,
+                                  matrices.cols)
 
         def run(_):
             raise RuntimeError("recompiled")
@@ -155,6 +156,27 @@ class Run(unittest.TestCase):
         self.assertNotIn("fastertransformer", printed)
 
 
+    def test_a_type_that_ours_do_not_take_is_left_out_by_name(self):
+        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33", "--dtype",
+                                                "float32", "--dtype", "bfloat16")
+        self.assertEqual(status, 0)
+        self.assertIn("left out: 02_safe_softmax/block_per_row (softmax 2 x 33 bfloat16): takes "
+                      "float32 only", printed)
+        records = files["02_safe_softmax.peers.json"]["records"]
+        self.assertEqual({record["dtype"] for record in records}, {"float32"})
+
+    def test_matrices_have_the_size_of_their_type(self):
+        library = TimelessLibrary(LIBRARY)
+        for dtype, size in (("float32", 4), ("float16", 2), ("bfloat16", 2), ("float64", 8)):
+            matrices = contenders.Matrices(library, "log_sum_exp", dtype, (3, 5))
+            self.assertEqual((matrices.x.size, matrices.y.size), (15 * size, 3 * size))
+            self.assertEqual(matrices.bytes, 18 * size)
+            matrices.y.poison()
+            report = library.check("log_sum_exp", dtype, matrices.x.pointer, matrices.y.pointer,
+                                   3, 5)
+            self.assertEqual((report.checked, report.mismatches), (3, 3))
+
+
 class CommandLine(unittest.TestCase):
     def test_on_the_cpu_device_all_peers_are_left_out(self):
         said = io.StringIO()
@@ -165,7 +187,7 @@ class CommandLine(unittest.TestCase):
     def test_the_clock_needs_a_gpu(self):
         with self.assertRaises(StagesError) as caught:
             library = Library(LIBRARY)
-            matrices = contenders.Matrices(library, "softmax", (2, 3))
+            matrices = contenders.Matrices(library, "softmax", "float32", (2, 3))
             library.time([lambda stream: None], "copy", matrices.x.pointer, 24)
         self.assertEqual(caught.exception.code, 801)
 

@@ -20,7 +20,7 @@ std::vector<float> values_of(Input input, Shape shape) {
     std::vector<float> values;
     for (int64_t row = 0; row < shape.rows; ++row) {
         for (int64_t col = 0; col < shape.cols; ++col)
-            values.push_back(input_value(input, 1, row, col, shape.cols));
+            values.push_back(input_value<float>(input, 1, row, col, shape.cols));
     }
     return values;
 }
@@ -236,7 +236,7 @@ TEST_CASE("named inputs are the same on host and device and are what they are ca
     const Shape shape{5, 1003};
     for (const Input input : all_inputs()) {
         DeviceBuffer<float> x(static_cast<size_t>(elements(shape)));
-        fill(x.data(), shape, input, 1);
+        fill(x.data(), DType::float32, shape, input, 1);
         INFO(name_of(input));
         CHECK(x.download() == values_of(input, shape));
     }

@@ -115,15 +115,28 @@ TEST_CASE("lines fit 80 columns") {
 
 TEST_CASE("one's own logits go in and results come out") {
     const Session session;
-    runner::write_npy(session.path("x.npy"), {2, 3}, {1, 2, 3, 0, 0, 0});
+    runner::write_npy(session.path("x.npy"), {{2, 3}, {1, 2, 3, 0, 0, 0}});
     const Outcome outcome =
         session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     const runner::Array y = runner::read_npy(session.path("y.npy"), 2);
     CHECK(y.shape == std::vector<int64_t>{2, 3});
-    CHECK(std::fabs(y.values[2] - 0.66524096f) < 1e-6f);
-    CHECK(y.values[4] == 1.f / 3);
+    CHECK(y.dtype == runner::DType::float32);
+    CHECK(std::fabs(y.values[2] - 0.66524096) < 1e-6);
+    CHECK(y.values[4] == double{1.f / 3});
+}
+
+TEST_CASE("a file of another type is converted on request only") {
+    const Session session;
+    runner::write_npy(session.path("x.npy"), {{2, 3}, {1, 2, 3, 0, 0, 0}, runner::DType::float64});
+    const Outcome own = session.run("02_safe_softmax --input x.npy");
+    CHECK(own.exit_code == runner::kUsage);
+    CHECK_THAT(own.text, ContainsSubstring("takes float32 only") &&
+                             ContainsSubstring("--dtype float32 would convert it"));
+    const Outcome converted = session.run("02_safe_softmax --input x.npy --dtype float32");
+    INFO(converted.text);
+    CHECK(converted.exit_code == runner::kGood);
 }
 
 TEST_CASE("an unusable file is one clear line, not a crash") {
@@ -141,7 +154,11 @@ TEST_CASE("what makes no sense is answered with what would") {
     expect_usage_error("stages run 03 --shape 99999999999999x5", "ROWSxCOLS is wanted");
     expect_usage_error("stages run 03 --shape 4294967296x4294967296", "more elements");
     expect_usage_error("stages run 03 --out /proc/results", "not a folder that can be written to");
-    expect_usage_error("stages run 03 --dtype int8", "float32");
+    expect_usage_error("stages run 03 --dtype int8", "one of float32 float16 bfloat16 float64");
+    expect_usage_error("stages run 03 --variant split_row --shape 3x5 --dtype float16",
+                       "split_row: takes float32 only");
+    expect_usage_error("stages run 03 --dtype float32 --dtype float64",
+                       "float64 is taken by none of what was chosen");
     expect_usage_error("stages run 03 --device tpu", "cuda");
     expect_usage_error("stages run 03 --save-output y.npy", "--save-output needs");
     expect_usage_error("stages run 03 --input a.npy --shape 3x3", "exclude each other");

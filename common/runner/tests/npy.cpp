@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -67,8 +68,18 @@ TEST_CASE("float32 arrays of versions 1 to 3 are read as they were written") {
         const runner::Array array =
             read_npy(folder.write(npy(dictionary("<f4", "(2, 3)"), bytes_of(values), version)), 2);
         CHECK(array.shape == std::vector<int64_t>{2, 3});
-        CHECK(array.values == values);
+        CHECK(array.values == std::vector<double>(values.begin(), values.end()));
+        CHECK(array.dtype == runner::DType::float32);
     }
+}
+
+TEST_CASE("float64 arrays keep all their digits") {
+    const std::vector<double> values = {0.1, -1e300, 5e-324, -INFINITY, 1 + 0x1p-52, 0};
+    const std::string data(reinterpret_cast<const char*>(values.data()), values.size() * 8);
+    const Folder folder;
+    const runner::Array array = read_npy(folder.write(npy(dictionary("<f8", "(2, 3)"), data)), 2);
+    CHECK(array.values == values);
+    CHECK(array.dtype == runner::DType::float64);
 }
 
 TEST_CASE("float16 arrays are widened exactly") {
@@ -78,7 +89,8 @@ TEST_CASE("float16 arrays are widened exactly") {
     const Folder folder;
     const runner::Array array = read_npy(folder.write(npy(dictionary("<f2", "(2, 4)"), data)), 2);
     CHECK(array.values ==
-          std::vector<float>{1, -2, 65504, 0x1p-24f, -0.f, INFINITY, -INFINITY, 0x1.554p-2f});
+          std::vector<double>{1, -2, 65504, 0x1p-24, -0., INFINITY, -INFINITY, 0x1.554p-2});
+    CHECK(array.dtype == runner::DType::float16);
 }
 
 TEST_CASE("every unusable file gets one clear line") {
@@ -90,7 +102,8 @@ TEST_CASE("every unusable file gets one clear line") {
                ContainsSubstring("truncated"));
     CHECK_THAT(complaint(npy(dictionary("<f4", "(2, 3)"), six + "x")),
                ContainsSubstring("too many"));
-    CHECK_THAT(complaint(npy(dictionary("<f8", "(2, 3)"), six)), ContainsSubstring("'<f8'"));
+    CHECK_THAT(complaint(npy(dictionary("<i4", "(2, 3)"), six)),
+               ContainsSubstring("'<i4'") && ContainsSubstring("NumPy has no bfloat16"));
     CHECK_THAT(complaint(npy(dictionary(">f4", "(2, 3)"), six)),
                ContainsSubstring("float32 ('<f4')"));
     CHECK_THAT(complaint(npy(dictionary("|O", "(2, 3)"), six)), ContainsSubstring("'|O'"));
@@ -121,13 +134,20 @@ TEST_CASE("every unusable file gets one clear line") {
 
 TEST_CASE("what is written is read back, and a file that cannot be written says so") {
     const Folder folder;
-    const std::vector<float> values = {0.1f, 0.2f, NAN, -INFINITY, 5, 6};
+    const std::vector<double> values = {0.5, -2.25, NAN, -INFINITY, 5, 6};  // exact in every type
     const std::string path = folder.path / "y.npy";
-    runner::write_npy(path, {3, 2}, values);
-    const runner::Array array = read_npy(path, 2);
-    CHECK(array.shape == std::vector<int64_t>{3, 2});
-    CHECK(std::memcmp(array.values.data(), values.data(), values.size() * sizeof(float)) == 0);
-    CHECK((std::filesystem::file_size(path) - values.size() * sizeof(float)) % 64 ==
-          0);  // as the format asks
-    CHECK_THROWS_AS(runner::write_npy("/nowhere/y.npy", {3, 2}, values), FileError);
+    for (const runner::DType dtype : runner::all_dtypes()) {
+        INFO(name_of(dtype));
+        runner::write_npy(path, {{3, 2}, values, dtype});
+        const runner::Array array = read_npy(path, 2);
+        CHECK(array.shape == std::vector<int64_t>{3, 2});
+        CHECK(std::isnan(array.values[2]));
+        for (const size_t i : {0, 1, 3, 4, 5}) CHECK(array.values[i] == values[i]);
+        const runner::DType written =
+            dtype == runner::DType::bfloat16 ? runner::DType::float32 : dtype;
+        CHECK(array.dtype == written);
+        CHECK((std::filesystem::file_size(path) - values.size() * size_of(written)) % 64 ==
+              0);  // as the format asks
+    }
+    CHECK_THROWS_AS(runner::write_npy("/nowhere/y.npy", {{3, 2}, values}), FileError);
 }

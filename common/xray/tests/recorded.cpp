@@ -40,7 +40,7 @@ private:
 RecordedVariant variant(const std::string& name, double sectors) {
     return {"03_online_softmax",
             name,
-            "float32",
+            runner::DType::float32,
             {256, 1024},
             {{"k", "(1, 1, 1)", "(32, 1, 1)", {{"global_load_sectors", sectors}}}}};
 }

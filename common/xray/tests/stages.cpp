@@ -47,10 +47,13 @@ void expect_equal(const CountedVariant& counted, const Recording& recording) {
 TEST_CASE("a variant's declared traffic is what its kernels do") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            for (const runner::Shape shape : kShapes) {
-                const CountedVariant counted = count(stage.name, variant, shape);
-                INFO(page_of(counted, true));
-                CHECK(traffic_agrees(counted));
+            for (const runner::DType dtype : variant.dtypes) {
+                for (const runner::Shape shape : kShapes) {
+                    if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
+                    const CountedVariant counted = count(stage.name, variant, shape, dtype);
+                    INFO(page_of(counted, true));
+                    CHECK(traffic_agrees(counted));
+                }
             }
         }
     }
@@ -117,6 +120,7 @@ TEST_CASE("counts equal the counters recorded on an H200") {
     for (const runner::Shape shape : {kUsualShape, runner::Shape{10, 128256}}) {
         for (const runner::Stage& stage : runner::all_stages()) {
             for (const runner::Variant& variant : stage.variants) {
+                if (!runner::obstacle_of(variant, shape, runner::DType::float32).empty()) continue;
                 const CountedVariant counted = count(stage.name, variant, shape);
                 for (const Recording& recording : recordings) {
                     INFO(stage.name << "/" << variant.name << ", " << shape.rows << " x "
