@@ -249,9 +249,9 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
     }
     std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
     for (const auto& [cols, by_rows] : speedups) {
-        const auto cell = [&](int64_t rows) {
-            const auto found = by_rows.find(rows);
-            return found == by_rows.end() ? "-" : number(found->second, 2);
+        const auto cell = [&of_width = by_rows](int64_t rows) {
+            const auto found = of_width.find(rows);
+            return found == of_width.end() ? "-" : number(found->second, 2);
         };
         text += row_of({with_thousands(static_cast<double>(cols)), cell(4000), cell(10)});
     }

@@ -64,7 +64,7 @@ __host__ __device__ inline Verdict judge(double got, const Expected& wanted,
     verdict.wanted = wanted;
     verdict.unchecked = wanted.bound != wanted.bound;
     verdict.share = share_of_bound(got, wanted);
-    verdict.smallest_normal = reference.precision.smallest_normal();
+    verdict.smallest_normal = reference.precision.smallest_normal;
     return verdict;
 }
 

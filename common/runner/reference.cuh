@@ -25,35 +25,33 @@ struct Rules {
     DType dtype = DType::float32;
 };
 
-// Where a type's numbers end. Arithmetic on float16 and bfloat16 is done in float: it has float's
-// half_ulp and exp's range, and the result is rounded once more.
+// Where a type's numbers end; float32's, unless said otherwise. Arithmetic on float16 and bfloat16
+// is done in float: it has float's rounding and range, and the result is rounded once more.
 struct Precision {
     // Of the arithmetic.
-    double half_ulp;        // relative: the greatest error of one rounding
-    double smallest_term;   // its smallest subnormal number
-    double log_largest;     // of its largest number
-    double log_smallest;    // of half its smallest number: exp of anything less is 0
-    double log_normal;      // just above that of its smallest normal number
-    double reference_ulps;  // what the reference itself may be off, in half_ulp; 0: next to nothing
+    double half_ulp = 0x1p-24;          // the greatest error of one rounding, relative
+    double smallest_term = 0x1p-149;    // the smallest number
+    double log_largest = 88.722839;     // of the largest number
+    double log_smallest = -103.972077;  // of half the smallest: exp of anything less is 0
+    double log_normal = -87;            // just above that of the smallest normal number
+    double reference_ulps = 0;          // what the reference itself may be off, in half_ulp
 
     // Of the result.
-    bool narrow;        // rounded from float
-    int fraction_bits;  // behind the leading 1
-    double subnormal;   // the smallest
-    double overflow;    // from here on it rounds to infinity
-
-    __host__ __device__ double smallest_normal() const { return ldexp(subnormal, fraction_bits); }
+    bool narrow = false;     // rounded from float
+    int fraction_bits = 23;  // behind the leading 1
+    double subnormal = 0x1p-149;
+    double smallest_normal = 0x1p-126;
+    double overflow = 0x1.ffffffp127;  // from here on it rounds to infinity
 
     // The distance of the result's numbers around value.
     __host__ __device__ double ulp(double value) const {
-        if (fabs(value) < smallest_normal() || fabs(value) == INFINITY) return subnormal;
+        if (fabs(value) < smallest_normal || fabs(value) == INFINITY) return subnormal;
         return ldexp(1., ilogb(value) - fraction_bits);
     }
 };
 
 __host__ __device__ inline Precision precision_of(DType dtype) {
-    Precision precision{0x1p-24, 0x1p-149, 88.722839, -103.972077, -87,
-                        0,       false,    23,        0x1p-149,    0x1.ffffffp127};
+    Precision precision;
     switch (dtype) {
         case DType::float32:
             break;
@@ -61,6 +59,7 @@ __host__ __device__ inline Precision precision_of(DType dtype) {
             precision.narrow = true;
             precision.fraction_bits = 10;
             precision.subnormal = 0x1p-24;
+            precision.smallest_normal = 0x1p-14;
             precision.overflow = 65520;
             break;
         case DType::bfloat16:
@@ -70,11 +69,18 @@ __host__ __device__ inline Precision precision_of(DType dtype) {
             precision.overflow = 0x1.ffp127;
             break;
         case DType::float64:
-            // exp and log are good to an ulp on host and device. In softmax the numerator and
-            // the terms of the sum are off by 3 half ulps, the sum and the division add one each;
-            // a logarithm adds two of its own value.
-            return {0x1p-53, 0x1p-1074, 709.782713, -745.133219, -708,
-                    8,       false,     52,         0x1p-1074,   INFINITY};
+            precision.half_ulp = 0x1p-53;
+            precision.smallest_term = precision.subnormal = 0x1p-1074;
+            precision.smallest_normal = 0x1p-1022;
+            precision.log_largest = 709.782713;
+            precision.log_smallest = -745.133219;
+            precision.log_normal = -708;
+            precision.fraction_bits = 52;
+            precision.overflow = INFINITY;
+            // exp and log are good to an ulp on host and device. In softmax the numerator and the
+            // terms of the sum are off by 3 half ulps, the sum and the division add one each.
+            precision.reference_ulps = 8;
+            break;
     }
     return precision;
 }
@@ -174,6 +180,7 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
         static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
     const double log_cols = log(static_cast<double>(cols));
     double base = log_cols + serial_adds + log2(static_cast<double>(rules.threads_per_row)) + 8;
+    // The reference's own part; its logarithm is off by an ulp of itself.
     if (precision.reference_ulps > 0) base += precision.reference_ulps + 2 * log_cols;
     const double sum = row.sum + row.rest;
     return {row,

@@ -100,10 +100,9 @@ bool is_chosen(const Variant& variant, const RunOptions& options) {
     return options.variant.empty() || options.variant == variant.name;
 }
 
-// The types that are measured: those asked for, a file's own, or the one of all stages.
-std::vector<DType> measured_dtypes(const RunOptions& options, const std::optional<Array>& array) {
-    if (!options.dtypes.empty()) return options.dtypes;
-    return {array ? array->dtype : DType::float32};
+// The types that are measured: those asked for, or the one of all stages.
+std::vector<DType> measured_dtypes(const RunOptions& options) {
+    return options.dtypes.empty() ? std::vector<DType>{DType::float32} : options.dtypes;
 }
 
 // A variant's scratch and launch, with errors as exceptions.
@@ -234,8 +233,8 @@ private:
 
     // Unless told otherwise, a full run validates whatever type a variant takes.
     bool is_validated(const Variant& variant, DType dtype) const {
-        if (options_.dtypes.empty() && !array_ && !options_.quick) return takes(variant, dtype);
-        const std::vector<DType> measured = measured_dtypes(options_, array_);
+        if (options_.dtypes.empty() && !options_.quick) return takes(variant, dtype);
+        const std::vector<DType> measured = measured_dtypes(options_);
         return std::find(measured.begin(), measured.end(), dtype) != measured.end();
     }
 
@@ -387,7 +386,7 @@ private:
     }
 
     void measure_times(const std::vector<Shape>& shapes) {
-        const std::vector<DType> dtypes = measured_dtypes(options_, array_);
+        const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
         Table table(with_dtype(several, {{"variant", 16, Align::left},
                                          {"shape", several ? 14 : 16, Align::right},
@@ -492,7 +491,7 @@ private:
     }
 
     void measure_counts(const std::vector<Shape>& shapes) {
-        const std::vector<DType> dtypes = measured_dtypes(options_, array_);
+        const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
         Table table(with_dtype(several, {{"variant", 16, Align::left},
                                          {"shape", 14, Align::right},
@@ -592,7 +591,7 @@ private:
     void save_output() const {
         const Case one = validation_cases(options_, array_).front();
         const Variant& variant = *chosen_.front();
-        const DType dtype = measured_dtypes(options_, array_).front();
+        const DType dtype = measured_dtypes(options_).front();
         const DeviceArray y = output_of(variant, input_of(one, dtype), one.shape);
         std::vector<int64_t> shape = {one.shape.rows, one.shape.cols};
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
@@ -643,12 +642,24 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
     }
 }
 
+// A file is taken as the type it has or, where no variant that was chosen takes that, as float32.
+DType dtype_of_file(const Array& array, const std::vector<const Stage*>& stages,
+                    const RunOptions& options) {
+    for (const Stage* stage : stages) {
+        for (const Variant& variant : stage->variants) {
+            if (is_chosen(variant, options) && takes(variant, array.dtype)) return array.dtype;
+        }
+    }
+    std::printf("%s: %s, taken as float32\n\n", options.input_file.c_str(), name_of(array.dtype));
+    return DType::float32;
+}
+
 // Each shape and type that was asked for must be taken by some variant that was chosen.
 void check_taken(const std::vector<const Stage*>& stages, const RunOptions& options,
                  const std::optional<Array>& array) {
     std::vector<Shape> shapes = options.shapes;
     if (array) shapes = {{array->shape[0], array->shape[1]}};
-    for (const DType dtype : measured_dtypes(options, array)) {
+    for (const DType dtype : measured_dtypes(options)) {
         const auto reason_of = [&](const Variant& variant, const Shape* shape) {
             if (shape != nullptr || !takes(variant, dtype))
                 return obstacle_of(variant, shape == nullptr ? Shape{1, 1} : *shape, dtype);
@@ -672,8 +683,6 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
                     words += " and " + std::to_string(variants.size() - 1) + " more";
                 words += ": " + reason;
             }
-            if (array && options.dtypes.empty())
-                words += " (it is the file's own type; --dtype float32 would convert it)";
             throw UsageError(words);
         };
         if (shapes.empty()) check(nullptr);
@@ -746,7 +755,7 @@ void require_taken(const Variant& variant, Shape shape, DType dtype) {
                      obstacle);
 }
 
-ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
+ExitCode run(const std::vector<Stage>& all, RunOptions options) {
     std::vector<const Stage*> stages;
     for (const std::string& word : options.stages) stages.push_back(&find_stage(all, word));
     if (stages.empty()) {
@@ -757,6 +766,7 @@ ExitCode run(const std::vector<Stage>& all, const RunOptions& options) {
     if (!options.input_file.empty()) {
         array = read_npy(options.input_file, 2);
         if (array->values.empty()) throw FileError(options.input_file + ": it holds no elements");
+        if (options.dtypes.empty()) options.dtypes = {dtype_of_file(*array, stages, options)};
     }
 
     check_taken(stages, options, array);

@@ -24,7 +24,7 @@ struct RunOptions {
     std::string variant;              // empty for all
     bool quick = false;
     std::vector<Shape> shapes;  // empty for the course's own
-    std::vector<DType> dtypes;  // empty: a file's own, or float32; and each, for validation
+    std::vector<DType> dtypes;  // empty: float32, or a file's own; a full run validates all
     std::vector<Input> inputs;  // empty for all
     std::string input_file;     // a .npy file instead of named inputs
     std::string save_output;    // a .npy file for the result
@@ -34,7 +34,7 @@ struct RunOptions {
 
 // Runs the chosen stages of `all`, in order, printing to standard output. Throws UsageError,
 // FileError, CudaError; returns kGood or kWrong.
-ExitCode run(const std::vector<Stage>& all, const RunOptions& options);
+ExitCode run(const std::vector<Stage>& all, RunOptions options);
 
 // The stage of `all` that `word` means: 3, 03, online, online_softmax, 03_online_softmax.
 // UsageError lists them.

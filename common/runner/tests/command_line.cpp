@@ -127,16 +127,20 @@ TEST_CASE("one's own logits go in and results come out") {
     CHECK(y.values[4] == double{1.f / 3});
 }
 
-TEST_CASE("a file of another type is converted on request only") {
+TEST_CASE("a file of a type that nobody takes is converted, and one may ask for any") {
     const Session session;
-    runner::write_npy(session.path("x.npy"), {{2, 3}, {1, 2, 3, 0, 0, 0}, runner::DType::float64});
-    const Outcome own = session.run("02_safe_softmax --input x.npy");
-    CHECK(own.exit_code == runner::kUsage);
-    CHECK_THAT(own.text, ContainsSubstring("takes float32 only") &&
-                             ContainsSubstring("--dtype float32 would convert it"));
-    const Outcome converted = session.run("02_safe_softmax --input x.npy --dtype float32");
-    INFO(converted.text);
-    CHECK(converted.exit_code == runner::kGood);
+    for (const runner::DType dtype : {runner::DType::float16, runner::DType::float64}) {
+        runner::write_npy(session.path("x.npy"), {{2, 3}, {1, 2, 3, 0, 0, 0}, dtype});
+        const Outcome converted = session.run("02_safe_softmax --input x.npy");
+        INFO(converted.text);
+        CHECK(converted.exit_code == runner::kGood);
+        CHECK_THAT(converted.text,
+                   ContainsSubstring(name_of(dtype) + std::string(", taken as float32")));
+        const Outcome refused =
+            session.run("02_safe_softmax --input x.npy --dtype " + std::string(name_of(dtype)));
+        CHECK(refused.exit_code == runner::kUsage);
+        CHECK_THAT(refused.text, ContainsSubstring("takes float32 only"));
+    }
 }
 
 TEST_CASE("an unusable file is one clear line, not a crash") {

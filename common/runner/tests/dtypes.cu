@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -295,7 +297,7 @@ TEST_CASE("named inputs are what they are called in every type") {
                 continue;
             }
             const double y = std::exp(x);
-            CHECK(y < precision.smallest_normal());
+            CHECK(y < precision.smallest_normal);
             CHECK(y > precision.subnormal / 2);
         }
         CHECK(zeros == shape.rows);
@@ -359,6 +361,16 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
         std::filesystem::temp_directory_path() / ("dtypes_test_" + std::to_string(getpid()));
     options.out = folder;
     options.shapes = {{3, 2000}};
+    options.dtypes = {DType::float16, DType::float64};
+    CHECK(run({stage}, options) == kGood);
+    std::ifstream file(folder / "99_everything.json");
+    std::stringstream records;
+    records << file.rdbuf();
+    for (const char* wanted : {"\"dtype\": \"float16\"", "\"bytes\": 24000",
+                               "\"dtype\": \"float64\"", "\"bytes\": 96000"})
+        CHECK_THAT(records.str(), ContainsSubstring(wanted));
+    CHECK_THAT(records.str(), !ContainsSubstring("narrow"));
+    options.dtypes.clear();
     CHECK(run({stage}, options) == kGood);
     options.variant = "narrow";
     CHECK_THROWS_WITH(run({stage}, options), ContainsSubstring("more than 1024 columns"));
