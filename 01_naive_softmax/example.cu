@@ -12,7 +12,9 @@ int main() {
     if (status == cudaSuccess) {
         cudaMemcpy(device, row, sizeof(row), cudaMemcpyHostToDevice);
         status = naive_softmax::block_per_row(device, device, 1, cols, nullptr);  // in place
-        cudaMemcpy(row, device, sizeof(row), cudaMemcpyDeviceToHost);
+        if (status == cudaSuccess) {
+            status = cudaMemcpy(row, device, sizeof(row), cudaMemcpyDeviceToHost);
+        }
         cudaFree(device);
     }
     if (status != cudaSuccess) return std::fprintf(stderr, "%s\n", cudaGetErrorString(status)), 1;

@@ -63,14 +63,17 @@ struct LogSoftmax {
 
 // How many elements a thread loads before it uses the first: that many loads wait for memory
 // together. y may be x, so the compiler must not move a load before an earlier store by itself.
-constexpr int kAtOnce = 8;
+inline constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor is to hold at once. All that the large GPUs can, which leaves each
-// thread 32 registers; others can hold fewer, and there it is left to the compiler.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
-constexpr int kResident = 2048;
+// Threads that a multiprocessor can hold at once; to have them all, a thread may use 32 registers, or
+// 42, or 64.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+inline constexpr int kResident = 2048;
+#elif __CUDA_ARCH__ >= 800
+inline constexpr int kResident = 1536;
 #else
-constexpr int kResident = 1024;
+inline constexpr int kResident = 1024;
 #endif
 
 // Whether a column of a batch is still in the row: in whole batches always, without a comparison.
@@ -156,7 +159,7 @@ inline int threads_for(int64_t cols) {
     return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
 }
 
-constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+inline constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
 
 template <class Output>
 cudaError_t launch_block_per_row(const float* x, float* y, int64_t rows, int64_t cols,

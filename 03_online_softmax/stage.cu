@@ -46,7 +46,10 @@ runner::Stage describe_03_online_softmax() {
                                          call.stream);
     };
     split_row.threads_per_row = [](Shape shape, DType) {
-        return online_softmax::split(shape.rows, shape.cols).blocks * online_softmax::kSliceThreads;
+        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
+        return cut.wait == online_softmax::Wait::nobody
+                   ? online_softmax::threads_for(shape.cols)
+                   : cut.blocks * online_softmax::kSliceThreads;
     };
     split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);

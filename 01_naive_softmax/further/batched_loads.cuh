@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 01_naive_softmax/further/batched_loads, version 1.0
 //
-// The same block per row, with eight loads of each thread in flight instead of one.
+// The same block per row, with eight loads of each thread in flight in both loops.
 //   new here   all loads of a batch come before its first use; a wide row gets more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
 //   accepts    rows x cols floats, row-major; y may be x; overflows as the lesson does
@@ -14,14 +14,17 @@ namespace naive_softmax {
 
 // How many elements a thread loads before it uses the first: that many loads wait for memory
 // together. y may be x, so the compiler must not move a load before an earlier store by itself.
-constexpr int kAtOnce = 8;
+inline constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor is to hold at once. All that the large GPUs can, which leaves each
-// thread 32 registers; others can hold fewer, and there it is left to the compiler.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
-constexpr int kResident = 2048;
+// Threads that a multiprocessor can hold at once; to have them all, a thread may use 32 registers, or
+// 42, or 64.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+inline constexpr int kResident = 2048;
+#elif __CUDA_ARCH__ >= 800
+inline constexpr int kResident = 1536;
 #else
-constexpr int kResident = 1024;
+inline constexpr int kResident = 1024;
 #endif
 
 // Whether a column of a batch is still in the row: in whole batches always, without a comparison.
@@ -96,6 +99,8 @@ inline int threads_for(int64_t cols) {
     return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
 }
 
+inline constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+
 // Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
 // cudaErrorInvalidValue for a null pointer or a negative size.
 inline cudaError_t batched_loads(const float* x, float* y, int64_t rows, int64_t cols,
@@ -103,7 +108,6 @@ inline cudaError_t batched_loads(const float* x, float* y, int64_t rows, int64_t
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
     const int threads = threads_for(cols);
     const auto kernel = threads == 128   ? batched_loads_kernel<128>
                         : threads == 256 ? batched_loads_kernel<256>

@@ -4,7 +4,8 @@
 //
 // Few long rows: one block per row would leave most of the GPU idle, so many blocks share a row.
 //   new here   blocks that exchange their (m, d) in one launch, as a cluster or as a whole grid
-//   traffic    1 read + 1 write per element: a block keeps its slice of x while it waits
+//   traffic    1 read + 1 write per element as far as the blocks can keep their slices of x while
+//              they wait; what does not fit is read again
 //   accepts    rows x cols floats, row-major; y may be x; scratch where the whole grid waits
 //   needs      CUDA 12; clusters need compute capability 9.0, below it the whole grid waits
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
@@ -17,9 +18,9 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 namespace online_softmax {
 
-constexpr int kSliceThreads = 512;
-constexpr int kBatch = kAtOnce * kSliceThreads;  // elements that a block loads at once
-constexpr int kLargestCluster = 16;
+inline constexpr int kSliceThreads = 512;
+inline constexpr int kBatch = kAtOnce * kSliceThreads;  // elements that a block loads at once
+inline constexpr int kLargestCluster = 16;              // that any GPU offers
 
 // The sets of all lanes as one, in every lane.
 __device__ inline Normalizer warp_normalizer(Normalizer mine) {
@@ -32,8 +33,8 @@ __device__ inline Normalizer warp_normalizer(Normalizer mine) {
 }
 
 // The sets of all threads of a block of kSliceThreads as one, in every thread. cub::BlockReduce
-// lets one thread merge what the warps found, one after another; these merges are slow enough that
-// the detour over a second round of shuffles saves 1 us of 8 at 10 x 32000.
+// lets one thread merge what the warps found, one after another; where a block has little else to
+// do, the detour over a second round of shuffles pays.
 __device__ inline Normalizer slice_normalizer(Normalizer mine) {
     constexpr int kWarps = kSliceThreads / 32;
     __shared__ Normalizer warps[kWarps];
@@ -89,6 +90,8 @@ __global__ void __launch_bounds__(kSliceThreads)
         for (float& element : held[b]) element = output(element);
         store<kSliceThreads>(y_slice + b * kBatch, part(left, b), held[b]);
     }
+#else
+    __trap();  // never launched: see largest_cluster
 #endif
 }
 
@@ -160,8 +163,9 @@ __global__ void __launch_bounds__(kSliceThreads, 2)
 }
 
 // How the rows are cut.
+enum class Wait { nobody, cluster, grid };  // for whom a row's blocks wait
 struct Split {
-    bool cluster;          // a row's blocks wait for each other as a cluster, else as a whole grid
+    Wait wait;
     int64_t blocks;        // per row
     int64_t slice_cols;    // of each block but a row's last, which may have fewer
     int64_t rows_at_once;  // in one launch
@@ -175,15 +179,40 @@ inline int64_t device_attribute(cudaDeviceAttr attribute) {
     return value;
 }
 
+// Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
+// kernel was compiled for GPUs that have none.
+inline int64_t largest_cluster() {
+    const auto kernel = cluster_per_row_kernel<2, Softmax>;
+    cudaFuncAttributes compiled{};
+    if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
+    if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90)
+        return 0;
+    // More than 8 must be asked for.
+    for (const auto each :
+         {cluster_per_row_kernel<1, Softmax>, cluster_per_row_kernel<2, Softmax>}) {
+        if (cudaFuncSetAttribute(each, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
+            cudaSuccess) {
+            return 0;
+        }
+    }
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(kLargestCluster);
+    config.blockDim = dim3(kSliceThreads);
+    int blocks = 0;
+    if (cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) return 0;
+    return std::min(blocks, kLargestCluster);
+}
+
 // A cluster where it can hold the row; otherwise as many blocks as fit on the GPU at once, but none
-// with less than a batch. Deterministic for a shape and a GPU.
+// with less than a batch; and one block where there are so many rows. The same for a shape on every
+// call with the same current device.
 inline Split split(int64_t rows, int64_t cols) {
     const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
     Split cut{};
-    cut.batches = cols <= kLargestCluster * kBatch ? 1 : 2;
-    cut.cluster =
-        cols <= kLargestCluster * kBatch * 2 && device_attribute(cudaDevAttrClusterLaunch) != 0;
-    if (cut.cluster) {
+    const int64_t largest = cols <= kLargestCluster * kBatch * 2 ? largest_cluster() : 0;
+    cut.batches = cols <= largest * kBatch ? 1 : 2;
+    if (cols <= largest * kBatch * 2) {
+        cut.wait = Wait::cluster;
         cut.blocks = divided(cols, cut.batches * kBatch);
         cut.rows_at_once = 65535;  // of a grid's y
     } else {
@@ -191,25 +220,26 @@ inline Split split(int64_t rows, int64_t cols) {
         cut.batches = 3;  // as many as 64 registers have room for
         cut.blocks = std::min(at_once / std::max<int64_t>(1, rows), divided(cols, kBatch));
         cut.blocks = std::max<int64_t>(1, cut.blocks);
+        cut.wait = cut.blocks == 1 ? Wait::nobody : Wait::grid;
         cut.rows_at_once = std::max<int64_t>(1, at_once / cut.blocks);
     }
-    constexpr int64_t kLine = 32;  // floats: no two blocks write to one line of a cache
+    constexpr int64_t kLine = 32;  // floats: slices begin on a line of the cache where rows do
     cut.slice_cols = divided(divided(cols, cut.blocks), kLine) * kLine;
     cut.blocks = divided(cols, cut.slice_cols);
     return cut;
 }
 
-// Bytes of scratch that split_row needs for this shape: none where clusters do.
+// Bytes of scratch that split_row needs for this shape on the current device: none for clusters.
 inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     const Split cut = split(rows, cols);
-    return cut.cluster ? 0 : static_cast<size_t>(rows * cut.blocks) * sizeof(Normalizer);
+    if (cut.wait != Wait::grid) return 0;
+    return static_cast<size_t>(std::min(rows, cut.rows_at_once) * cut.blocks) * sizeof(Normalizer);
 }
 
 template <int kBatches>
 cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t cols,
                                    int64_t slice_cols, cudaStream_t stream) {
-    const auto kernel = cluster_per_row_kernel<kBatches, Softmax>;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {grid.x, 1, 1};
@@ -219,12 +249,8 @@ cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t 
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    if (grid.x > 8) {  // more than every GPU with clusters has
-        const cudaError_t error =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-        if (error != cudaSuccess) return error;
-    }
-    return cudaLaunchKernelEx(&config, kernel, x, y, cols, slice_cols);
+    return cudaLaunchKernelEx(&config, cluster_per_row_kernel<kBatches, Softmax>, x, y, cols,
+                              slice_cols);
 }
 
 template <int kBatches>
@@ -235,8 +261,9 @@ cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, di
     constexpr int64_t kReserved = 2048;  // by the system and for the kernel's own variables
     const int64_t room =
         device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - kReserved;
+    const int64_t fitting = std::max<int64_t>(0, room / kBatchBytes);
     const int64_t wanted = (slice_cols + kBatch - 1) / kBatch - kBatches;
-    const int64_t batches = std::max<int64_t>(0, std::min(wanted, room / kBatchBytes));
+    const int64_t batches = std::max<int64_t>(0, std::min(wanted, fitting));
 
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeCooperative;
@@ -248,9 +275,10 @@ cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, di
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
+    // The same for all shapes: another host thread may be about to launch the kernel.
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(config.dynamicSmemBytes));
+                             static_cast<int>(fitting * kBatchBytes));
     if (error != cudaSuccess) return error;
     return cudaLaunchKernelEx(&config, kernel, x, y, slices, cols, slice_cols, batches);
 }
@@ -262,27 +290,29 @@ inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t col
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    const Split cut = split(rows, cols);
+    if (cut.wait == Wait::nobody) return block_per_row(x, y, rows, cols, stream);
     const size_t needed = split_row_workspace_bytes(rows, cols);
     if (workspace_bytes < needed || (needed > 0 && workspace == nullptr)) {
         return cudaErrorInvalidValue;
     }
-    const Split cut = split(rows, cols);
-    auto* slices = static_cast<Normalizer*>(workspace);
+    auto* slices = static_cast<Normalizer*>(workspace);  // one launch after the other uses them
     cudaError_t error = cudaSuccess;
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
         const dim3 grid(static_cast<unsigned>(cut.blocks),
                         static_cast<unsigned>(std::min(rows - row, cut.rows_at_once)));
         const float* x_row = x + row * cols;
         float* y_row = y + row * cols;
-        if (!cut.cluster) {
-            error = launch_grid_per_row<3>(x_row, y_row, slices + row * cut.blocks, grid, cols,
-                                           cut.slice_cols, stream);
+        if (cut.wait == Wait::grid) {
+            error =
+                launch_grid_per_row<3>(x_row, y_row, slices, grid, cols, cut.slice_cols, stream);
         } else if (cut.batches == 1) {
             error = launch_cluster_per_row<1>(x_row, y_row, grid, cols, cut.slice_cols, stream);
         } else {
             error = launch_cluster_per_row<2>(x_row, y_row, grid, cols, cut.slice_cols, stream);
         }
     }
+    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
     return error;
 }
 

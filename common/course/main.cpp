@@ -3,6 +3,7 @@
 // is that stage's own program and takes the flags of `run`.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -115,6 +116,7 @@ ExitCode readme_verb(bool check_only) {
     for (const course::StaleReadme& readme : stale) {
         std::printf("%s %s\n", check_only ? "stale:" : "written:", readme.path.c_str());
         if (check_only) continue;
+        std::filesystem::create_directories(readme.path.parent_path());
         std::ofstream file(readme.path);
         file << readme.text;
         if (!file.flush()) throw FileError(readme.path.string() + ": cannot be written");

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
@@ -20,6 +22,9 @@ namespace {
 using nlohmann::json;
 using runner::number;
 using xray::AccessKind;
+
+// Makes a generated part by its name; nothing for a name it does not know.
+using PartMaker = std::function<std::optional<std::string>(const std::string&)>;
 
 constexpr const char* kGpu = "NVIDIA H200";
 
@@ -122,6 +127,29 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     return text;
 }
 
+// The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
+// and with nothing in them that differs from one machine or day to another.
+std::string counted_records(const runner::Stage& stage) {
+    const runner::Shape shape = xray::kUsualShape;
+    nlohmann::ordered_json document = {{"schema", 1}, {"records", json::array()}};
+    for (const runner::Variant& variant : stage.variants) {
+        const runner::Traffic counted = xray::count(stage.name, variant, shape).traffic();
+        document["records"].push_back({{"stage", stage.name},
+                                       {"variant", variant.name},
+                                       {"role", "ours"},
+                                       {"op", runner::name_of(variant.operation)},
+                                       {"backend", "cpu"},
+                                       {"dtype", "float32"},
+                                       {"rows", shape.rows},
+                                       {"cols", shape.cols},
+                                       {"declared_loads_per_element", variant.traffic.loads},
+                                       {"declared_stores_per_element", variant.traffic.stores},
+                                       {"loads_per_element", counted.loads},
+                                       {"stores_per_element", counted.stores}});
+    }
+    return document.dump(1) + "\n";
+}
+
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
     constexpr double kSector = 32;
@@ -129,7 +157,8 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
         "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
         "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
-        "passes both and counts twice.\n\n";
+        "passes both and counts twice. What is still in the L2 when the kernel ends is not counted "
+        "as written.\n\n";
     text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
                      "written to DRAM"});
     for (const xray::Recording& recording : recordings) {
@@ -156,8 +185,12 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 
 std::string stamp(const json& document) {
     const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
+    std::string tools;
+    for (const char* tool : {"torch", "triton", "cudnn"}) {
+        if (document.contains(tool)) tools += std::string(", ") + tool + " " + text(tool);
+    }
     return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +
-           ", nvcc " + text("nvcc") + ", commit " + text("commit") + ", " +
+           ", nvcc " + text("nvcc") + tools + ", commit " + text("commit") + ", " +
            text("date").substr(0, 10) + ".\n";
 }
 
@@ -166,13 +199,15 @@ bool shown(int64_t cols) {
     return cols == 1000 || cols == 4000 || cols == 32000 || cols == 128256 || cols == 1000000;
 }
 
-// The time in which the roof's bandwidth would deliver every access that the lesson claims.
-double expected_us(const runner::Traffic& traffic, const json& record) {
-    const double elements = record.at("rows").get<double>() * record.at("cols").get<double>();
-    const auto dtype = runner::dtype_named(record.at("dtype"));
-    const double bytes =
-        (traffic.loads + traffic.stores) * elements * static_cast<double>(size_of(dtype.value()));
-    return bytes / record.at("roof_gbps").get<double>() / 1e3;
+// The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
+// if every access went to memory.
+double expected_us(const runner::Variant& variant, const json& record) {
+    const double roof_us =
+        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
+    const double empty_us = record.at("us_empty");
+    const double roof_accesses = variant.operation == runner::Operation::log_sum_exp ? 1 : 2;
+    const double accesses = variant.traffic.loads + variant.traffic.stores;
+    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
 }
 
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
@@ -189,7 +224,7 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
         if (variant == stage.variants.end()) continue;
         const double speedup = record.value("speedup", 0.0);
         text += row_of(
-            {"`" + name + "`", shape_text(record), number(expected_us(variant->traffic, record), 1),
+            {"`" + name + "`", shape_text(record), number(expected_us(*variant, record), 1),
              number(record.at("us_median").get<double>(), 1),
              number(record.at("gbps").get<double>(), 0),
              number(record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(), 2),
@@ -276,6 +311,41 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     return text + stamp(document);
 }
 
+// What each stage's fastest softmax reaches, at a few shapes.
+std::string speeds_part(const std::filesystem::path& folder,
+                        const std::vector<runner::Stage>& stages) {
+    const std::vector<runner::Shape> shapes = {
+        {4000, 1000}, {4000, 4000}, {4000, 128256}, {10, 128256}, {10, 1000000}};
+    std::vector<std::string> titles = {"GB/s (of the copy)"};
+    for (const runner::Shape shape : shapes) titles.push_back(shape_text(shape.rows, shape.cols));
+    std::string text = head_of(titles);
+    json document;
+    for (const runner::Stage& stage : stages) {
+        document = json::parse(read_file(folder / (stage.name + ".json")));
+        std::vector<std::string> row = {"[" + stage.name + "](" + stage.name + ")"};
+        for (const runner::Shape shape : shapes) {
+            const json* best = nullptr;
+            for (const json& record : document.at("records")) {
+                const bool here = record.at("op") == "softmax" && record.at("role") == "ours" &&
+                                  record.at("rows") == shape.rows &&
+                                  record.at("cols") == shape.cols && record.contains("us_median");
+                if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
+                    best = &record;
+            }
+            if (best == nullptr) {
+                row.emplace_back("-");
+                continue;
+            }
+            const double gbps = best->at("gbps");
+            row.push_back(number(gbps, 0) + " (" +
+                          number(gbps / best->at("roof_gbps").get<double>(), 2) + ") `" +
+                          best->at("variant").get<std::string>() + "`");
+        }
+        text += row_of(row);
+    }
+    return text + stamp(document);
+}
+
 }  // namespace
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
@@ -284,19 +354,38 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     const std::vector<xray::Recording> recordings =
         xray::read_recordings((folder / "ncu.json").string());
     std::vector<StaleReadme> stale;
-    for (const runner::Stage& stage : stages) {
-        const std::filesystem::path path = repository / stage.name / "README.md";
+    const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         const std::string before = read_file(path);
         const std::string after = with_generated_parts(before, [&](const std::string& name) {
-            if (name == "xray") return xray_part(stage, recordings);
-            if (name == "bytes") return bytes_part(stage, recordings);
-            if (name == "measured") return measured_part(folder, stage);
-            if (name == "paper") return paper_part(folder, stage);
-            if (name == "peers") return peers_part(folder, stage);
+            const std::optional<std::string> text = part(name);
+            if (text) return *text;
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper and peers");
+                                     "'; there are xray, bytes, measured, paper and peers, and in "
+                                     "the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
+    };
+    bring_up_to_date(repository / "README.md",
+                     [&](const std::string& name) -> std::optional<std::string> {
+                         if (name == "speeds") return speeds_part(folder, stages);
+                         return std::nullopt;
+                     });
+    for (const runner::Stage& stage : stages) {
+        bring_up_to_date(repository / stage.name / "README.md",
+                         [&](const std::string& name) -> std::optional<std::string> {
+                             if (name == "xray") return xray_part(stage, recordings);
+                             if (name == "bytes") return bytes_part(stage, recordings);
+                             if (name == "measured") return measured_part(folder, stage);
+                             if (name == "paper") return paper_part(folder, stage);
+                             if (name == "peers") return peers_part(folder, stage);
+                             return std::nullopt;
+                         });
+
+        const std::filesystem::path counts =
+            repository / "common/recorded/cpu_device" / (stage.name + ".json");
+        const std::string counted = counted_records(stage);
+        if (!std::filesystem::exists(counts) || read_file(counts) != counted)
+            stale.push_back({counts, counted});
     }
     return stale;
 }

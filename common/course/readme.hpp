@@ -10,14 +10,15 @@
 
 namespace course {
 
-// A README whose generated parts are not what they would be if written now.
+// A README whose generated parts are not what they would be if written now; or a stage's counts under
+// common/recorded/cpu_device, which the pictures show.
 struct StaleReadme {
     std::filesystem::path path;
     std::string text;  // as it should be
 };
 
-// Looks at README.md in the folder of each stage. std::runtime_error for a marker that does not close or
-// that names no known part.
+// Looks at the repository's README.md and at that of each stage. std::runtime_error for a marker that
+// does not close or that names no known part.
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages);
 

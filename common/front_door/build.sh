@@ -10,9 +10,16 @@ has_ninja_files() {
     [[ -e $build/build.ninja ]] && grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"
 }
 
-# The build itself calls cmake again when a CMakeLists.txt changes; it cannot see Catch2 arrive.
+# The build itself calls cmake again when a CMakeLists.txt changes; it cannot see Catch2 or what draws
+# pictures arrive.
 is_configured() {
-    has_ninja_files && ! { [[ $verb == test ]] && grep -q '^Catch2_DIR:.*NOTFOUND$' "$build/CMakeCache.txt"; }
+    local awaited=none
+    has_ninja_files || return
+    case $verb in
+        test) awaited=Catch2_DIR ;;
+        plot | compare | readme) [[ $(missing_in plot) ]] || awaited='(GNUPLOT_IOSTREAM_INCLUDE_DIR|BOOST_IOSTREAMS_LIBRARY)' ;;
+    esac
+    ! grep -qE "^$awaited:.*NOTFOUND$" "$build/CMakeCache.txt"
 }
 
 configure() {

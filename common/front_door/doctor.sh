@@ -78,6 +78,7 @@ doctor() {
     describe_needs "Needed by test" test
     describe_needs "Needed by debug" debug
     describe_needs "Needed by lint" lint
+    describe_needs "Wanted for pictures (without: their scripts and numbers)" plot
     describe_gpu
 
     printf '\nDevice\n'
@@ -90,6 +91,7 @@ doctor() {
     describe_cure "\`./stages test\`" test
     describe_cure "\`./stages debug\`" debug
     describe_cure "\`./stages lint\`" lint
+    describe_cure "\`./stages plot\`" plot
     if [[ $reason == nvcc* && -n $(list_gpus) ]]; then
         printf '\nA GPU without a compiler for it. Get the CUDA toolkit (%s or newer; not the driver again):\n' "$oldest_cuda"
         printf '    https://developer.nvidia.com/cuda-downloads\n'

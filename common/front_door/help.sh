@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example xray ncu debug readme doctor lint"
+readonly verbs="run test list header example plot compare xray ncu debug readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -13,10 +13,12 @@ usage: ./stages VERB [STAGE...] [flags]
   list     the stages and their variants
   header   print a stage as one self-contained header
   example  run the smallest program that uses a stage
+  plot     draw what was measured, or what is recorded of an NVIDIA H200
+  compare  two folders of records, time by time: what got faster or slower
   xray     count what kernels touch: sectors, bank conflicts, races
   ncu      record a GPU's own counters, with Nsight Compute
   debug    stop in gdb inside one thread of a kernel
-  readme   write the figures of the lessons from what is recorded and counted
+  readme   write the lessons' figures and pictures from what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
 
@@ -45,8 +47,10 @@ help_for() {
         run) echo "usage: ./stages run [STAGE...] [flags]
 Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
-alone builds fastest.
+alone builds fastest. At the end pictures of the records are drawn into a folder
+\`pictures\` beside them (without gnuplot: their scripts and numbers).
 
+  --no-plot           no pictures
   --peers             then times the stages beside what one would use instead, in
                       turn: NVIDIA/online-softmax's kernels and, where they are
                       installed, cuDNN, PyTorch (eager, compiled) and Triton.
@@ -63,6 +67,16 @@ The stages in order, with their variants." ;;
 Prints a stage as one self-contained header that needs CUDA and CUB only." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu, the smallest program with its header." ;;
+        plot) echo "usage: ./stages plot [STAGE...] [flags]
+Draws each stage's variants, peers, times and traffic, and all stages in one picture,
+from the records in results/ or, where no GPU was timed, from what is recorded of an
+NVIDIA H200. Beside each picture lie its numbers (.csv) and a script (.gp): change it,
+then \`gnuplot NAME.gp\` in that folder draws it again. Installs gnuplot, if it may." ;;
+        compare) echo "usage: ./stages compare A B [flags]
+Two folders of records, such as those of before and after a change. A difference
+counts where the medians are more than 2 % apart and the intervals from the 10th to
+the 90th percentile do not overlap; counts have to be the same. The peers' files are
+left out. Exit status 0 also where something is slower." ;;
         xray) echo "usage: ./stages xray [STAGE...] [flags]
 Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named." ;;
@@ -78,8 +92,8 @@ line, in thread T of block B: numbers (x runs fastest) or x,y,z; 0 unless told.
   --shape ROWSxCOLS   default: 256x1024
   --batch COMMAND     what gdb is to do before it leaves; may be repeated" ;;
         readme) echo "usage: ./stages readme [--check]
-Writes the generated parts of the stages' READMEs anew, from common/recorded and
-from the x-ray's counts." ;;
+Writes the generated parts of the stages' READMEs and their pictures anew, from
+common/recorded and from the x-ray's counts." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where
@@ -90,10 +104,12 @@ clang-format and shellcheck on the sources, clang-tidy on the CPU build.
     esac
     flags
     # The program knows its own flags best; before its first build there is nothing to ask.
-    local program=$root/build/cpu/stages
-    [[ -x $program ]] || program=$root/build/cuda/stages
+    local name=stages program
+    [[ ! $1 =~ ^(plot|compare)$ ]] || name=plot
+    program=$root/build/cpu/$name
+    [[ -x $program ]] || program=$root/build/cuda/$name
     case $1 in
-        run | list | header | xray | ncu | readme)
+        run | list | header | plot | compare | xray | ncu | readme)
             echo
             if [[ -x $program ]]; then
                 "$program" "$1" --help

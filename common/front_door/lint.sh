@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Layout and usual mistakes: clang-format on the sources, shellcheck on the scripts, and clang-tidy
-# on what the CPU build compiles, for there every kernel is plain C++.
+# Layout and usual mistakes: clang-format on the sources, shellcheck on the scripts, dead links in the
+# READMEs, and clang-tidy on what the CPU build compiles, for there every kernel is plain C++.
 
 # The files of the checkout (also those not yet added to git) that match some patterns.
 sources() {
@@ -30,6 +30,18 @@ check_format() {
 check_scripts() {
     (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run common/testing/*.sh \
         common/testing/front_door/*.sh common/course/tests/*.sh)
+}
+
+# Names the links of the READMEs, pictures among them, that lead to no file.
+check_links() {
+    local file target good=yes
+    while IFS=: read -r file target; do
+        target=${target%%#*}
+        [[ -n $target && $target != *://* && ! -e $root/$(dirname "$file")/$target ]] || continue
+        echo "$file: the link to $target leads nowhere"
+        good=
+    done < <(cd "$root" && sources '*.md' | xargs grep -oHE '\]\([^) ]+\)' | sed -E 's/\]\((.*)\)$/\1/')
+    [[ $good ]]
 }
 
 # clang reads g++'s command lines, but for the flags that instrument kernels and its own -Werror.
@@ -67,6 +79,7 @@ lint() {
 
     check_format $action || failed+=(clang-format)
     check_scripts || failed+=(shellcheck)
+    check_links || failed+=(links)
     build translated
     check_mistakes || failed+=(clang-tidy)
     if ((${#failed[@]} > 0)); then

@@ -7,7 +7,7 @@
 #   command:NAME,OTHER[:VERSION]   one of these programs (from that version on)
 #   header:PATH,OTHER              one of these headers
 #   library:FILE,OTHER             one of these files where the linker looks
-# Pictures are optional, and no verb draws them yet: nothing asks for `plot`.
+# `plot` is optional: without it pictures are left as scripts with their numbers (see plot.sh).
 readonly needs="
 build  command:${CXX:-g++}:11       g++                      g++ 11 or newer
 build  command:cmake:3.22           cmake                    CMake 3.22 or newer

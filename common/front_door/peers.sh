@@ -32,7 +32,7 @@ run_beside_peers() {
     [[ $device == cpu ]] || build libstages
     "$@" || status=$?
     # After 2 (usage) and 77 (no device) there is nothing to set beside anything.
-    ((status < 2)) || exit $status
+    ((status < 2)) || return $status
     if [[ $device == cpu ]]; then
         say "the peers (PyTorch, Triton, cuDNN, NVIDIA/online-softmax) need a GPU: left out on the cpu device"
     elif ! command -v "$python" >/dev/null; then
@@ -41,5 +41,5 @@ run_beside_peers() {
         "$python" "$root/common/peers/peers.py" --library "$build/libstages.so" \
             "${stages[@]}" "${rest[@]}" "${checkouts[@]}" || ((status != 0)) || status=1
     fi
-    exit $status
+    return $status
 }

@@ -67,7 +67,7 @@ split_words() {
     rest=()
     for word in "$@"; do
         case $word in
-            --quick | --peers | --ask | --lines | -*=*) position_of_stages=yes ;;
+            --quick | --peers | --ask | --lines | --no-plot | --terminal | --check | -*=*) position_of_stages=yes ;;
             -*) position_of_stages= ;;
         esac
         if [[ $word == -* || -z $position_of_stages ]]; then

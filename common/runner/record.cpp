@@ -69,6 +69,8 @@ Json to_json(const Record& record) {
                  {"cols", record.shape.cols},
                  {"shape", {{"rows", record.shape.rows}, {"cols", record.shape.cols}}},
                  {"bytes", record.bytes},
+                 {"declared_loads_per_element", record.declared.loads},
+                 {"declared_stores_per_element", record.declared.stores},
                  {"max_rel_err", record.max_relative_error}};
     if (record.timed) {
         const TimedVariant& timed = *record.timed;

@@ -562,6 +562,7 @@ private:
         record.shape = shape;
         record.bytes = (elements(shape) + output_elements(variant.operation, shape)) *
                        static_cast<int64_t>(size_of(dtype));
+        record.declared = variant.traffic;
         const auto validation = results_.find({&variant, dtype});
         if (validation != results_.end())
             record.max_relative_error = validation->second.worst_relative_error;

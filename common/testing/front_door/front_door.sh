@@ -47,7 +47,7 @@ expect() {
 # --- words -------------------------------------------------------------------------------------
 expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
-for verb in run test list header example xray ncu debug readme doctor lint; do
+for verb in run test list header example plot compare xray ncu debug readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
 done
 expect 2 "no verb 'tset'; did you mean 'test'" tset
@@ -102,7 +102,7 @@ case "$*" in
         [[ ! -e broken ]] || { echo "kernel.cuh:7:3: error: 'rwo' was not declared" && exit 1; }
         while [[ $1 != --target ]]; do [[ $1 != --build ]] || folder=$2; shift; done
         for target in "${@:2}"; do
-            printf '#!%s\necho "${0##*/}[$*]"\n' "$BASH" >"$folder/$target"
+            printf '#!%s\necho "${0##*/}[$*]"\n[[ ! -e fails ]] || exit 3\n' "$BASH" >"$folder/$target"
             chmod +x "$folder/$target"
         done
         echo "[1/1] Building kernel.o" ;;
@@ -155,6 +155,18 @@ expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_
 expect 2 "missing for .*debug.* gdb" debug 3 --no-install
 stand_in gdb <<<'echo "GNU gdb 13.1"'
 expect 0 'debug_03_online_softmax\[--block 0 --thread 5\]' debug 3 --block 0 --thread 5
+# --- pictures ------------------------------------------------------------------------------------
+# The run's status is kept, whatever becomes of the pictures; nothing is installed for them.
+expect 0 '03_online_softmax\[--quick\].plot\[plot 03_online_softmax --after-run --from results --out results/pictures\]' run 3 --quick
+expect 0 'stages\[run --out else/where\].plot\[plot --after-run --from else/where --out else/where/pictures\]' run --out else/where
+expect 0 '03_online_softmax\[--quick\]' run --no-plot 3 --quick
+[[ $output != *plot* ]] || expect "0, with --no-plot" "nothing of pictures"
+expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
+expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
+expect 0 'stages\[readme --check\].plot\[plot --from .*nvidia_h200 --out .*/nvidia_h200/pictures --format svg --check\]' readme --check
+touch fails
+expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick
+rm fails
 # --- peers ---------------------------------------------------------------------------------------
 expect 0 '03_online_softmax\[--quick\].*need a GPU: left out on the cpu device' run 3 --peers --quick
 expect 2 "--oneflow is for .*run --peers" run 3 --oneflow checkout

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Pictures: of a run's records, of what is recorded for the READMEs, and on request. None of it needs
+# gnuplot: where that is missing the pictures are left as scripts with their numbers.
+
+# Installs what draws pictures, if the user and the system let it; says so and goes on if not.
+ask_for_gnuplot() {
+    (require "$verb" plot) || say "going on without: pictures are left as gnuplot scripts (.gp) with their numbers (.csv)"
+}
+
+# The folder that a run with the words in `rest` writes its records to.
+folder_of_records() {
+    local folder=results i
+    for ((i = 0; i < ${#rest[@]}; ++i)); do
+        case ${rest[i]} in
+            --out) folder=${rest[i + 1]:-$folder} ;;
+            --out=*) folder=${rest[i]#*=} ;;
+        esac
+    done
+    echo "$folder"
+}
+
+# Takes --no-plot from `rest`; `with_plot` says whether it was not there.
+split_plot_words() {
+    local -a kept=()
+    local word
+    with_plot=yes
+    for word in "${rest[@]}"; do
+        if [[ $word == --no-plot ]]; then with_plot=; else kept+=("$word"); fi
+    done
+    rest=("${kept[@]}")
+}
+
+# run_and_plot COMMAND...: runs it and, where it ended well, draws what it recorded. The exit status is
+# the run's: pictures are an extra, and a run that is good stays so without them.
+run_and_plot() {
+    local status=0 folder
+    [[ ! $with_plot ]] || (build plot) || with_plot=
+    "$@" || status=$?
+    if [[ $status == 0 && $with_plot ]]; then
+        folder=$(folder_of_records)
+        "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
+            say "no pictures were drawn; the records are good"
+    fi
+    return $status
+}
+
+# The READMEs' pictures, drawn or (with --check) compared: `./stages readme` ends with this.
+plot_recorded() {
+    local recorded=$root/common/recorded/nvidia_h200
+    "$build/plot" plot --from "$recorded" --out "$recorded/pictures" --format svg "$@"
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "common/plot/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <tuple>
+
+#include "common/plot/pictures.hpp"
+#include "common/runner/table.hpp"
+
+namespace plot {
+namespace {
+
+using runner::Align;
+using runner::number;
+
+constexpr double kLeastDifference = 0.02;  // of the median
+
+// What makes two records the same measurement.
+using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string,
+                       std::map<std::string, int64_t>>;
+
+// In the order of the files; the first of several records with one key stays.
+std::vector<std::pair<Key, const Record*>> keyed(const RecordFolder& folder,
+                                                 bool (Record::*holds)() const) {
+    std::vector<std::pair<Key, const Record*>> all;
+    for (const RecordFile& file : folder.files) {
+        if (file.peers) continue;  // they belong to others, and come with a run of their own
+        for (const Record& record : file.records) {
+            if (!(record.*holds)()) continue;
+            all.push_back({{record.stage, record.role, record.op, record.variant, record.dtype,
+                            record.input, record.shape},
+                           &record});
+        }
+    }
+    return all;
+}
+
+Verdict verdict_of(const Record& a, const Record& b) {
+    const double us_a = *a.figure("us_median");
+    const double us_b = *b.figure("us_median");
+    // Records without percentiles are held to the 2 % alone.
+    const double low_a = a.figure("us_p10").value_or(us_a);
+    const double high_a = a.figure("us_p90").value_or(us_a);
+    const double low_b = b.figure("us_p10").value_or(us_b);
+    const double high_b = b.figure("us_p90").value_or(us_b);
+    if (us_b < us_a * (1 - kLeastDifference) && high_b < low_a) return Verdict::faster;
+    if (us_b > us_a * (1 + kLeastDifference) && low_b > high_a) return Verdict::slower;
+    return Verdict::within_noise;
+}
+
+const char* word_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::faster:
+            return "faster";
+        case Verdict::slower:
+            return "SLOWER";
+        case Verdict::within_noise:
+            return "";
+        case Verdict::only_in_a:
+            return "only A";
+        case Verdict::only_in_b:
+            return "only B";
+    }
+    return "";
+}
+
+std::string shape_of(const Record& record) {
+    const auto rows = record.shape.find("rows");
+    const auto cols = record.shape.find("cols");
+    if (record.shape.size() == 2 && rows != record.shape.end() && cols != record.shape.end())
+        return std::to_string(rows->second) + " x " + std::to_string(cols->second);
+    std::string text;
+    for (const auto& [name, size] : record.shape)
+        text += (text.empty() ? "" : " ") + name + " " + std::to_string(size);
+    return text;
+}
+
+std::string variant_of(const Record& record) {
+    constexpr size_t kWidth = 24;
+    std::string text = record.stage.substr(0, 2) + " " + record.variant;
+    if (record.dtype != "float32") text += " " + record.dtype;
+    if (text.size() > kWidth) text = text.substr(0, kWidth - 2) + "..";
+    return text;
+}
+
+std::string us_of(const Record* record) {
+    return record == nullptr ? "-" : number(*record->figure("us_median"), 1);
+}
+
+std::string described(const RecordFolder& folder) {
+    std::vector<const RecordFile*> files;
+    for (const RecordFile& file : folder.files) files.push_back(&file);
+    return folder.timed() ? origin_of(files) : "counted on the CPU device, not timed";
+}
+
+void print_times(const Comparison& comparison, bool only_changes) {
+    runner::Table table({{"stage, variant", 24, Align::left},
+                         {"shape", 15, Align::right},
+                         {"us A", 9, Align::right},
+                         {"us B", 9, Align::right},
+                         {"A/B", 6, Align::right},
+                         {"B is", 8, Align::left}});
+    for (const Pair& pair : comparison.timed) {
+        if (only_changes && pair.verdict == Verdict::within_noise) continue;
+        table.row({variant_of(pair.any()), shape_of(pair.any()), us_of(pair.a), us_of(pair.b),
+                   pair.ratio > 0 ? number(pair.ratio, 2) : "-", word_of(pair.verdict)});
+    }
+    table.print();
+    std::printf(
+        "\n%zu faster, %zu slower, %zu within noise, %zu only in A, %zu only in B.\n"
+        "Faster or slower: medians differ by more than 2 %%, and the intervals from the\n"
+        "10th to the 90th percentile do not overlap. All else is within noise.\n",
+        comparison.count(Verdict::faster), comparison.count(Verdict::slower),
+        comparison.count(Verdict::within_noise), comparison.count(Verdict::only_in_a),
+        comparison.count(Verdict::only_in_b));
+}
+
+void print_counts(const Comparison& comparison) {
+    runner::Table table({{"stage, variant", 24, Align::left},
+                         {"shape", 15, Align::right},
+                         {"count", 19, Align::left},
+                         {"A", 9, Align::right},
+                         {"B", 9, Align::right}});
+    for (const CountChange& change : comparison.changed_counts) {
+        table.row({variant_of(*change.a), shape_of(*change.a), change.count, number(change.in_a, 2),
+                   number(change.in_b, 2)});
+    }
+    table.print();
+    std::printf("%s%zu counted in both, %zu counts changed, %zu only in A, %zu only in B.\n",
+                comparison.changed_counts.empty() ? "" : "\n", comparison.counted,
+                comparison.changed_counts.size(), comparison.counts_only_in_a,
+                comparison.counts_only_in_b);
+}
+
+}  // namespace
+
+size_t Comparison::count(Verdict verdict) const {
+    return static_cast<size_t>(std::count_if(
+        timed.begin(), timed.end(), [&](const Pair& pair) { return pair.verdict == verdict; }));
+}
+
+Comparison compare(const RecordFolder& a, const RecordFolder& b) {
+    Comparison comparison;
+    const auto timed_a = keyed(a, &Record::timed);
+    const auto timed_b = keyed(b, &Record::timed);
+    const std::map<Key, const Record*> in_a(timed_a.begin(), timed_a.end());
+    const std::map<Key, const Record*> in_b(timed_b.begin(), timed_b.end());
+    for (const auto& [key, record] : timed_a) {
+        const auto other = in_b.find(key);
+        if (other == in_b.end()) {
+            comparison.timed.push_back({record, nullptr, Verdict::only_in_a});
+            continue;
+        }
+        comparison.timed.push_back(
+            {record, other->second, verdict_of(*record, *other->second),
+             *record->figure("us_median") / *other->second->figure("us_median")});
+    }
+    for (const auto& [key, record] : timed_b) {
+        if (in_a.count(key) == 0) comparison.timed.push_back({nullptr, record, Verdict::only_in_b});
+    }
+
+    const auto counted_a = keyed(a, &Record::counted);
+    const auto counted_b = keyed(b, &Record::counted);
+    std::map<Key, const Record*> left(counted_b.begin(), counted_b.end());
+    for (const auto& [key, record] : counted_a) {
+        const auto other = left.find(key);
+        if (other == left.end()) {
+            ++comparison.counts_only_in_a;
+            continue;
+        }
+        ++comparison.counted;
+        for (const char* count :
+             {"loads_per_element", "stores_per_element", "sectors_per_request", "bank_conflicts"}) {
+            const double was = record->figure(count).value_or(0);
+            const double is = other->second->figure(count).value_or(0);
+            if (std::abs(was - is) > 1e-9 * std::max(std::abs(was), std::abs(is)))
+                comparison.changed_counts.push_back({record, count, was, is});
+        }
+        left.erase(other);
+    }
+    comparison.counts_only_in_b = left.size();
+    return comparison;
+}
+
+void print(const Comparison& comparison, const RecordFolder& a, const RecordFolder& b,
+           bool only_changes) {
+    std::printf("A  %s\n   %s\nB  %s\n   %s\n", a.path.c_str(), described(a).c_str(),
+                b.path.c_str(), described(b).c_str());
+    if (a.timed() && b.timed() && a.gpu() != b.gpu())
+        std::printf("Different GPUs: A is %s, B is %s.\n", a.gpu().c_str(), b.gpu().c_str());
+    std::printf("\n");
+    if (!comparison.timed.empty()) print_times(comparison, only_changes);
+    const bool counted =
+        comparison.counted + comparison.counts_only_in_a + comparison.counts_only_in_b > 0;
+    if (counted && !comparison.timed.empty()) std::printf("\n");
+    if (counted) print_counts(comparison);
+}
+
+std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder& a,
+                                const RecordFolder& b) {
+    // What is the same all over a picture: operation, element type, rows.
+    using Group = std::tuple<std::string, std::string, int64_t>;
+    std::map<Group, std::vector<const Pair*>> groups;
+    for (const Pair& pair : comparison.timed) {
+        const auto& shape = pair.any().shape;
+        if (pair.a == nullptr || pair.b == nullptr || shape.size() != 2) continue;
+        if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
+        groups[{pair.any().op, pair.any().dtype, shape.at("rows")}].push_back(&pair);
+    }
+    std::vector<Figure> figures;
+    for (const auto& [group, pairs] : groups) {
+        const auto& [op, dtype, rows] = group;
+        Figure figure;
+        figure.name = "compare_" + (op == "softmax" ? "" : op + "_") +
+                      (dtype == "float32" ? "" : dtype + "_") + std::to_string(rows);
+        figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +
+                       " rows" + (dtype == "float32" ? "" : ", " + dtype);
+        figure.origin = "above 1 B is faster; grey: less than 2 % apart";
+        figure.notes = {"A  " + a.name() + ": " + described(a),
+                        "B  " + b.name() + ": " + described(b)};
+        figure.x_label = "columns";
+        figure.y_label = "time of A / time of B";
+        figure.band = {1 - kLeastDifference, 1 + kLeastDifference};
+        Panel panel;
+        std::map<std::string, size_t> lines;
+        double low = 0.9;
+        double high = 1.1;
+        for (const Pair* pair : pairs) {
+            const std::string label = short_name(pair->any().stage) + ": " + pair->any().variant;
+            const auto [at, fresh] = lines.try_emplace(label, panel.lines.size());
+            if (fresh) {
+                Line line;
+                line.label = label;
+                line.style = static_cast<int>(at->second);
+                panel.lines.push_back(line);
+            }
+            const auto x = static_cast<double>(pair->any().shape.at("cols"));
+            panel.lines[at->second].points[x] = pair->ratio;
+            low = std::min(low, pair->ratio - 0.05);
+            high = std::max(high, pair->ratio + 0.05);
+        }
+        panel.y_range = {low, high};
+        figure.panels = {panel};
+        figures.push_back(figure);
+    }
+    return figures;
+}
+
+}  // namespace plot

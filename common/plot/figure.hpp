@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// A picture before it is drawn: panels of lines, or bars. Knows no records and no gnuplot.
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace plot {
+
+using Points = std::map<double, double>;
+
+struct Line {
+    enum class Kind {
+        measured,
+        main,    // what the picture is about: thicker
+        before,  // the stage before: grey
+        roof,    // dashed: what nothing measured here is expected to beat
+        floor    // thin: the time of a kernel that does nothing
+    };
+    std::string label;
+    Kind kind = Kind::measured;
+    int style = 0;   // which colour and point type
+    int folder = 0;  // which of several record folders: its pattern of dashes
+    Points points;
+};
+
+// Panels stand side by side. Those without a range of their own have a common one.
+struct Panel {
+    std::string heading;
+    std::vector<Line> lines;
+    std::set<double> beside;  // x of points that no line goes through: another kind of width
+    std::optional<std::pair<double, double>> y_range;
+};
+
+// Over each group's name stands a bar for each series, made of two parts.
+struct Bars {
+    struct Group {
+        std::string label;
+        std::vector<std::optional<std::pair<double, double>>> bars;  // one for each series
+    };
+    std::vector<std::string> series;
+    std::vector<Group> groups;
+    std::string lower, upper;  // what the parts mean; empty: there is one part
+    std::optional<double> roof;
+};
+
+enum class Scale { linear, microseconds };  // from 0, or logarithmic
+
+struct Figure {
+    std::string name;                // of its files, without ending
+    std::string title, origin;       // origin: where it was measured, right below the title
+    std::vector<std::string> notes;  // small: units, GPU, commit, date
+    std::string x_label, y_label;
+    Scale scale = Scale::linear;
+    std::optional<std::pair<double, double>> band;  // shaded, between two heights
+    std::vector<Panel> panels;
+    std::optional<Bars> bars;  // instead of panels
+};
+
+}  // namespace plot

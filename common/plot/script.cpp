@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: MIT
+#include "common/plot/script.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <sstream>
+
+namespace plot {
+namespace {
+
+// Okabe and Ito's colours, which colour-blind people tell apart too, with a point type for each
+// (filled; one less is the same shape, empty).
+struct Style {
+    const char* color;
+    int point;
+};
+constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7}, {"#009E73", 13},
+                             {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 5}, {"#8C510A", 9}};
+constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
+constexpr const char* kInk = "#222222";
+constexpr const char* kGrey = "#777777";
+
+// All of a page is placed in shares of it, so that every format looks the same.
+constexpr double kTop = 0.81, kBottom = 0.225;  // of the plots
+constexpr double kLetter = 0.0102;              // the width of an average letter
+constexpr double kSample = 0.034;               // a piece of line in front of its name
+constexpr double kGap = 0.052;                  // between names below each other
+
+std::string text_of(double value) {
+    char text[40];
+    const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
+    std::snprintf(text, sizeof(text), whole ? "%.0f" : "%.6g", value);
+    return text;
+}
+
+// In gnuplot's double quotes. Labels are set noenhanced, so an underscore is an underscore.
+std::string quoted(const std::string& words) {
+    std::string text = "\"";
+    for (const char each : words) {
+        if (each == '"' || each == '\\') text += '\\';
+        text += each == '\n' ? ' ' : each;
+    }
+    return text + "\"";
+}
+
+std::string csv_cell(const std::string& words) {
+    if (words.find_first_of(",\"\n") == std::string::npos) return words;
+    std::string text = "\"";
+    for (const char each : words) text += each == '"' ? std::string("\"\"") : std::string(1, each);
+    return text + "\"";
+}
+
+std::set<double> all_x(const Figure& figure) {
+    std::set<double> all;
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            for (const auto& [x, y] : line.points) all.insert(x);
+        }
+    }
+    return all;
+}
+
+std::set<double> all_y(const Figure& figure) {
+    std::set<double> all;
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            if (panel.y_range) continue;
+            for (const auto& [x, y] : line.points) all.insert(y);
+        }
+    }
+    if (!figure.bars) return all;
+    for (const Bars::Group& group : figure.bars->groups) {
+        for (const auto& bar : group.bars) {
+            if (bar) all.insert(bar->first + bar->second);
+        }
+    }
+    if (figure.bars->roof) all.insert(*figure.bars->roof);
+    return all;
+}
+
+// The panel's own, or one for all panels that have none: from 0, or whole decades. Nothing measured
+// is at the upper end: there is room for the number over a bar.
+std::pair<double, double> y_range(const Figure& figure, size_t panel = 0) {
+    if (panel < figure.panels.size() && figure.panels[panel].y_range)
+        return *figure.panels[panel].y_range;
+    const std::set<double> all = all_y(figure);
+    const double most = all.empty() ? 1 : std::max(*all.rbegin(), 1e-9);
+    if (figure.scale == Scale::linear) return {0, 1.08 * most};
+    return {std::pow(10, std::floor(std::log10(*all.begin()))),
+            std::pow(10, std::ceil(std::log10(most * 1.01)))};
+}
+
+double height_of(const Figure& figure, double y) {
+    const auto [low, high] = y_range(figure);
+    if (figure.scale == Scale::microseconds) return std::log(y / low) / std::log(high / low);
+    return (y - low) / (high - low);
+}
+
+// ------------------------------------------------------------------- lines and their names
+
+bool has_points(const Line& line) {
+    return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor;
+}
+
+std::string color_of(const Line& line) {
+    if (line.kind == Line::Kind::roof) return kInk;
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::before) return kGrey;
+    return kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].color;
+}
+
+std::string point_of(const Line& line) {
+    if (line.kind == Line::Kind::before) return "pt 6";
+    const int point = kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].point;
+    return "pt " + std::to_string(point - (line.folder > 0 ? 1 : 0));
+}
+
+std::string line_style(const Line& line) {
+    static const char* const kDashes[] = {"", " dt (6,4)", " dt (2,3)", " dt (9,3,2,3)"};
+    std::string width = "3";
+    std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
+    if (line.kind == Line::Kind::main) width = "5.5";
+    if (line.kind == Line::Kind::floor) width = "1.2";
+    if (line.kind == Line::Kind::roof) {
+        width = "2";
+        dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";
+    }
+    return "lw " + width + dashes + " lc rgb '" + color_of(line) + "'";
+}
+
+struct Name {
+    Line line;    // its sample is drawn before the words
+    double x, y;  // where the sample begins: a share of the page
+};
+
+// Moves names apart that would lie on each other, each as little as their order allows.
+void spread(std::vector<Name>& names) {
+    std::stable_sort(names.begin(), names.end(),
+                     [](const Name& a, const Name& b) { return a.y > b.y; });
+    double ceiling = kTop;
+    for (Name& name : names) {
+        name.y = std::min(name.y, ceiling);
+        ceiling = name.y - kGap;
+    }
+    double floor = kBottom;
+    for (auto name = names.rbegin(); name != names.rend(); ++name) {
+        name->y = std::max(name->y, floor);
+        floor = name->y + kGap;
+    }
+}
+
+double width_of(const std::string& words) {
+    return kLetter * static_cast<double>(words.size());
+}
+
+struct Frame {
+    double left, right, top;
+};
+
+struct Page {
+    std::vector<Frame> frames;  // one for each panel
+    std::vector<Name> names;
+};
+
+// One panel: every line has its name at its end. Two: names common to both stand above them.
+Page page_of(const Figure& figure) {
+    Page page;
+    if (figure.panels.size() == 1) {
+        double widest = 0;
+        for (const Line& line : figure.panels.front().lines)
+            widest = std::max(widest, width_of(line.label));
+        const double right = 0.975 - kSample - widest;
+        page.frames.push_back({0.095, right, kTop});
+        for (const Line& line : figure.panels.front().lines) {
+            const double height = height_of(figure, line.points.rbegin()->second);
+            page.names.push_back({line, right + 0.008, kBottom + height * (kTop - kBottom)});
+        }
+        spread(page.names);
+        return page;
+    }
+    std::vector<Line> lines;
+    for (const Panel& panel : figure.panels) {
+        for (const Line& line : panel.lines) {
+            const bool known = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
+                return other.label == line.label;
+            });
+            if (!known) lines.push_back(line);
+        }
+    }
+    double x = 0.02;
+    double y = kTop + 0.025;
+    for (const Line& line : lines) {
+        const double width = kSample + width_of(line.label) + 0.022;
+        if (x > 0.02 && x + width > 1) {
+            x = 0.02;
+            y -= kGap;
+        }
+        page.names.push_back({line, x, y});
+        x += width;
+    }
+    const double top = y - 0.09;
+    page.frames = {{0.1, 0.48, top}, {0.6, 0.98, top}};
+    return page;
+}
+
+// ------------------------------------------------------------------- parts of a script
+
+// Decades, as 10 100 1k 10k; for few or close widths those themselves, where there is room.
+std::string x_tics(const std::set<double>& all) {
+    const double span = std::log10(*all.rbegin() / *all.begin());
+    if (all.size() > 6 && span >= 2) return "set xtics format '%.0s%c'\n";
+    std::string tics = "set xtics (";
+    double last = -1;
+    for (const double x : all) {
+        if (last > 0 && std::log10(x / last) < 0.13 * span) continue;
+        if (last > 0) tics += ", ";
+        const bool round = x >= 1000 && std::fmod(x, 1000) == 0;
+        const std::string label = !round                   ? text_of(x)
+                                  : std::fmod(x, 1e6) == 0 ? text_of(x / 1e6) + "M"
+                                                           : text_of(x / 1e3) + "k";
+        tics += "'" + label + "' " + text_of(x);
+        last = x;
+    }
+    return tics + ")\n";
+}
+
+std::string y_axis(const Figure& figure, size_t panel) {
+    const auto [low, high] = y_range(figure, panel);
+    return "set yrange [" + text_of(low) + ":" + text_of(high) + "]\n";
+}
+
+// Bars of two parts stand, their names below them. Those of one part lie: their names, which may be
+// long, are at the left, and the roof is an upright line.
+bool lying(const Figure& figure) {
+    return figure.bars && figure.bars->upper.empty();
+}
+
+// The number goes with the name: at the end of its bar the roof would run through it.
+std::string name_of(const Figure& figure, const Bars::Group& group) {
+    if (!lying(figure) || !group.bars.front()) return group.label;
+    const double value = group.bars.front()->first;
+    return group.label + "  " + text_of(value < 100 ? value : std::round(value));
+}
+
+std::string axes_of_bars(const Figure& figure) {
+    const Bars& bars = *figure.bars;
+    const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
+    std::string names;
+    for (size_t i = 0; i < bars.groups.size(); ++i) {
+        const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
+        names += (i > 0 ? ", " : "") + quoted(name_of(figure, bars.groups[i])) + " " +
+                 text_of(pitch == 1 ? middle : middle - 0.5);
+    }
+    const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
+    if (!lying(figure)) {
+        return "set xrange [-1:" + last + " - 1]\nset xtics (" + names +
+               ") noenhanced scale 0\nset boxwidth 0.86\nset style fill solid noborder\n" +
+               y_axis(figure, 0);
+    }
+    return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
+           " - 0.4:-0.6]\nset ytics (" + names +
+           ") noenhanced scale 0\nset style fill solid noborder\nunset grid\n"
+           "set grid xtics lc rgb '#dddddd' lw 1 lt 1\n";
+}
+
+std::string axes(const Figure& figure) {
+    if (figure.bars) return axes_of_bars(figure);
+    std::ostringstream text;
+    if (figure.scale == Scale::microseconds) {
+        text << "set logscale y\nset ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, "
+                "'10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)\n";
+    }
+    const std::set<double> all = all_x(figure);
+    text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
+         << text_of(*all.rbegin() * 1.2) << "]\n"
+         << x_tics(all);
+    return text.str();
+}
+
+// Points that no line goes through are left out of it, not a gap in it.
+std::string beside_of(const Panel& panel) {
+    if (panel.beside.empty()) return "";
+    std::string widths = " ";
+    for (const double x : panel.beside) widths += text_of(x) + " ";
+    return "beside = '" + widths +
+           "'\nis_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0\n"
+           "on_line(x, y) = is_beside(x) ? NaN : y\nbeside_line(x, y) = is_beside(x) ? y : NaN\n";
+}
+
+std::string plot_of(const std::vector<std::string>& parts) {
+    std::string command = "plot ";
+    for (size_t i = 0; i < parts.size(); ++i) command += (i > 0 ? ", \\\n     " : "") + parts[i];
+    return command + "\n";
+}
+
+// `column` is that of the panel's first line, and moves on to the next panel's.
+std::string plot_lines(const Panel& panel, const std::string& data, int& column) {
+    std::vector<std::string> parts, on_top;
+    for (const Line& line : panel.lines) {
+        const auto add = [&](const std::string& what) {
+            (line.kind == Line::Kind::main ? on_top : parts).push_back(data + " using 1:" + what);
+        };
+        const std::string y = "column(" + std::to_string(column++) + ")";
+        const std::string through =
+            panel.beside.empty() ? "(" + y + ")" : "(on_line($1, " + y + "))";
+        if (!has_points(line)) {
+            add(through + " with lines " + line_style(line) + " notitle");
+            continue;
+        }
+        add(through + " with linespoints " + line_style(line) + " ps large_point " +
+            point_of(line) + " notitle");
+        if (panel.beside.empty()) continue;
+        add("(beside_line($1, " + y + ")) with points ps small_point " + point_of(line) +
+            " lc rgb '" + color_of(line) + "' notitle");
+    }
+    parts.insert(parts.end(), on_top.begin(), on_top.end());
+    return beside_of(panel) + plot_of(parts);
+}
+
+std::string plot_bars(const Figure& figure, const std::string& data) {
+    const Bars& bars = *figure.bars;
+    std::vector<std::string> parts;
+    if (lying(figure)) {
+        return plot_of({data +
+                        " using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" +
+                        kStyles[0].color + "' notitle"});
+    }
+    const std::string pitch = std::to_string(bars.series.size() + 1);
+    int column = 2;
+    for (size_t i = 0; i < bars.series.size(); ++i) {
+        const std::string lower = "column(" + std::to_string(column++) + ")";
+        const std::string whole = "(" + lower + " + column(" + std::to_string(column++) + "))";
+        const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
+        parts.push_back(at + whole + " with boxes fc rgb '" + kPale[i % std::size(kPale)] +
+                        "' notitle");
+        parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
+                        kStyles[i % std::size(kStyles)].color + "' notitle");
+        parts.push_back(at + whole + ":(sprintf('%.2g', " + whole +
+                        ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
+    }
+    return plot_of(parts);
+}
+
+// The page is 16:9 like a slide. Letters, lines and points have the same share of it in every format.
+std::string terminal_of(const std::string& format) {
+    if (format == "svg") {
+        return "large_point = 0.75\nsmall_point = 0.42\n"
+               "set terminal svg size 1200,675 dynamic background rgb 'white' "
+               "font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'\n";
+    }
+    if (format == "pdf") {
+        return "large_point = 2\nsmall_point = 1.2\n"
+               "set terminal pdfcairo size 16in,9in background rgb 'white' linewidth 2.2 "
+               "font 'DejaVu Sans,20' fontscale 1\n";
+    }
+    return "large_point = 1.85\nsmall_point = 1.1\n"
+           "set terminal pngcairo size 1600,900 background rgb 'white' linewidth 1.4 "
+           "font 'DejaVu Sans,23'\n";
+}
+
+std::string at_screen(double x, double y) {
+    return " at screen " + text_of(x) + "," + text_of(y) + " ";
+}
+
+// Title, origin, notes and names: what belongs to the page and not to one of its panels.
+std::string decoration(const Figure& figure, const Page& page, const std::string& format) {
+    const double letters = format == "png" ? 23 : 20;
+    const auto font = [&](double times) {
+        return "font '," + text_of(std::round(letters * times)) + "' ";
+    };
+    std::ostringstream text;
+    text << "set label " << quoted(figure.title) << at_screen(0.02, 0.95) << "left noenhanced "
+         << font(1.3) << "tc rgb '" << kInk << "'\n"
+         << "set label " << quoted(figure.origin) << at_screen(0.02, 0.893)
+         << "left noenhanced tc rgb '" << kInk << "'\n";
+    text << "set label " << quoted(figure.y_label)
+         << at_screen(0.02, page.frames.front().top + 0.03) << "left noenhanced tc rgb '#333333'\n";
+    double height = 0.028 + 0.034 * static_cast<double>(figure.notes.size() - 1);
+    for (const std::string& note : figure.notes) {
+        text << "set label " << quoted(note) << at_screen(0.02, height) << "left noenhanced "
+             << font(0.68) << "tc rgb '" << kGrey << "'\n";
+        height -= 0.034;
+    }
+    for (const auto& [line, x, y] : page.names) {
+        const double end = x + kSample - 0.008;
+        text << "set arrow from screen " << text_of(x) << "," << text_of(y) << " to screen "
+             << text_of(end) << "," << text_of(y) << " nohead " << line_style(line) << "\n";
+        if (has_points(line)) {
+            text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
+                 << " ps large_point lc rgb '" << color_of(line) << "'\n";
+        }
+        text << "set label " << quoted(line.label) << at_screen(x + kSample, y)
+             << "left noenhanced tc rgb '" << kInk << "'\n";
+    }
+    if (!figure.bars) return text.str();
+    const Bars& bars = *figure.bars;
+    if (bars.roof) {
+        const std::string at = " first " + text_of(*bars.roof) + ", graph ";
+        text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
+             << kInk << "'\nset label \"copy (roof)\" at" << at << "1.04 center tc rgb '" << kInk
+             << "'\n";
+    }
+    if (lying(figure)) return text.str();
+    // What the colours mean, in a column at the right.
+    const double x = page.frames.front().right + 0.012;
+    double y = kTop - 0.02;
+    const auto entry = [&](const std::string& words, const std::string& color) {
+        text << "set object rectangle from screen " << text_of(x) << "," << text_of(y - 0.012)
+             << " to screen " << text_of(x + 0.016) << "," << text_of(y + 0.016) << " fc rgb '"
+             << color << "' fs solid noborder\n"
+             << "set label " << quoted(words) << at_screen(x + 0.024, y)
+             << "left noenhanced tc rgb '" << kInk << "'\n";
+        y -= kGap;
+    };
+    for (size_t i = 0; i < bars.series.size(); ++i)
+        entry(bars.series[i], kStyles[i % std::size(kStyles)].color);
+    y -= 0.02;
+    entry(bars.upper, "#CCCCCC");
+    entry(bars.lower, kGrey);
+    return text.str();
+}
+
+Page page_of_bars(const Figure& figure) {
+    double widest = 0;
+    if (lying(figure)) {
+        for (const Bars::Group& group : figure.bars->groups)
+            widest = std::max(widest, width_of(name_of(figure, group)));
+        return {{{0.03 + widest, 0.96, kTop}}, {}};
+    }
+    for (const std::string& series : figure.bars->series)
+        widest = std::max(widest, width_of(series));
+    return {{{0.095, 0.955 - widest, kTop}}, {}};
+}
+
+}  // namespace
+
+std::string csv_of(const Figure& figure) {
+    std::ostringstream text;
+    if (figure.bars) {
+        const Bars& bars = *figure.bars;
+        const bool two_parts = !bars.upper.empty();
+        text << "variant";
+        for (const std::string& series : bars.series) {
+            text << "," << csv_cell(series + (two_parts ? ": " + bars.lower : ""));
+            if (two_parts) text << "," << csv_cell(series + ": " + bars.upper);
+        }
+        text << "\n";
+        for (const Bars::Group& group : bars.groups) {
+            text << csv_cell(group.label);
+            for (const auto& bar : group.bars) {
+                text << "," << (bar ? text_of(bar->first) : "");
+                if (two_parts) text << "," << (bar ? text_of(bar->second) : "");
+            }
+            text << "\n";
+        }
+        return text.str();
+    }
+    text << csv_cell(figure.x_label);
+    for (const Panel& panel : figure.panels) {
+        const std::string before = figure.panels.size() > 1 ? panel.heading + ": " : "";
+        for (const Line& line : panel.lines) text << "," << csv_cell(before + line.label);
+    }
+    text << "\n";
+    for (const double x : all_x(figure)) {
+        text << text_of(x);
+        for (const Panel& panel : figure.panels) {
+            for (const Line& line : panel.lines) {
+                const auto point = line.points.find(x);
+                text << "," << (point == line.points.end() ? "" : text_of(point->second));
+            }
+        }
+        text << "\n";
+    }
+    return text.str();
+}
+
+std::string script_of(const Figure& figure, const std::vector<std::string>& formats) {
+    std::ostringstream text;
+    text << "# `gnuplot " << figure.name << ".gp` in this folder draws " << figure.name << " from "
+         << figure.name << ".csv. Written by `./stages plot`.\nset encoding utf8\n";
+    const std::string data = "'" + figure.name + ".csv' skip 1";
+    const Page page = figure.bars ? page_of_bars(figure) : page_of(figure);
+    for (const std::string& format : formats) {
+        text << "\nreset\n"
+             << terminal_of(format) << "set output '" << figure.name << "." << format << "'\n"
+             << "set datafile separator comma\nset datafile missing NaN\nunset key\n"
+                "set border 3 lc rgb '#555555' lw 1\n"
+                "set tics nomirror out textcolor rgb '#333333'\nunset mxtics\nunset mytics\n"
+                "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
+             << decoration(figure, page, format) << axes(figure);
+        text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.3\n";
+        if (figure.band) {
+            text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
+                 << " to graph 1, first " << text_of(figure.band->second)
+                 << " fc rgb '#e6e6e6' fs solid noborder behind\n";
+        }
+        if (page.frames.size() > 1) text << "set multiplot\n";
+        int column = 2;
+        for (size_t i = 0; i < page.frames.size(); ++i) {
+            const Frame& frame = page.frames[i];
+            // The page's own words were drawn with the first panel.
+            if (i > 0) text << "unset label\nunset arrow\n";
+            if (!figure.bars) {
+                text << "set label " << quoted(figure.panels[i].heading)
+                     << at_screen((frame.left + frame.right) / 2, frame.top + 0.03)
+                     << "center noenhanced tc rgb '" << kInk << "'\n";
+            }
+            text << "set lmargin at screen " << text_of(frame.left) << "\nset rmargin at screen "
+                 << text_of(frame.right) << "\nset tmargin at screen " << text_of(frame.top)
+                 << "\nset bmargin at screen " << text_of(kBottom) << "\n"
+                 << (figure.bars ? "" : y_axis(figure, i))
+                 << (figure.bars ? plot_bars(figure, data)
+                                 : plot_lines(figure.panels[i], data, column));
+        }
+        if (page.frames.size() > 1) text << "unset multiplot\n";
+        text << "unset output\n";
+    }
+    text << "finished = 1\n";
+    return text.str();
+}
+
+// Bars become a list of numbers: letters are too coarse for them.
+std::string terminal_script_of(const Figure& figure, int width, int height) {
+    std::ostringstream text;
+    text << "set encoding utf8\nset terminal dumb size " << width << "," << height
+         << " mono noenhanced\nset datafile separator comma\nset datafile missing NaN\n$data << "
+            "END\n"
+         << csv_of(figure) << "END\nset key below maxcols 2\nset border 3\nset tics nomirror\n"
+         << axes(figure) << "set xlabel " << quoted(figure.x_label) << "\nset ylabel\n";
+    int column = 2;
+    for (const Panel& panel : figure.panels) {
+        text << y_axis(figure, static_cast<size_t>(&panel - figure.panels.data())) << "set title "
+             << quoted(figure.title + (panel.heading.empty() ? "" : ", " + panel.heading)) << "\n";
+        std::vector<std::string> parts;
+        for (const Line& line : panel.lines) {
+            const std::string y = "column(" + std::to_string(column++) + ")";
+            parts.push_back("$data skip 1 using 1:(" + y + ") with linespoints pt " +
+                            std::to_string(parts.size() + 1) + " title " + quoted(line.label));
+        }
+        text << plot_of(parts);
+    }
+    return text.str();
+}
+
+}  // namespace plot
