@@ -206,8 +206,10 @@ public:
         print_left_out();
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
-        std::printf("  records: %s\n\n",
-                    write_records(options_.out, stage_.name, records_).c_str());
+        // Where nothing was measured, what an earlier run has left stays.
+        std::printf(
+            "  records: %s\n\n",
+            records_.empty() ? "none" : write_records(options_.out, stage_.name, records_).c_str());
         return good_;
     }
 

@@ -372,6 +372,16 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     CHECK_THAT(records.str(), !ContainsSubstring("narrow"));
     options.dtypes.clear();
     CHECK(run({stage}, options) == kGood);
+    Stage other = stage;  // a stage that takes no part leaves what was recorded of it
+    other.name = "98_narrow";
+    other.variants = {variant};
+    std::ofstream(folder / "98_narrow.json") << "earlier";
+    options.dtypes = {DType::float64};
+    CHECK(run({stage, other}, options) == kGood);
+    std::string earlier;
+    std::ifstream(folder / "98_narrow.json") >> earlier;
+    CHECK(earlier == "earlier");
+    options.dtypes.clear();
     options.variant = "narrow";
     CHECK_THROWS_WITH(run({stage}, options), ContainsSubstring("more than 1024 columns"));
     options.shapes.clear();
