@@ -13,6 +13,7 @@
 #include "common/course/header.hpp"
 #include "common/course/readme.hpp"
 #include "common/runner/build_info.hpp"
+#include "common/runner/fuzz.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/command.hpp"
@@ -145,6 +146,8 @@ int parse_and_run(int argc, char** argv) {
     CLI::App* list = nullptr;
     CLI::App* header = nullptr;
     CLI::App* readme = nullptr;
+    CLI::App* fuzz = nullptr;
+    FuzzOptions fuzz_options;
     bool check_only = false;
     std::optional<xray::Verbs> xray;
     if (!single) {
@@ -158,13 +161,22 @@ int parse_and_run(int argc, char** argv) {
             ->required();
         readme = app.add_subcommand("readme", "write the generated figures of the READMEs");
         readme->add_flag("--check", check_only, "only say which are stale; exit 1 if any is");
+        fuzz = app.add_subcommand("fuzz", "random cases against the fp64 reference");
+        fuzz->add_option("stage", fuzz_options.stages,
+                         "stages: 03, online or 03_online_softmax; default: all");
+        fuzz->add_option("--variant", fuzz_options.variant, "only this variant");
+        fuzz->add_option("--seed", fuzz_options.seed, "another seed, other cases (default: 1)");
+        fuzz->add_option("--cases", fuzz_options.cases, "how many (default: 1000)")
+            ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+        fuzz->add_option("--case", fuzz_options.only, "only the case of this number")
+            ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
         xray.emplace(app);
     }
     add_run_flags(*run, options, words);
 
     if (!single && argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
         throw UsageError(std::string("no verb is called '") + argv[1] +
-                         "'; here are: run list header readme xray ncu");
+                         "'; here are: run list header fuzz readme xray ncu");
     }
     try {
         app.parse(argc, argv);
@@ -181,6 +193,7 @@ int parse_and_run(int argc, char** argv) {
         return kGood;
     }
     if (readme != nullptr && readme->parsed()) return readme_verb(check_only);
+    if (fuzz != nullptr && fuzz->parsed()) return runner::fuzz(stages, fuzz_options);
     if (xray && xray->chosen()) return xray->run(stages);
     return run_verb(options, words);
 }

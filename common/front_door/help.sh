@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example plot compare xray ncu debug readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -13,6 +13,7 @@ usage: ./stages VERB [STAGE...] [flags]
   list     the stages and their variants
   header   print a stage as one self-contained header
   example  run the smallest program that uses a stage
+  fuzz     random shapes, types, inputs and addresses against the reference
   plot     draw what was measured, or what is recorded of an NVIDIA H200
   compare  two folders of records, time by time: what got faster or slower
   xray     count what kernels touch: sectors, bank conflicts, races
@@ -77,6 +78,10 @@ Two folders of records, such as those of before and after a change. A difference
 counts where the medians are more than 2 % apart and the intervals from the 10th to
 the 90th percentile do not overlap; counts have to be the same. The peers' files are
 left out. Exit status 0 also where something is slower." ;;
+        fuzz) echo "usage: ./stages fuzz [STAGE...] [--cases N] [--seed S] [--variant V]
+Random cases (variant, type, shape, named input, addresses, in place or not) against
+the fp64 reference, with guards around the memory. Says how to run again the first
+that fails: ./stages fuzz 03 --seed S --case N" ;;
         xray) echo "usage: ./stages xray [STAGE...] [flags]
 Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named." ;;
@@ -109,7 +114,7 @@ clang-format and shellcheck on the sources, clang-tidy on the CPU build.
     program=$root/build/cpu/$name
     [[ -x $program ]] || program=$root/build/cuda/$name
     case $1 in
-        run | list | header | plot | compare | xray | ncu | readme)
+        run | list | header | fuzz | plot | compare | xray | ncu | readme)
             echo
             if [[ -x $program ]]; then
                 "$program" "$1" --help

@@ -47,7 +47,7 @@ expect() {
 # --- words -------------------------------------------------------------------------------------
 expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
-for verb in run test list header example plot compare xray ncu debug readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
 done
 expect 2 "no verb 'tset'; did you mean 'test'" tset
