@@ -5,12 +5,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-<<<<<<< HEAD
-#include <cstring>
-=======
 #include <tuple>
 #include <utility>
->>>>>>> main
 
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
