@@ -135,8 +135,8 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
             CHECK(same_bits(once, both.download()));
         }
 
-        // x and y at addresses that no access of several elements may use; nothing around y is
-        // touched.
+        // x and y at addresses that no access of several elements may use: as good a result, though
+        // narrower accesses may add in another order; and nothing around y is touched.
         const size_t before = 3;
         const size_t after = 8;
         const T guard(-77.f);
@@ -146,7 +146,8 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
         DeviceBuffer<T> y(std::vector<T>(1 + once.size() + after, guard));
         launch(variant, x.data() + before, y.data() + 1, shape);
         const std::vector<T> around = y.download();
-        CHECK(same_bits(once, std::vector<T>(around.begin() + 1, around.end() - after)));
+        expect_good(variant, values, std::vector<T>(around.begin() + 1, around.end() - after),
+                    shape);
         CHECK(same_bits({around.front()}, std::vector<T>(1, guard)));
         CHECK(same_bits(std::vector<T>(around.end() - after, around.end()),
                         std::vector<T>(after, guard)));
