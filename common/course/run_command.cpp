@@ -53,13 +53,16 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
         ->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_flag("--quick", options.quick, "fewer shapes");
     app.add_option("--shape", words.shapes,
-                   "ROWSxCOLS instead of the course's shapes; may be repeated");
+                   "ROWSxCOLS instead of the course's shapes; may be repeated")
+        ->allow_extra_args(false);  // what follows may be a stage
     app.add_option("--dtype", words.dtypes,
                    "element type: " + names_of(all_dtypes()) +
-                       "; may be repeated; default: float32 is measured, all are validated");
+                       "; may be repeated; default: float32 is measured, all are validated")
+        ->allow_extra_args(false);
     app.add_option("--input", words.inputs,
                    "a named input, or FILE.npy with your own logits (float32, float16 or float64; "
-                   "converted if --dtype says so); may be repeated");
+                   "converted if --dtype says so); may be repeated")
+        ->allow_extra_args(false);
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
     app.add_option("--out", options.out, "folder for the records (default: results)");
