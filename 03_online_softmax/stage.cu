@@ -46,7 +46,8 @@ runner::Stage describe_03_online_softmax() {
                                          call.stream);
     };
     split_row.threads_per_row = [](Shape shape, DType) {
-        return online_softmax::split(shape.rows, shape.cols).blocks * online_softmax::kSliceThreads;
+        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
+        return cut.blocks * cut.threads;
     };
     split_row.obstacle = [](Shape shape, DType) {
         const bool alone =

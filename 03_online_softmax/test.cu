@@ -140,7 +140,7 @@ TEST_CASE("rows are cut so that slices cover them and all blocks of a launch fit
             switch (cut.wait) {
                 case online_softmax::Wait::cluster:
                     CHECK(cut.blocks <= online_softmax::largest_cluster());
-                    CHECK(cut.slice_cols <= cut.batches * online_softmax::kBatch);
+                    CHECK(cut.slice_cols <= online_softmax::kClusterHeld * cut.threads);
                     CHECK(scratch == 0);
                     break;
                 case online_softmax::Wait::grid:
@@ -159,15 +159,17 @@ TEST_CASE("rows are cut so that slices cover them and all blocks of a launch fit
     }
 }
 
-// Three ways of sharing a row: a cluster with one batch a block, with two, and a whole grid.
+// Three ways of sharing a row, a cluster of small blocks, one of large blocks, and a whole grid; each
+// by single elements and by packs of four.
 TEST_CASE("split_row agrees with one block per row where rows are really split") {
     const std::vector<runner::Variant> variants = describe_03_online_softmax().variants;
     for (const testing::Shape shape :
-         {testing::Shape{2, 20011}, testing::Shape{2, 70001}, testing::Shape{1, 140003}}) {
+         {testing::Shape{2, 20011}, testing::Shape{2, 20012}, testing::Shape{2, 70001},
+          testing::Shape{2, 70004}, testing::Shape{1, 140003}, testing::Shape{1, 140004}}) {
         const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
         REQUIRE(cut.blocks >= 5);
         const bool fits_cluster =
-            shape.cols <= online_softmax::largest_cluster() * 2 * online_softmax::kBatch;
+            shape.cols <= online_softmax::largest_cluster() * online_softmax::kClusterHeld * 512;
         REQUIRE(cut.wait ==
                 (fits_cluster ? online_softmax::Wait::cluster : online_softmax::Wait::grid));
         for (const runner::Input input :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 03_online_softmax/further/split_row, version 2.0
+// softmax-stages 03_online_softmax/further/split_row, version 3.0
 //
 // Few long rows: one block per row would leave most of the GPU idle, so many blocks share a row.
 //   new here   blocks that exchange their (m, d) in one launch, as a cluster or as a whole grid
@@ -18,9 +18,10 @@ extern __shared__ __align__(16) unsigned char shared_bytes[];
 
 namespace online_softmax {
 
-inline constexpr int kSliceThreads = 512;
-inline constexpr int kBatch = kAtOnce * kSliceThreads;  // elements that a block loads at once
-inline constexpr int kLargestCluster = 16;              // that any GPU offers
+inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+inline constexpr int kClusterHeld = 16;     // elements in the registers of a cluster's thread
+inline constexpr int kGridThreads = 512;
+inline constexpr int kGridBatch = kAtOnce * kGridThreads;  // elements that a block loads at once
 
 // The sets of all lanes as one, in every lane.
 __device__ inline Normalizer warp_normalizer(Normalizer mine) {
@@ -32,64 +33,88 @@ __device__ inline Normalizer warp_normalizer(Normalizer mine) {
     return {m, d};
 }
 
-// The sets of all threads of a block of kSliceThreads as one, in every thread. cub::BlockReduce
-// lets one thread merge what the warps found, one after another; where a block has little else to
-// do, the detour over a second round of shuffles pays.
-__device__ inline Normalizer slice_normalizer(Normalizer mine) {
-    constexpr int kWarps = kSliceThreads / 32;
+// The sets of all threads of a block as one, in its first warp alone: a second round of shuffles.
+template <int kThreads>
+__device__ Normalizer slice_normalizer(Normalizer mine) {
+    constexpr int kWarps = kThreads / 32;
     __shared__ Normalizer warps[kWarps];
     const int lane = threadIdx.x % 32;
     mine = warp_normalizer(mine);
     if (lane == 0) warps[threadIdx.x / 32] = mine;
     __syncthreads();
+    if (threadIdx.x >= 32) return mine;
     return warp_normalizer(lane < kWarps ? warps[lane] : Normalizer{-INFINITY, 0.f});
 }
 
-// What batch b of a slice of that many columns has of them.
-__device__ inline Part part(int64_t slice_cols, int64_t b) {
-    return {static_cast<int>(min(slice_cols - b * kBatch, int64_t{kBatch}))};
+// Neighbouring elements that move in one access, at an address that is a multiple of their size.
+template <int kPack>
+struct __align__(sizeof(float) * kPack) Pack {
+    float element[kPack];
+};
+
+// A thread's share of the cols elements at x: packs, kThreads apart. Behind them -inf.
+template <int kThreads, int kPack, int kHeld>
+__device__ void load_packs(const float* x, int64_t cols, float (&held)[kHeld]) {
+#pragma unroll
+    for (int i = 0; i < kHeld; i += kPack) {
+        const int col = i * kThreads + threadIdx.x * kPack;
+        Pack<kPack> pack;
+        for (float& element : pack.element) element = -INFINITY;
+        if (col < cols) pack = *reinterpret_cast<const Pack<kPack>*>(x + col);
+#pragma unroll
+        for (int k = 0; k < kPack; ++k) held[i + k] = pack.element[k];
+    }
+}
+template <int kThreads, int kPack, int kHeld>
+__device__ void store_packs(float* y, int64_t cols, const float (&held)[kHeld]) {
+#pragma unroll
+    for (int i = 0; i < kHeld; i += kPack) {
+        const int col = i * kThreads + threadIdx.x * kPack;
+        Pack<kPack> pack;
+#pragma unroll
+        for (int k = 0; k < kPack; ++k) pack.element[k] = held[i + k];
+        if (col < cols) *reinterpret_cast<Pack<kPack>*>(y + col) = pack;
+    }
 }
 
 // A cluster per row, blockIdx.y; a block of it per slice, blockIdx.x. The slice stays in registers.
-template <int kBatches, class Output>
-__global__ void __launch_bounds__(kSliceThreads)
+// kCrowded: with so few of them that a multiprocessor is full of threads, for many rows (1253
+// instead of 1566 us at 4000 x 128256, an H200); else with as many as make a thread fast (8.3
+// instead of 9.2 us at 10 x 128256).
+template <int kThreads, int kPack, bool kCrowded, class Output>
+__global__ void __launch_bounds__(kThreads, kCrowded ? kResident / kThreads : 1)
     cluster_per_row_kernel(const float* x, float* y, int64_t cols, int64_t slice_cols) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     const auto cluster = cooperative_groups::this_cluster();
-    cluster.barrier_arrive();
-    __shared__ Normalizer slices[kLargestCluster];
+    __shared__ Normalizer slice;
+    __shared__ Normalizer row;
 
     const int64_t first = blockIdx.x * slice_cols;
     const int64_t left = min(slice_cols, cols - first);
-    const float* x_slice = x + blockIdx.y * cols + first;
-    float* y_slice = y + blockIdx.y * cols + first;
+    const int64_t begin = blockIdx.y * cols + first;
 
-    float held[kBatches][kAtOnce];
-#pragma unroll
-    for (int b = 0; b < kBatches; ++b) {
-        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), held[b]);
-    }
-    Normalizer mine{-INFINITY, 0.f};
-#pragma unroll
-    for (int b = 0; b < kBatches; ++b) mine = Merge{}(mine, lift(held[b]));
-    mine = slice_normalizer(mine);
+    float held[kClusterHeld];
+    load_packs<kThreads, kPack>(x + begin, left, held);
+    Normalizer mine = slice_normalizer<kThreads>(lift(held));
+    if (threadIdx.x == 0) slice = mine;
 
-    cluster.barrier_wait();  // every block has begun, so that its shared memory is there
-    const unsigned blocks = cluster.num_blocks();
-    if (threadIdx.x < blocks) {  // thread i tells block i
-        cluster.map_shared_rank(slices, threadIdx.x)[cluster.block_rank()] = mine;
-    }
     cluster.sync();
-    const unsigned lane = threadIdx.x % 32;
-    const Normalizer row =
-        warp_normalizer(lane < blocks ? slices[lane] : Normalizer{-INFINITY, 0.f});
+    if (threadIdx.x < 32) {  // lane i asks block i
+        mine = {-INFINITY, 0.f};
+        if (threadIdx.x < cluster.num_blocks())
+            mine = *cluster.map_shared_rank(&slice, threadIdx.x);
+        mine = warp_normalizer(mine);
+        if (threadIdx.x == 0) row = mine;
+    }
+    __syncthreads();
+    // Who is asked must not end before. Relaxed, since nothing is handed over: the fence of the usual
+    // arrival costs 0.6 of 8.9 us at 10 x 128256 (an H200).
+    __cluster_barrier_arrive_relaxed();
 
     const Output output(for_division(row));
-#pragma unroll
-    for (int b = 0; b < kBatches; ++b) {
-        for (float& element : held[b]) element = output(element);
-        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), held[b]);
-    }
+    for (float& element : held) element = output(element);
+    store_packs<kThreads, kPack>(y + begin, left, held);
+    __cluster_barrier_wait();
 #else
     __trap();  // never launched: see largest_cluster
 #endif
@@ -98,11 +123,13 @@ __global__ void __launch_bounds__(kSliceThreads)
 // For rows longer than a cluster can hold: gridDim.x blocks per row, blockIdx.y, all of them on the
 // GPU at the same time. The slice's first batches stay in registers, the next `shared_batches` in
 // shared memory, and what is left is read again, from L2 with luck.
-template <int kHeldBatches, class Output>
-__global__ void __launch_bounds__(kSliceThreads, 2)
+template <int kHeldBatches, int kPack, class Output>
+__global__ void __launch_bounds__(kGridThreads, 2)
     grid_per_row_kernel(const float* x, float* y, Normalizer* slices, int64_t cols,
                         int64_t slice_cols, int64_t shared_batches) {
-    float* kept = reinterpret_cast<float*>(shared_bytes) + threadIdx.x;
+    constexpr auto load = load_packs<kGridThreads, kPack, kAtOnce>;
+    constexpr auto store = store_packs<kGridThreads, kPack, kAtOnce>;
+    float* kept = reinterpret_cast<float*>(shared_bytes);
     __shared__ Normalizer row;
 
     const int64_t first = blockIdx.x * slice_cols;
@@ -114,22 +141,18 @@ __global__ void __launch_bounds__(kSliceThreads, 2)
     float v[kAtOnce];
 #pragma unroll
     for (int b = 0; b < kHeldBatches; ++b) {
-        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), held[b]);
+        load(x_slice + b * kGridBatch, left - b * kGridBatch, held[b]);
     }
     Normalizer mine{-INFINITY, 0.f};
 #pragma unroll
     for (int b = 0; b < kHeldBatches; ++b) mine = Merge{}(mine, lift(held[b]));
-    for (int64_t b = kHeldBatches; b * kBatch < left; ++b) {
-        load<kSliceThreads>(x_slice + b * kBatch, part(left, b), v);
-        if (b - kHeldBatches < shared_batches) {
-#pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) {
-                kept[(b - kHeldBatches) * kBatch + i * kSliceThreads] = v[i];
-            }
-        }
+    for (int64_t b = kHeldBatches; b * kGridBatch < left; ++b) {
+        load(x_slice + b * kGridBatch, left - b * kGridBatch, v);
+        const int64_t shared = b - kHeldBatches;
+        if (shared < shared_batches) store(kept + shared * kGridBatch, kGridBatch, v);
         mine = Merge{}(mine, lift(v));
     }
-    mine = slice_normalizer(mine);
+    mine = slice_normalizer<kGridThreads>(mine);
 
     Normalizer* row_slices = slices + blockIdx.y * gridDim.x;
     if (threadIdx.x == 0) row_slices[blockIdx.x] = mine;
@@ -146,19 +169,17 @@ __global__ void __launch_bounds__(kSliceThreads, 2)
 #pragma unroll
     for (int b = 0; b < kHeldBatches; ++b) {
         for (float& element : held[b]) element = output(element);
-        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), held[b]);
+        store(y_slice + b * kGridBatch, left - b * kGridBatch, held[b]);
     }
-    for (int64_t b = kHeldBatches; b * kBatch < left; ++b) {
-        if (b - kHeldBatches < shared_batches) {
-#pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) {
-                v[i] = kept[(b - kHeldBatches) * kBatch + i * kSliceThreads];
-            }
+    for (int64_t b = kHeldBatches; b * kGridBatch < left; ++b) {
+        const int64_t shared = b - kHeldBatches;
+        if (shared < shared_batches) {
+            load(kept + shared * kGridBatch, kGridBatch, v);
         } else {
-            load<kSliceThreads>(x_slice + b * kBatch, part(left, b), v);
+            load(x_slice + b * kGridBatch, left - b * kGridBatch, v);
         }
         for (float& element : v) element = output(element);
-        store<kSliceThreads>(y_slice + b * kBatch, part(left, b), v);
+        store(y_slice + b * kGridBatch, left - b * kGridBatch, v);
     }
 }
 
@@ -169,7 +190,7 @@ struct Split {
     int64_t blocks;        // per row
     int64_t slice_cols;    // of each block but a row's last, which may have fewer
     int64_t rows_at_once;  // in one launch
-    int batches;           // of a slice in registers
+    int threads;
 };
 
 inline int64_t device_attribute(cudaDeviceAttr attribute) {
@@ -179,27 +200,41 @@ inline int64_t device_attribute(cudaDeviceAttr attribute) {
     return value;
 }
 
+// The kernel for clusters of blocks of that many threads: 256 or 512.
+using ClusterKernel = void (*)(const float*, float*, int64_t, int64_t);
+template <int kThreads, int kPack>
+ClusterKernel cluster_kernel(bool crowded) {
+    return crowded ? cluster_per_row_kernel<kThreads, kPack, true, Softmax>
+                   : cluster_per_row_kernel<kThreads, kPack, false, Softmax>;
+}
+inline ClusterKernel cluster_kernel(int threads, bool packs_of_four, bool crowded) {
+    if (threads == 256) {
+        return packs_of_four ? cluster_kernel<256, 4>(crowded) : cluster_kernel<256, 1>(crowded);
+    }
+    return packs_of_four ? cluster_kernel<512, 4>(crowded) : cluster_kernel<512, 1>(crowded);
+}
+
+// More than 8 blocks in a cluster must be asked for.
+inline cudaError_t allow_large_clusters(ClusterKernel kernel) {
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+}
+
 // Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
 // kernel was compiled for GPUs that have none.
 inline int64_t largest_cluster() {
-    const auto kernel = cluster_per_row_kernel<2, Softmax>;
+    const ClusterKernel kernel = cluster_kernel(512, false, false);  // no other needs more
     cudaFuncAttributes compiled{};
     if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
     if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90)
         return 0;
-    // More than 8 must be asked for.
-    for (const auto each :
-         {cluster_per_row_kernel<1, Softmax>, cluster_per_row_kernel<2, Softmax>}) {
-        if (cudaFuncSetAttribute(each, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
-            cudaSuccess) {
-            return 0;
-        }
-    }
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(kLargestCluster);
-    config.blockDim = dim3(kSliceThreads);
+    config.blockDim = dim3(512);
     int blocks = 0;
-    if (cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) return 0;
+    if (allow_large_clusters(kernel) != cudaSuccess ||
+        cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) {
+        return 0;
+    }
     return std::min(blocks, kLargestCluster);
 }
 
@@ -209,16 +244,16 @@ inline int64_t largest_cluster() {
 inline Split split(int64_t rows, int64_t cols) {
     const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
     Split cut{};
-    const int64_t largest = cols <= kLargestCluster * kBatch * 2 ? largest_cluster() : 0;
-    cut.batches = cols <= largest * kBatch ? 1 : 2;
-    if (cols <= largest * kBatch * 2) {
+    const int64_t largest = cols <= kLargestCluster * kClusterHeld * 512 ? largest_cluster() : 0;
+    cut.threads = cols <= largest * kClusterHeld * 256 ? 256 : 512;  // small blocks share an SM
+    if (cols <= largest * kClusterHeld * cut.threads) {
         cut.wait = Wait::cluster;
-        cut.blocks = divided(cols, cut.batches * kBatch);
+        cut.blocks = divided(cols, kClusterHeld * cut.threads);
         cut.rows_at_once = 65535;  // of a grid's y
     } else {
         const int64_t at_once = 2 * device_attribute(cudaDevAttrMultiProcessorCount);
-        cut.batches = 3;  // as many as 64 registers have room for
-        cut.blocks = std::min(at_once / std::max<int64_t>(1, rows), divided(cols, kBatch));
+        cut.threads = kGridThreads;
+        cut.blocks = std::min(at_once / std::max<int64_t>(1, rows), divided(cols, kGridBatch));
         cut.blocks = std::max<int64_t>(1, cut.blocks);
         cut.wait = cut.blocks == 1 ? Wait::nobody : Wait::grid;
         cut.rows_at_once = std::max<int64_t>(1, at_once / cut.blocks);
@@ -237,32 +272,38 @@ inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     return static_cast<size_t>(std::min(rows, cut.rows_at_once) * cut.blocks) * sizeof(Normalizer);
 }
 
-template <int kBatches>
-cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t cols,
-                                   int64_t slice_cols, cudaStream_t stream) {
+inline cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t cols,
+                                          const Split& cut, bool packs_of_four,
+                                          cudaStream_t stream) {
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {grid.x, 1, 1};
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
-    config.blockDim = dim3(kSliceThreads);
+    config.blockDim = dim3(static_cast<unsigned>(cut.threads));
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, cluster_per_row_kernel<kBatches, Softmax>, x, y, cols,
-                              slice_cols);
+    const int64_t multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+    const bool crowded = int64_t{grid.x} * grid.y > 2 * multiprocessors;
+    const ClusterKernel kernel = cluster_kernel(cut.threads, packs_of_four, crowded);
+    const cudaError_t error = allow_large_clusters(kernel);
+    if (error != cudaSuccess) return error;
+    return cudaLaunchKernelEx(&config, kernel, x, y, cols, cut.slice_cols);
 }
 
-template <int kBatches>
-cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, dim3 grid,
-                                int64_t cols, int64_t slice_cols, cudaStream_t stream) {
-    const auto kernel = grid_per_row_kernel<kBatches, Softmax>;
-    constexpr int64_t kBatchBytes = kBatch * sizeof(float);
+inline cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, dim3 grid,
+                                       int64_t cols, int64_t slice_cols, bool packs_of_four,
+                                       cudaStream_t stream) {
+    constexpr int kHeldBatches = 3;  // as many as 64 registers have room for
+    const auto kernel = packs_of_four ? grid_per_row_kernel<kHeldBatches, 4, Softmax>
+                                      : grid_per_row_kernel<kHeldBatches, 1, Softmax>;
+    constexpr int64_t kBatchBytes = kGridBatch * sizeof(float);
     constexpr int64_t kReserved = 2048;  // by the system and for the kernel's own variables
     const int64_t room =
         device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor) / 2 - kReserved;
     const int64_t fitting = std::max<int64_t>(0, room / kBatchBytes);
-    const int64_t wanted = (slice_cols + kBatch - 1) / kBatch - kBatches;
+    const int64_t wanted = (slice_cols + kGridBatch - 1) / kGridBatch - kHeldBatches;
     const int64_t batches = std::max<int64_t>(0, std::min(wanted, fitting));
 
     cudaLaunchAttribute attribute{};
@@ -270,7 +311,7 @@ cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* slices, di
     attribute.val.cooperative = 1;
     cudaLaunchConfig_t config{};
     config.gridDim = grid;
-    config.blockDim = dim3(kSliceThreads);
+    config.blockDim = dim3(kGridThreads);
     config.dynamicSmemBytes = static_cast<size_t>(batches * kBatchBytes);
     config.stream = stream;
     config.attrs = &attribute;
@@ -296,6 +337,10 @@ inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t col
     if (workspace_bytes < needed || (needed > 0 && workspace == nullptr)) {
         return cudaErrorInvalidValue;
     }
+    const auto by_16_bytes = [](const float* p) {
+        return reinterpret_cast<uintptr_t>(p) % sizeof(Pack<4>) == 0;
+    };
+    const bool packs_of_four = cols % 4 == 0 && by_16_bytes(x) && by_16_bytes(y);
     auto* slices = static_cast<Normalizer*>(workspace);  // one launch after the other uses them
     cudaError_t error = cudaSuccess;
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
@@ -303,14 +348,10 @@ inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t col
                         static_cast<unsigned>(std::min(rows - row, cut.rows_at_once)));
         const float* x_row = x + row * cols;
         float* y_row = y + row * cols;
-        if (cut.wait == Wait::grid) {
-            error =
-                launch_grid_per_row<3>(x_row, y_row, slices, grid, cols, cut.slice_cols, stream);
-        } else if (cut.batches == 1) {
-            error = launch_cluster_per_row<1>(x_row, y_row, grid, cols, cut.slice_cols, stream);
-        } else {
-            error = launch_cluster_per_row<2>(x_row, y_row, grid, cols, cut.slice_cols, stream);
-        }
+        error = cut.wait == Wait::cluster
+                    ? launch_cluster_per_row(x_row, y_row, grid, cols, cut, packs_of_four, stream)
+                    : launch_grid_per_row(x_row, y_row, slices, grid, cols, cut.slice_cols,
+                                          packs_of_four, stream);
     }
     if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
     return error;

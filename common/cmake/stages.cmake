@@ -2,10 +2,16 @@
 # One folder, one stage. add_stage(03_online_softmax) makes of its stage.cu, example.cu and test.cu the programs
 # 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
 
-# main() of 03_online_softmax and its like, and of `stages`. What they differ in is the list of stages linked in.
+# The command lines: what all programs share, main() of 03_online_softmax and its like, and main() of `stages`.
+add_library(run_command OBJECT common/course/run_command.cpp)
+add_library(stage_main OBJECT common/course/stage_main.cpp)
 add_library(course_main OBJECT common/course/main.cpp)
+target_link_libraries(run_command PRIVATE runner strict_warnings)
+target_link_libraries(stage_main PRIVATE runner strict_warnings)
 target_link_libraries(course_main PRIVATE xray_command runner course strict_warnings)
-target_compile_options(course_main PRIVATE -O0)  # it reads a command line: compiled sooner is all it can gain
+foreach(command_line run_command stage_main course_main)
+    target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
+endforeach()
 
 # write_stage_list(RESULT PROGRAM STAGE...): the source file with which PROGRAM knows these stages.
 function(write_stage_list result program)
@@ -17,18 +23,18 @@ function(write_stage_list result program)
     configure_file("${PROJECT_SOURCE_DIR}/common/cmake/stage_list.cpp.in" "${list}" @ONLY)
 endfunction()
 
-# add_stage_program(PROGRAM STAGE...): a program that knows these stages.
-function(add_stage_program program)
+# add_stage_program(PROGRAM MAIN STAGE...): a program that knows these stages.
+function(add_stage_program program main)
     write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
-    target_link_libraries(${program} PRIVATE course_main ${descriptions} xray_command runner course strict_warnings)
+    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} runner strict_warnings)
 endfunction()
 
 function(add_stage name)
     add_device_objects(describe_${name} ${name}/stage.cu)
     target_link_libraries(describe_${name} PRIVATE strict_warnings)
-    add_stage_program(${name} ${name})
+    add_stage_program(${name} stage_main ${name})
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
 
     add_device_program(example_${name} ${name}/example.cu)
@@ -59,7 +65,8 @@ endfunction()
 # `stages`: every stage in one program, which takes a verb.
 function(add_program_of_all_stages)
     get_property(stages GLOBAL PROPERTY STAGES_OF_THE_COURSE)
-    add_stage_program(stages ${stages})
+    add_stage_program(stages course_main ${stages})
+    target_link_libraries(stages PRIVATE xray_command course)
 endfunction()
 
 # my/NAME.cu, a program of the learner's own, becomes the target my_NAME. Its warnings stay warnings.

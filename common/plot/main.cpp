@@ -226,7 +226,8 @@ int parse_and_run(int argc, char** argv) {
         ->delimiter(',');
     plot->add_option("--from", words.from,
                      "folder of records; may be repeated. Default: results where a GPU was timed "
-                     "there, else what is recorded of an NVIDIA H200");
+                     "there, else what is recorded of an NVIDIA H200")
+        ->allow_extra_args(false);
     plot->add_option("--dtype", words.choice.dtype, "only this element type, such as float32");
     plot->add_option("--op", words.choice.op,
                      "this operation, such as log_softmax, instead of each stage's first");

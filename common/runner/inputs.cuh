@@ -99,7 +99,8 @@ __host__ __device__ inline double unrounded_input_value(DType dtype, Input input
             return 3.25;
         case Input::denormal: {
             const SubnormalLogarithms range = subnormal_logarithms(dtype);
-            return col == chosen ? 0 : range.lowest + range.width * unit(bits, wide);
+            // In 24 bits: the product is exact, fused with the sum or not.
+            return col == chosen ? 0 : range.lowest + range.width * unit(bits, false);
         }
     }
     return 0;

@@ -15,7 +15,8 @@ Verbs::Verbs(CLI::App& app)
     xray_->add_option("--picture", options_.picture, "draw SVG pictures into this folder");
 
     ncu_->add_option("stage", ncu_options_.stages, "stages; default: all");
-    ncu_->add_option("--dtype", ncu_dtypes_, dtypes + "; may be repeated; default: float32");
+    ncu_->add_option("--dtype", ncu_dtypes_, dtypes + "; may be repeated; default: float32")
+        ->allow_extra_args(false);
     ncu_->add_option("--out", ncu_options_.out, "file; default: common/recorded/GPU/ncu.json");
     ncu_->add_option("--launch", ncu_options_.launch, "launch this variant once: what ncu profiles")
         ->group("");  // `ncu` calls it itself

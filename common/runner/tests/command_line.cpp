@@ -185,6 +185,16 @@ TEST_CASE("a stage goes by its number, its word and its folder") {
     CHECK_THROWS_AS(runner::find_stage(stages, "softmax"), runner::UsageError);
 }
 
+TEST_CASE("a stage may stand behind a flag that may be repeated") {
+    const Session session;
+    for (const std::string flags : {"--shape 5x7", "--dtype float32", "--input normal"}) {
+        const Outcome outcome = session.run("stages run --quick " + flags + " 02");
+        INFO(flags << "\n" << outcome.text);
+        CHECK(outcome.exit_code == runner::kGood);
+        CHECK_THAT(outcome.text, !ContainsSubstring("03_online_softmax"));
+    }
+}
+
 TEST_CASE("every verb explains itself") {
     const Session session;
     for (const std::string arguments :

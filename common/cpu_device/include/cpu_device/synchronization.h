@@ -26,6 +26,18 @@ __device__ inline void __syncwarp(unsigned mask = 0xffffffffu) {
     cpu_device::warp_exchange(mask, 0, cpu_device::Collective::syncwarp);
 }
 
+// The barrier of a cluster in two halves. The relaxed arrival orders no memory on a GPU: for "I have
+// read", where nothing is handed over. Here it is as strong as the other.
+__device__ inline void __cluster_barrier_arrive() {
+    cpu_device::cluster_arrive();
+}
+__device__ inline void __cluster_barrier_arrive_relaxed() {
+    cpu_device::cluster_arrive();
+}
+__device__ inline void __cluster_barrier_wait() {
+    cpu_device::cluster_wait();
+}
+
 // Lanes of a block take turns and blocks are threads of the operating system: the strongest fence
 // is right for every scope. Not inlined, because GCC warns of fences in code with memory hooks.
 __attribute__((noinline, no_sanitize("thread"))) inline void __threadfence() {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/run_command.hpp"
+
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+
+#include "common/runner/build_info.hpp"
+#include "common/runner/npy.hpp"
+
+namespace course {
+
+using namespace runner;
+
+namespace {
+
+// A named input, or a path to a .npy file.
+void add_input(RunOptions& options, const std::string& text) {
+    for (const Input input : all_inputs()) {
+        if (text == name_of(input)) return options.inputs.push_back(input);
+    }
+    if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) {
+        std::string known;
+        for (const Input input : all_inputs()) known += std::string(" ") + name_of(input);
+        throw UsageError("--input " + text + ": a .npy file or one of" + known);
+    }
+    if (!options.input_file.empty()) throw UsageError("--input: one file at a time");
+    options.input_file = text;
+}
+
+void check_device(const std::string& wanted) {
+    const std::string backend = build_info().backend;
+    if (!wanted.empty() && wanted != backend) {
+        throw UsageError("this program was built for the " + backend +
+                         " device; `./stages run --device " + wanted +
+                         "` builds and runs the other");
+    }
+}
+
+// Whether there is a GPU to run on; the CPU device is always there.
+bool device_is_there() {
+    int count = 0;
+    return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
+}  // namespace
+
+void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
+    app.add_option("--variant", options.variant, "only this variant (`list` names them)");
+    app.add_option("--device", words.device,
+                   "cpu or cuda; default: cuda where nvcc and a GPU are there")
+        ->check(CLI::IsMember({"cpu", "cuda"}));
+    app.add_flag("--quick", options.quick, "fewer shapes");
+    app.add_option("--shape", words.shapes,
+                   "ROWSxCOLS instead of the course's shapes; may be repeated")
+        ->allow_extra_args(false);  // what follows may be a stage
+    app.add_option("--dtype", words.dtypes,
+                   "element type: " + names_of(all_dtypes()) +
+                       "; may be repeated; default: float32 is measured, all are validated")
+        ->allow_extra_args(false);
+    app.add_option("--input", words.inputs,
+                   "a named input, or FILE.npy with your own logits (float32, float16 or float64; "
+                   "converted if --dtype says so); may be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--save-output", options.save_output, "write the result to this .npy file");
+    app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
+    app.add_option("--out", options.out, "folder for the records (default: results)");
+}
+
+ExitCode run_verb(RunOptions options, const RunWords& words) {
+    check_device(words.device);
+    for (const std::string& shape : words.shapes) options.shapes.push_back(parse_shape(shape));
+    for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
+    for (const std::string& input : words.inputs) add_input(options, input);
+    if (!options.input_file.empty() && !options.inputs.empty()) {
+        throw UsageError("--input: either named inputs or a file, not both");
+    }
+    if (!device_is_there()) {
+        std::fprintf(
+            stderr,
+            "stages: this program was built for a GPU and none answers; try --device cpu\n");
+        return kNoDevice;
+    }
+    return runner::run(all_stages(), options);
+}
+
+int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {
+    try {
+        return parse_and_run(argc, argv);
+    } catch (const UsageError& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kUsage;
+    } catch (const FileError& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kUsage;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kWrong;
+    }
+}
+
+}  // namespace course
