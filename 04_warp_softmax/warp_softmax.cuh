@@ -59,7 +59,7 @@ struct DirectLoad {
     }
 
     template <int kPack, class Compute>
-    __device__ void load(Compute (&to)[kPack], int64_t row, int64_t col) const {
+    __device__ void load(Compute* to, int64_t row, int64_t col) const {
         const auto pack = *reinterpret_cast<const Pack<T, kPack>*>(x + row * row_stride + col);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) to[i] = static_cast<Compute>(pack.element[i]);
@@ -77,7 +77,7 @@ struct DirectStore {
     }
 
     template <int kPack, class Compute>
-    __device__ void store(const Compute (&from)[kPack], int64_t row, int64_t col) const {
+    __device__ void store(const Compute* from, int64_t row, int64_t col) const {
         Pack<T, kPack> pack;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) pack.element[i] = static_cast<T>(from[i]);
@@ -89,11 +89,17 @@ struct DirectStore {
 
 enum class Algorithm { softmax, log_softmax };
 
-__device__ inline float exponential(float x) {
-    return expf(x);
-}
-__device__ inline double exponential(double x) {
-    return exp(x);
+// exp, as accurate as the result can show: the fast one is off by 2^-21 or less, relative to the
+// result, and a __half or __nv_bfloat16 rounds it to 11 or 8 bits.
+template <class T, class Compute>
+__device__ Compute exponential(Compute x) {
+    if constexpr (sizeof(T) == 2) {
+        return __expf(x);
+    } else if constexpr (std::is_same_v<Compute, float>) {
+        return expf(x);
+    } else {
+        return exp(x);
+    }
 }
 __device__ inline float logarithm(float x) {
     return logf(x);
@@ -121,82 +127,88 @@ __device__ Compute group_sum(Compute value) {
     return value;
 }
 
+// A row in the registers of a group, kHeld elements a lane, becomes its softmax or log-softmax. Behind
+// the row's end stands -inf; what stands there in every lane, from `filled` on, is passed over (the
+// first kSure elements never are). kMasks: a row of -inf alone becomes zeros, not NaN.
+template <Algorithm kAlgorithm, class T, int kLanes, int kSure, bool kMasks, class Compute,
+          int kHeld>
+__device__ void normalize(Compute (&held)[kHeld], int filled) {
+    Compute max = held[0];
+#pragma unroll
+    for (const Compute element : held) max = fmax(max, element);
+    max = group_max<kLanes>(max);
+    if (kMasks && max == -static_cast<Compute>(INFINITY)) max = 0;  // -inf - (-inf) would be NaN
+
+    Compute sum = 0;
+#pragma unroll
+    for (int i = 0; i < kHeld; ++i) {
+        if (i < kSure || i < filled) {
+            held[i] -= max;
+            const Compute share = exponential<T>(held[i]);
+            sum += share;
+            if (kAlgorithm == Algorithm::softmax) held[i] = share;
+        }
+    }
+    sum = group_sum<kLanes>(sum);
+
+    const bool empty = kMasks && sum == 0;
+    const Compute scale = empty ? 0 : 1 / sum;
+    const Compute log_sum = empty ? 0 : logarithm(sum);
+#pragma unroll
+    for (Compute& element : held) {
+        element = kAlgorithm == Algorithm::softmax ? element * scale : element - log_sum;
+    }
+}
+
 constexpr int kBlockThreads = 128;
 
-// A group of kLanes lanes takes kRows rows at a time; a lane holds kPacks packs of each of them.
-template <Algorithm kAlgorithm, int kPack, int kPacks, int kLanes, int kRows, class Load,
+// A group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbours, of which the row
+// fills the first kSurePacks in every lane.
+template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class Load,
           class Store>
 __global__ void __launch_bounds__(kBlockThreads)
     warp_softmax_kernel(Load load, Store store, int64_t rows, int64_t cols) {
     using Compute = ComputeOf<typename Load::Element>;
-    constexpr int kGroups = kBlockThreads / kLanes;
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
+    constexpr int kGroups = kBlockThreads / kLanes;
     const int lane = threadIdx.x % kLanes;
     const int group = threadIdx.x / kLanes;
+    const int width = static_cast<int>(cols);
+    const int filled = (width + kLanes * kPack - 1) / (kLanes * kPack) * kPack;
 
     // The loop's bounds are the block's, so that no lane leaves the shuffles of the others.
-    const int64_t step = int64_t{gridDim.x} * kGroups * kRows;
-    for (int64_t first = int64_t{blockIdx.x} * kGroups * kRows; first < rows; first += step) {
-        const int64_t row = first + group * kRows;
+    const int64_t step = int64_t{gridDim.x} * kGroups;
+    for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
+        const int64_t row = first + group;
+        const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
+        const auto has = [&](int p) { return row < rows && (p < kSurePacks || col_of(p) < width); };
 
-        Compute held[kRows][kPacks][kPack];
+        Compute held[kPacks * kPack];
 #pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-#pragma unroll
-            for (int p = 0; p < kPacks; ++p) {
-                const int64_t col = (p * kLanes + lane) * kPack;
-                if (row + r < rows && col < cols) {
-                    load.template load<kPack>(held[r][p], row + r, col);
-                } else {  // beyond the row: what adds nothing
-                    for (Compute& element : held[r][p]) element = kNothing;
-                }
+        for (int p = 0; p < kPacks; ++p) {
+            if (has(p)) {
+                load.template load<kPack>(held + p * kPack, row, col_of(p));
+            } else {
+                for (int i = 0; i < kPack; ++i) held[p * kPack + i] = kNothing;
             }
         }
+        normalize<kAlgorithm, typename Store::Element, kLanes, kSurePacks * kPack, Load::kMasks>(
+            held, filled);
 #pragma unroll
-        for (int r = 0; r < kRows; ++r) {
-            Compute max = kNothing;
-#pragma unroll
-            for (int p = 0; p < kPacks; ++p) {
-                for (const Compute element : held[r][p]) max = fmax(max, element);
-            }
-            max = group_max<kLanes>(max);
-            if (Load::kMasks && max == kNothing) max = 0;  // -inf - (-inf) would be NaN
-
-            Compute sum = 0;
-#pragma unroll
-            for (int p = 0; p < kPacks; ++p) {
-                for (Compute& element : held[r][p]) {
-                    element -= max;
-                    const Compute share = exponential(element);
-                    sum += share;
-                    if (kAlgorithm == Algorithm::softmax) element = share;
-                }
-            }
-            sum = group_sum<kLanes>(sum);
-
-            const bool empty = Load::kMasks && sum == 0;
-            const Compute scale = empty ? 0 : 1 / sum;
-            const Compute log_sum = empty ? 0 : logarithm(sum);
-#pragma unroll
-            for (int p = 0; p < kPacks; ++p) {
-                for (Compute& element : held[r][p]) {
-                    element =
-                        kAlgorithm == Algorithm::softmax ? element * scale : element - log_sum;
-                }
-                const int64_t col = (p * kLanes + lane) * kPack;
-                if (row + r < rows && col < cols) {
-                    store.template store<kPack>(held[r][p], row + r, col);
-                }
-            }
+        for (int p = 0; p < kPacks; ++p) {
+            if (has(p)) store.template store<kPack>(held + p * kPack, row, col_of(p));
         }
     }
 }
 
 // ---------------------------------------------------------------- the launch
 
-// Blocks that keep a GPU busy for 32 waves; each then walks over more rows.
-inline cudaError_t grid_for(const void* kernel, int64_t blocks_wanted, unsigned* blocks) {
-    constexpr int64_t kWaves = 32;
+// A block for each kBlockThreads / kLanes rows, up to a thousand waves of the GPU; each then walks
+// over more rows. (With 32 waves, as in OneFlow, 1048576 x 512 takes 3% longer.)
+template <class... Arguments>
+cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows_per_block, int64_t rows,
+                        cudaStream_t stream, Arguments... arguments) {
+    constexpr int64_t kWaves = 1000;
     int device = 0;
     int multiprocessors = 0;
     int resident = 0;
@@ -206,68 +218,75 @@ inline cudaError_t grid_for(const void* kernel, int64_t blocks_wanted, unsigned*
     if (error != cudaSuccess) return error;
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kBlockThreads, 0);
     if (error != cudaSuccess) return error;
-    *blocks = static_cast<unsigned>(
-        std::min(blocks_wanted, std::max<int64_t>(1, kWaves * multiprocessors * resident)));
-    return cudaSuccess;
-}
-
-template <Algorithm kAlgorithm, int kPack, int kPacks, int kLanes, class Load, class Store>
-cudaError_t launch_tile(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kRows = kPacks == 1 ? 2 : 1;  // a lane with little of a row takes two of them
-    constexpr int kRowsPerBlock = kBlockThreads / kLanes * kRows;
-    const auto kernel = warp_softmax_kernel<kAlgorithm, kPack, kPacks, kLanes, kRows, Load, Store>;
-    unsigned blocks = 0;
-    const cudaError_t error = grid_for(reinterpret_cast<const void*>(kernel),
-                                       (rows + kRowsPerBlock - 1) / kRowsPerBlock, &blocks);
-    if (error != cudaSuccess) return error;
-    kernel<<<blocks, kBlockThreads, 0, stream>>>(load, store, rows, cols);
+    const int64_t wanted = (rows + rows_per_block - 1) / rows_per_block;
+    const int64_t blocks =
+        std::min(wanted, std::max<int64_t>(1, kWaves * multiprocessors * resident));
+    kernel<<<static_cast<unsigned>(blocks), kBlockThreads, 0, stream>>>(arguments...);
     return cudaGetLastError();
 }
 
-constexpr int kMaxHeld = 64;  // elements of a row in the registers of a lane
-constexpr int64_t kMaxCols = 32 * kMaxHeld;
-
-// The next number of packs for which there is a kernel: 1, 2, 3, 4, 6, 8, 12, 16 ...
-constexpr int next_packs(int packs) {
-    if (packs == 1) return 2;
-    return (packs & (packs - 1)) == 0 ? packs / 2 * 3 : packs / 3 * 4;
+// How a row is spread over registers, of which a few ways are compiled: a lane has two packs (or
+// eight elements) before more lanes join, so that its loads wait together; with all 32, the packs
+// grow by a third or a half. What a row leaves empty costs arithmetic, but no memory traffic.
+struct Tile {
+    int lanes;
+    int packs;
+};
+constexpr Tile next_tile(Tile tile, int pack) {
+    if (pack == 1 && tile.packs < 8) return {1, 8};
+    if (pack > 1 && tile.packs == 1) return {2, tile.lanes};  // 1 x 1, 2 x 1, 2 x 2
+    if (tile.lanes < 32) return {2 * tile.lanes, tile.packs};
+    const bool power_of_two = (tile.packs & (tile.packs - 1)) == 0;
+    return {32, power_of_two ? tile.packs / 2 * 3 : tile.packs / 3 * 4};
 }
 
-// The smallest tile that holds a row: first more lanes with one pack each, then, with the whole
-// warp, more packs. A few sizes only, each kernel of which is compiled: what a row leaves of the
-// tile is padding in registers and costs no memory traffic.
-template <Algorithm kAlgorithm, int kPack, int kPacks, int kLanes, class Load, class Store>
-cudaError_t launch_fitting(Load load, Store store, int64_t rows, int64_t cols,
-                           cudaStream_t stream) {
+// Of a row, in the registers of a lane and of a warp: with 256 bytes a lane, an H200 has as many
+// warps at once as it takes to keep its memory busy.
+template <class T>
+constexpr int kMaxHeld = 256 / sizeof(ComputeOf<T>);
+template <class T>
+constexpr int64_t kMaxCols = 32 * kMaxHeld<T>;
+
+// Calls launch(lanes, sure packs, packs), three constants, for the smallest tile that holds a row of
+// packs of kPack. cudaErrorInvalidValue where a lane would have to hold more than kHeld elements.
+template <int kPack, int kHeld, int kLanes = 1, int kSure = 0, int kPacks = kPack == 1 ? 4 : 1,
+          class Launch>
+cudaError_t with_tile(int64_t cols, Launch launch) {
+    constexpr Tile kNext = next_tile({kLanes, kPacks}, kPack);
     if (cols <= kLanes * kPacks * kPack) {
-        return launch_tile<kAlgorithm, kPack, kPacks, kLanes>(load, store, rows, cols, stream);
+        return launch(std::integral_constant<int, kLanes>{}, std::integral_constant<int, kSure>{},
+                      std::integral_constant<int, kPacks>{});
     }
-    if constexpr (kLanes < 32) {
-        return launch_fitting<kAlgorithm, kPack, kPacks, 2 * kLanes>(load, store, rows, cols,
-                                                                     stream);
-    } else if constexpr (next_packs(kPacks) * kPack <= kMaxHeld) {
-        return launch_fitting<kAlgorithm, kPack, next_packs(kPacks), 32>(load, store, rows, cols,
-                                                                         stream);
-    } else {
-        return cudaErrorInvalidValue;
+    if constexpr (kNext.packs * kPack <= kHeld) {
+        constexpr int kNextSure =
+            kLanes * kPacks / kNext.lanes;  // a row that fits here is not there
+        return with_tile<kPack, kHeld, kNext.lanes, kNextSure, kNext.packs>(cols, launch);
     }
+    return cudaErrorInvalidValue;
 }
 
 // Softmax or log-softmax of each row that `load` gives, into where `store` puts it: any two functors
-// like those above. cols: 1 to kMaxCols. Asynchronous on stream. cudaErrorInvalidValue for a negative
-// size and for more columns.
+// like those above. cols: 1 to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
+// cudaErrorInvalidValue for a negative size and for more columns.
 template <Algorithm kAlgorithm, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kWidest = 16 / sizeof(typename Load::Element);
-    if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
+    using T = typename Load::Element;
+    constexpr int kWidest = 16 / sizeof(T);
+    if (rows < 0 || cols < 0 || cols > kMaxCols<T>) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
-    if (std::min(load.widest_pack(cols), store.widest_pack(cols)) >= kWidest) {
-        return launch_fitting<kAlgorithm, kWidest, 1, 1>(load, store, rows, cols, stream);
-    }
-    return launch_fitting<kAlgorithm, 1, 1, 1>(load, store, rows, cols, stream);
+    const auto with_pack = [&](auto pack) {
+        return with_tile<pack.value, kMaxHeld<T>>(cols, [&](auto lanes, auto sure, auto packs) {
+            return launch_rows(warp_softmax_kernel<kAlgorithm, pack.value, lanes.value, sure.value,
+                                                   packs.value, Load, Store>,
+                               kBlockThreads / lanes.value, rows, stream, load, store, rows, cols);
+        });
+    };
+    return std::min(load.widest_pack(cols), store.widest_pack(cols)) < kWidest
+               ? with_pack(std::integral_constant<int, 1>{})
+               : with_pack(std::integral_constant<int, kWidest>{});
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols.
+// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.
 // Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, too many columns.
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {

@@ -57,7 +57,7 @@ struct DropoutStore {
     }
 
     template <int kPack, class Compute>
-    __device__ void store(const Compute (&from)[kPack], int64_t row, int64_t col) const {
+    __device__ void store(const Compute* from, int64_t row, int64_t col) const {
         Compute kept[kPack];
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
@@ -65,7 +65,7 @@ struct DropoutStore {
                           ? Compute(0)
                           : from[i] / (1 - static_cast<Compute>(probability));
         }
-        DirectStore<T>{y, row_stride}.store(kept, row, col);
+        DirectStore<T>{y, row_stride}.template store<kPack>(kept, row, col);
     }
 };
 

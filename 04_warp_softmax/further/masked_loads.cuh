@@ -28,7 +28,7 @@ struct ScaleMaskLoad {
     }
 
     template <int kPack, class Compute>
-    __device__ void load(Compute (&to)[kPack], int64_t row, int64_t col) const {
+    __device__ void load(Compute* to, int64_t row, int64_t col) const {
         const int64_t at = row * row_stride + col;
         const auto pack = *reinterpret_cast<const Pack<T, kPack>*>(x + at);
         const auto kept = *reinterpret_cast<const Pack<bool, kPack>*>(mask + at);
@@ -56,7 +56,7 @@ struct CausalLoad {
     }
 
     template <int kPack, class Compute>
-    __device__ void load(Compute (&to)[kPack], int64_t row, int64_t col) const {
+    __device__ void load(Compute* to, int64_t row, int64_t col) const {
         const int64_t last = row % seq;  // the last column that this row sees
         Pack<T, kPack> pack{};
         if (col <= last)

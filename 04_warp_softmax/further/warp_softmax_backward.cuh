@@ -5,7 +5,7 @@
 // The gradient of softmax and of log-softmax, from the result y and the gradient dy of the result.
 //   new here   two rows in registers, one reduction
 //   traffic    2 reads + 1 write per element
-//   accepts    as the lesson, up to 1024 columns; dx may be dy or y
+//   accepts    as the lesson, up to 1024 columns (512 of double); dx may be dy or y
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "../warp_softmax.cuh"
@@ -13,96 +13,79 @@
 namespace warp_softmax {
 
 // As warp_softmax_kernel, with two loads.
-template <Algorithm kAlgorithm, int kPack, int kPacks, int kLanes, class LoadY, class LoadDy,
-          class Store>
+template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class LoadY,
+          class LoadDy, class Store>
 __global__ void __launch_bounds__(kBlockThreads)
     warp_softmax_backward_kernel(LoadY load_y, LoadDy load_dy, Store store, int64_t rows,
                                  int64_t cols) {
-    using Compute = ComputeOf<typename LoadY::Element>;
+    using T = typename Store::Element;
+    using Compute = ComputeOf<T>;
     constexpr int kGroups = kBlockThreads / kLanes;
+    constexpr int kHeld = kPacks * kPack;
     const int lane = threadIdx.x % kLanes;
     const int group = threadIdx.x / kLanes;
+    const int width = static_cast<int>(cols);
 
     const int64_t step = int64_t{gridDim.x} * kGroups;
     for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
         const int64_t row = first + group;
-        Compute y[kPacks][kPack];
-        Compute dy[kPacks][kPack];
+        const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
+        const auto has = [&](int p) { return row < rows && (p < kSurePacks || col_of(p) < width); };
+
+        Compute y[kHeld];
+        Compute dy[kHeld];
 #pragma unroll
         for (int p = 0; p < kPacks; ++p) {
-            const int64_t col = (p * kLanes + lane) * kPack;
-            if (row < rows && col < cols) {
-                load_y.template load<kPack>(y[p], row, col);
-                load_dy.template load<kPack>(dy[p], row, col);
-            } else {  // beyond the row: what adds nothing
-#pragma unroll
-                for (int i = 0; i < kPack; ++i) y[p][i] = dy[p][i] = 0;
+            if (has(p)) {
+                load_y.template load<kPack>(y + p * kPack, row, col_of(p));
+                load_dy.template load<kPack>(dy + p * kPack, row, col_of(p));
+            } else {  // what adds nothing
+                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = 0;
             }
         }
         Compute sum = 0;
 #pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                sum += kAlgorithm == Algorithm::softmax ? y[p][i] * dy[p][i] : dy[p][i];
-            }
+        for (int i = 0; i < kHeld; ++i) {
+            sum += kAlgorithm == Algorithm::softmax ? y[i] * dy[i] : dy[i];
         }
         sum = group_sum<kLanes>(sum);
 #pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            const int64_t col = (p * kLanes + lane) * kPack;
+        for (int i = 0; i < kHeld; ++i) {
+            dy[i] = kAlgorithm == Algorithm::softmax ? (dy[i] - sum) * y[i]
+                                                     : dy[i] - exponential<T>(y[i]) * sum;
+        }
 #pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                dy[p][i] = kAlgorithm == Algorithm::softmax ? (dy[p][i] - sum) * y[p][i]
-                                                            : dy[p][i] - exponential(y[p][i]) * sum;
-            }
-            if (row < rows && col < cols) store.template store<kPack>(dy[p], row, col);
+        for (int p = 0; p < kPacks; ++p) {
+            if (has(p)) store.template store<kPack>(dy + p * kPack, row, col_of(p));
         }
     }
 }
 
-constexpr int kMaxHeldBackward = 32;  // of each of y and dy in the registers of a lane
-
-template <Algorithm kAlgorithm, int kPack, int kPacks, int kLanes, class LoadY, class LoadDy,
-          class Store>
-cudaError_t launch_fitting_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t rows,
-                                    int64_t cols, cudaStream_t stream) {
-    if (cols <= kLanes * kPacks * kPack) {
-        constexpr int kRowsPerBlock = kBlockThreads / kLanes;
-        const auto kernel =
-            warp_softmax_backward_kernel<kAlgorithm, kPack, kPacks, kLanes, LoadY, LoadDy, Store>;
-        unsigned blocks = 0;
-        const cudaError_t error = grid_for(reinterpret_cast<const void*>(kernel),
-                                           (rows + kRowsPerBlock - 1) / kRowsPerBlock, &blocks);
-        if (error != cudaSuccess) return error;
-        kernel<<<blocks, kBlockThreads, 0, stream>>>(load_y, load_dy, store, rows, cols);
-        return cudaGetLastError();
-    }
-    if constexpr (kLanes < 32) {
-        return launch_fitting_backward<kAlgorithm, kPack, kPacks, 2 * kLanes>(
-            load_y, load_dy, store, rows, cols, stream);
-    } else if constexpr (next_packs(kPacks) * kPack <= kMaxHeldBackward) {
-        return launch_fitting_backward<kAlgorithm, kPack, next_packs(kPacks), 32>(
-            load_y, load_dy, store, rows, cols, stream);
-    } else {
-        return cudaErrorInvalidValue;
-    }
-}
+// Of y and of dy, each, in the registers of a lane.
+template <class T>
+constexpr int kMaxHeldBackward = kMaxHeld<T> / 2;
 
 // The gradient of each row, from functors. cols: up to 32 * kMaxHeldBackward. Errors as launch.
 template <Algorithm kAlgorithm, class LoadY, class LoadDy, class Store>
 cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t rows, int64_t cols,
                             cudaStream_t stream) {
-    constexpr int kWidest = 16 / sizeof(typename LoadY::Element);
-    if (rows < 0 || cols < 0 || cols > 32 * kMaxHeldBackward) return cudaErrorInvalidValue;
+    using T = typename LoadY::Element;
+    constexpr int kWidest = 16 / sizeof(T);
+    if (rows < 0 || cols < 0 || cols > 32 * kMaxHeldBackward<T>) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
+    const auto with_pack = [&](auto pack) {
+        return with_tile<pack.value, kMaxHeldBackward<T>>(
+            cols, [&](auto lanes, auto sure, auto packs) {
+                return launch_rows(
+                    warp_softmax_backward_kernel<kAlgorithm, pack.value, lanes.value, sure.value,
+                                                 packs.value, LoadY, LoadDy, Store>,
+                    kBlockThreads / lanes.value, rows, stream, load_y, load_dy, store, rows, cols);
+            });
+    };
     const int pack =
         std::min({load_y.widest_pack(cols), load_dy.widest_pack(cols), store.widest_pack(cols)});
-    if (pack >= kWidest) {
-        return launch_fitting_backward<kAlgorithm, kWidest, 1, 1>(load_y, load_dy, store, rows,
-                                                                  cols, stream);
-    }
-    return launch_fitting_backward<kAlgorithm, 1, 1, 1>(load_y, load_dy, store, rows, cols, stream);
+    return pack < kWidest ? with_pack(std::integral_constant<int, 1>{})
+                          : with_pack(std::integral_constant<int, kWidest>{});
 }
 
 // dx of softmax and of log_softmax (rows x cols, device memory), from their result y and its gradient

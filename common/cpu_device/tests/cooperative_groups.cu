@@ -3,10 +3,12 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cooperative_groups/reduce.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "common/cpu_device/tests/device_map.cuh"
@@ -246,6 +248,28 @@ TEST_CASE("a block copies to shared memory together") {
         want.resize(256);
         CHECK(y.values() == want);
     }
+}
+
+template <class Word>
+__global__ void pipeline_kernel(const Word* x, Word* y) {
+    __shared__ Word tile[kThreads];
+    __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(Word));
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    y[threadIdx.x] = tile[kThreads - 1 - threadIdx.x];
+}
+
+TEMPLATE_TEST_CASE("a thread copies 4, 8 or 16 bytes to shared memory", "", unsigned, uint2,
+                   uint4) {
+    std::vector<TestType> x(kThreads);
+    std::memset(x.data(), 0, sizeof(TestType) * x.size());
+    for (unsigned i = 0; i < kThreads; ++i) std::memcpy(&x[i], &i, sizeof(i));
+    const DeviceVector<TestType> device_x(x), y{std::vector<TestType>(kThreads)};
+    pipeline_kernel<<<1, kThreads>>>(device_x.data(), y.data());
+    require_success();
+    std::reverse(x.begin(), x.end());
+    CHECK(std::memcmp(y.values().data(), x.data(), sizeof(TestType) * x.size()) == 0);
 }
 
 // ---------------------------------------------------------------- clusters

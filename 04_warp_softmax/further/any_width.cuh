@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 04_warp_softmax/further/any_width, version 1.0
+//
+// Rows that no pack of 16 bytes divides, as fast as the others: a warp moves several of them as one
+// piece of memory, through shared memory, and takes them apart there.
+//   new here   asynchronous copies to shared memory; tiles that fit a row to a few elements
+//   traffic    1 read + 1 write per element, in full sectors: the lesson writes such rows of __half in
+//              pieces of 2 bytes, each of which costs the L2 as much as 32
+//   accepts    as the lesson's softmax
+//   source     ours
+#pragma once
+#include <cuda_pipeline.h>
+
+#include "../warp_softmax.cuh"
+
+extern __shared__ __align__(128) unsigned char shared_lines[];
+
+namespace warp_softmax {
+
+constexpr int kLine = 128;  // bytes, of the cache and of shared memory
+
+// The part of `count` elements at an address that packs of 16 bytes cover, and what it leaves at both
+// ends.
+template <class T>
+struct Flat {
+    static constexpr int kPack = 16 / sizeof(T);
+    int head;  // elements before the first pack
+    int packs;
+    int tail;  // elements behind the last
+
+    __device__ Flat(int phase, int count) {
+        head = min((kPack - phase) % kPack, count);
+        packs = (count - head) / kPack;
+        tail = count - head - packs * kPack;
+    }
+};
+
+// How many elements an address lies behind a multiple of `bytes` bytes.
+template <int kBytes, class T>
+__host__ __device__ int phase_of(const T* address) {
+    return static_cast<int>(reinterpret_cast<uintptr_t>(address) % kBytes / sizeof(T));
+}
+
+// A group of kLanes lanes per row of a tile; a lane holds more than kLeast and up to kMost elements.
+template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
+__global__ void __launch_bounds__(kBlockThreads)
+    flat_rows_kernel(const T* x, T* y, int64_t rows, int64_t cols, int group_rows, int tile_bytes) {
+    using Compute = ComputeOf<T>;
+    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
+    constexpr int kWarps = kBlockThreads / 32;
+    const int warp = threadIdx.x / 32;
+    const int in_warp = threadIdx.x % 32;
+    const int lane = in_warp % kLanes;
+    const int width = static_cast<int>(cols);
+    const int tile_rows = group_rows * (32 / kLanes);
+
+    const int64_t first = (int64_t{blockIdx.x} * kWarps + warp) * tile_rows;
+    if (first >= rows) return;  // a warp's lanes together
+    const int have = static_cast<int>(min(int64_t{tile_rows}, rows - first));
+    const T* from = x + first * cols;
+    T* to = y + first * cols;
+    const Flat<T> flat(phase_of<16>(from), have * width);
+
+    // The tile lies in its lines of shared memory as in those of the cache, or copies would be split.
+    T* tile = reinterpret_cast<T*>(shared_lines + warp * tile_bytes) + phase_of<kLine>(from);
+    for (int i = in_warp; i < flat.packs; i += 32) {
+        const int at = flat.head + i * Flat<T>::kPack;
+        __pipeline_memcpy_async(tile + at, from + at, 16);
+    }
+    const int behind = flat.head + flat.packs * Flat<T>::kPack;
+    if (in_warp < flat.head) tile[in_warp] = from[in_warp];
+    if (in_warp < flat.tail) tile[behind + in_warp] = from[behind + in_warp];
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+
+    const int filled = (width + kLanes - 1) / kLanes;
+    const auto has = [&](int i) { return i < kLeast || i * kLanes + lane < width; };
+    for (int i = 0; i < group_rows; ++i) {
+        const int r = in_warp / kLanes * group_rows + i;
+        T* row = tile + min(r, have - 1) * width + lane;  // lanes without a row do as if
+        Compute held[kMost];
+#pragma unroll
+        for (int i = 0; i < kMost; ++i) {
+            held[i] = has(i) ? static_cast<Compute>(row[i * kLanes]) : kNothing;
+        }
+        normalize<kAlgorithm, T, kLanes, kLeast, false>(held, filled);
+        __syncwarp();
+        if (r >= have) continue;
+#pragma unroll
+        for (int i = 0; i < kMost; ++i) {
+            if (has(i)) row[i * kLanes] = static_cast<T>(held[i]);
+        }
+    }
+    __syncwarp();
+
+    for (int i = in_warp; i < flat.packs; i += 32) {
+        const int at = flat.head + i * Flat<T>::kPack;
+        using Sixteen = Pack<T, Flat<T>::kPack>;
+        *reinterpret_cast<Sixteen*>(to + at) = *reinterpret_cast<const Sixteen*>(tile + at);
+    }
+    if (in_warp < flat.head) to[in_warp] = tile[in_warp];
+    if (in_warp < flat.tail) to[behind + in_warp] = tile[behind + in_warp];
+}
+
+// How many rows of a tile each group takes, one after another: up to `most`, so that the groups, each
+// at its own row, meet in as few banks of shared memory as possible.
+inline int rows_of_a_group(int lanes, int row_bytes, int element_bytes, int most) {
+    int best = most;
+    int best_worst = 33;
+    for (int rows = most; rows > most / 2; --rows) {
+        int words[32] = {};  // asked for in each bank
+        int worst = 0;
+        int last = -1;
+        for (int group = 0; group < 32 / lanes; ++group) {
+            for (int lane = 0; lane < lanes; ++lane) {
+                const int word = (group * rows * row_bytes + lane * element_bytes) / 4;
+                if (word != last) worst = std::max(worst, ++words[word % 32]);
+                last = word;
+            }
+        }
+        if (worst < best_worst) {
+            best = rows;
+            best_worst = worst;
+        }
+    }
+    return best;
+}
+
+template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
+cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    constexpr int kTileBytes = 5120;  // if as many rows as groups have no more
+    constexpr int kGroups = 32 / kLanes;
+    constexpr int kWarps = kBlockThreads / 32;
+    const auto row_bytes = static_cast<int>(cols * sizeof(T));
+    const int group_rows = rows_of_a_group(kLanes, row_bytes, sizeof(T),
+                                           std::max(1, kTileBytes / (kGroups * row_bytes)));
+    const int tile_bytes =  // wherever in a line it begins
+        (kGroups * group_rows * row_bytes + 2 * kLine - 1) / kLine * kLine;
+    const int64_t block_rows = int64_t{group_rows} * kGroups * kWarps;
+    const auto kernel = flat_rows_kernel<kAlgorithm, kLanes, kLeast, kMost, T>;
+    const int shared = tile_bytes * kWarps;
+    kernel<<<static_cast<unsigned>((rows + block_rows - 1) / block_rows), kBlockThreads,
+             static_cast<size_t>(shared), stream>>>(x, y, rows, cols, group_rows, tile_bytes);
+    return cudaGetLastError();
+}
+
+// How many elements a lane holds for which kernels are compiled: as OneFlow's layer norm, a range
+// each.
+constexpr int next_most(int most) {
+    return most < 14    ? most + 2
+           : most == 14 ? 17
+           : most == 17 ? 20
+           : most < 32  ? most + 4
+                        : most + 8;
+}
+
+// The fewest lanes that hold up to 17 elements each, and more elements where all 32 lanes do.
+template <Algorithm kAlgorithm, int kLanes = 1, int kLeast = 0, int kMost = 4, class T>
+cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (cols <= kLanes * kMost) {
+        return launch_flat_rows<kAlgorithm, kLanes, kLeast, kMost>(x, y, rows, cols, stream);
+    }
+    if constexpr (kMost == 17 && kLanes < 32) {
+        return launch_flat<kAlgorithm, 2 * kLanes, 8, 10>(x, y, rows, cols, stream);
+    } else if constexpr (next_most(kMost) <= kMaxHeld<T>) {
+        return launch_flat<kAlgorithm, kLanes, kMost, next_most(kMost)>(x, y, rows, cols, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+// Whether the lesson's kernel suits rows of that many whole packs: not where it has one or two packs a
+// lane and the row leaves more than a quarter of them empty.
+template <int kPack, int kHeld>
+bool fits_packs(int64_t cols) {
+    bool fits = false;
+    with_tile<kPack, kHeld>(cols, [&](auto lanes, auto, auto packs) {
+        fits = packs.value > 2 || 4 * cols >= 3 * kPack * lanes.value * packs.value;
+        return cudaSuccess;
+    });
+    return fits;
+}
+
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (rows < 0 || cols < 0 || cols > kMaxCols<T>) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    constexpr int kPack = 16 / sizeof(T);
+    const bool whole_packs =
+        widest_pack<T>(x, cols, cols) == kPack && widest_pack<T>(y, cols, cols) == kPack;
+    if ((whole_packs && fits_packs<kPack, kMaxHeld<T>>(cols)) ||
+        phase_of<16>(x) != phase_of<16>(y)) {
+        return launch<kAlgorithm>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows, cols,
+                                  stream);
+    }
+    return launch_flat<kAlgorithm>(x, y, rows, cols, stream);
+}
+
+// As the lesson's softmax and log_softmax. x and y: rows x cols without gaps.
+template <class T>
+cudaError_t softmax_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    return launch_any_width<Algorithm::softmax>(x, y, rows, cols, stream);
+}
+template <class T>
+cudaError_t log_softmax_any_width(const T* x, T* y, int64_t rows, int64_t cols,
+                                  cudaStream_t stream) {
+    return launch_any_width<Algorithm::log_softmax>(x, y, rows, cols, stream);
+}
+
+}  // namespace warp_softmax
