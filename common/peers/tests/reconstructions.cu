@@ -59,19 +59,19 @@ TEST_CASE("OneFlow's warp tier walks over more rows than its blocks take at once
                        "asking");
     runner::check_cuda(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, 0),
                        "asking");
-    const Shape shape{int64_t{32} * multiprocessors * threads / 32 + 3, 33};
+    const int rows_of_block = 8;  // of 9 columns, an odd number of rows
+    const int64_t blocks = int64_t{32} * multiprocessors * threads / of::kBlockThreads;
+    const Shape shape{blocks * rows_of_block + 3, 9};
     const runner::Variant variant = peers::oneflow_warp_softmax().stage.variants.front();
     DeviceBuffer<float> x(testing::size_of(shape));
     DeviceBuffer<float> y(testing::size_of(shape));
-    y.poison();
     runner::fill(x.data(), runner::DType::float32, shape, runner::Input::normal, 5);
-    testing::launch(variant, x.data(), y.data(), shape);
+    runner::fill(y.data(), runner::DType::float32, shape, runner::Input::normal, 5);
+    testing::launch(variant, y.data(), y.data(), shape);
     const runner::Report report = runner::check(
         x.data(), shape, {y.data(), rules_of(variant, shape, runner::DType::float32)});
     INFO(runner::describe(report));
     CHECK(report.good());
-    testing::launch(variant, x.data(), x.data(), shape);
-    CHECK(testing::same_bits(x.download(), y.download()));
 }
 
 TEST_CASE("OneFlow's warp tier has the limits that it states") {
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("FasterTransformer's kernels keep their promise, mask and sca
     for (const Scores scores :
          {Scores{1, 1, 1}, Scores{2, 3, 7}, Scores{12, 10, 16}, Scores{11, 11, 16},
           Scores{2, 2, 33}, Scores{3, 1, 66}, Scores{2, 61, 31}, Scores{19, 19, 20},
-          Scores{2, 181, 100}, Scores{1, 2, 128}, Scores{1, 1, 257}, Scores{1, 1, 1024}}) {
+          Scores{1, 2, 128}, Scores{1, 1, 257}, Scores{1, 1, 520}}) {
         INFO(scores.batch << ", " << scores.heads << ", " << scores.length);
         const Case<TestType> one(scores);
         const std::vector<double> wanted = promised(one.x, one.mask, scores, 0.5);
@@ -208,7 +208,10 @@ TEMPLATE_TEST_CASE("FasterTransformer's kernels keep their promise, mask and sca
     }
 }
 
-TEST_CASE("FasterTransformer's last version has several elements a thread in long rows") {
+TEST_CASE("FasterTransformer's last version has several rows a block, several elements a thread") {
+    const Case<__half> rows(Scores{19, 19, 98});  // of 4 of a matrix, the blocks shrink to 1
+    CHECK(worst_error(rows.result(ft::v5<__half>, 1.f),
+                      promised(rows.x, rows.mask, rows.scores, 1)) <= tolerance<__half>(true));
     for (const int64_t length : {1030, 2050}) {
         INFO(length);
         const Case<float> one(Scores{1, 1, length});
