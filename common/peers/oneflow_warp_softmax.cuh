@@ -162,7 +162,7 @@ __global__ void warp_kernel(Load load, Store store, int64_t rows, int64_t cols) 
 }
 
 // Blocks for 32 waves of all threads that the GPU can hold; each then walks over more rows.
-inline cudaError_t blocks_for(int64_t needed, unsigned* blocks) {
+inline cudaError_t blocks_for(int64_t needed, int block_threads, unsigned* blocks) {
     constexpr int64_t kWaves = 32;
     int device = 0;
     int multiprocessors = 0;
@@ -173,7 +173,7 @@ inline cudaError_t blocks_for(int64_t needed, unsigned* blocks) {
     if (error != cudaSuccess) return error;
     error = cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device);
     if (error != cudaSuccess) return error;
-    const int64_t most = kWaves * multiprocessors * threads / kBlockThreads;
+    const int64_t most = kWaves * multiprocessors * threads / block_threads;
     *blocks = static_cast<unsigned>(std::max<int64_t>(1, std::min(needed, most)));
     return cudaSuccess;
 }
@@ -184,7 +184,8 @@ cudaError_t launch_tile(Load load, Store store, int64_t rows, int64_t cols, cuda
     constexpr int kGroups = kBlockThreads / kWidth;
     constexpr int kRowsOfBlock = kGroups * kRows;
     unsigned blocks = 0;
-    const cudaError_t error = blocks_for((rows + kRowsOfBlock - 1) / kRowsOfBlock, &blocks);
+    const cudaError_t error =
+        blocks_for((rows + kRowsOfBlock - 1) / kRowsOfBlock, kBlockThreads, &blocks);
     if (error != cudaSuccess) return error;
     const dim3 threads(kWidth, kGroups);
     if (cols == kHeld * kWidth) {

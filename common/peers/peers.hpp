@@ -19,14 +19,15 @@ struct Peer {
 
 Peer nvidia_online_softmax();      // nvidia_online_softmax.cuh
 Peer oneflow_warp_softmax();       // oneflow_warp_softmax.cuh
+Peer oneflow_block_softmax();      // oneflow_block_softmax.cuh
 Peer fastertransformer_softmax();  // fastertransformer_softmax.cuh
 Peer invalid_fastertransformer();  // invalid_fastertransformer.cuh
 Peer cudnn();                      // cudnn.cpp
 
 // All of them, in the order in which they are listed.
 inline std::vector<Peer> all_peers() {
-    return {nvidia_online_softmax(), oneflow_warp_softmax(), fastertransformer_softmax(),
-            invalid_fastertransformer(), cudnn()};
+    return {nvidia_online_softmax(),     oneflow_warp_softmax(),      oneflow_block_softmax(),
+            fastertransformer_softmax(), invalid_fastertransformer(), cudnn()};
 }
 
 }  // namespace peers

@@ -195,6 +195,10 @@ TEST_CASE("the peers take what they promise, and say why they take no more") {
     refuses("oneflow_warp_softmax/softmax", {3, 1024}, "more than 1023 columns");
     CHECK(takes("oneflow_warp_softmax/log_softmax", {3, 1024}));
     refuses("oneflow_warp_softmax/log_softmax", {3, 1025}, "more than 1024 columns");
+    CHECK(takes("oneflow_block_softmax/softmax", {3, 1024}));
+    refuses("oneflow_block_softmax/softmax", {3, 1023}, "1023 columns or less");
+    CHECK(takes("oneflow_block_softmax/log_softmax", {3, 1025}));
+    refuses("oneflow_block_softmax/log_softmax", {3, 1024}, "1024 columns or less");
 
     CHECK(takes(kV1, {2048 * 512, 512}));
     CHECK(takes(kV1, {1024, 1024}));

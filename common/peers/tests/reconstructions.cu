@@ -10,6 +10,7 @@
 
 #include "common/peers/fastertransformer_softmax.cuh"
 #include "common/peers/invalid_fastertransformer.cuh"
+#include "common/peers/oneflow_block_softmax.cuh"
 #include "common/peers/oneflow_warp_softmax.cuh"
 #include "common/peers/peers.hpp"
 #include "common/testing/softmax_properties.hpp"
@@ -17,6 +18,7 @@
 namespace {
 
 namespace ft = ::fastertransformer_softmax;
+namespace long_rows = ::oneflow_block_softmax;
 namespace of = ::oneflow_warp_softmax;
 using runner::DeviceBuffer;
 using runner::Shape;
@@ -94,6 +96,50 @@ TEST_CASE("OneFlow's warp tier has the limits that it states") {
     CHECK_THAT(found[4], WithinAbs(1., 1e-6));      // of the 50, which is in no row
     CHECK_THAT(found[5], WithinAbs(0., 1e-6));
     CHECK(found[8] == -1.f);
+}
+
+TEMPLATE_TEST_CASE("OneFlow's second and third tier are right, in every type", "", float, __half,
+                   __nv_bfloat16) {
+    for (const runner::Variant& variant : peers::oneflow_block_softmax().stage.variants) {
+        INFO(variant.name);
+        for (const int64_t cols : {1026, 3000, 8191, 12500, 20001}) {  // shared memory to 12,000
+            const Shape shape{3, cols};
+            INFO(cols << " columns");
+            const auto values = testing::named_values<TestType>(runner::Input::normal, shape, 11);
+            const std::vector<TestType> y = testing::result_of(variant, values, shape);
+            testing::expect_good(variant, values, y, shape);
+            DeviceBuffer<TestType> both(values);
+            testing::launch(variant, both.data(), both.data(), shape);
+            CHECK(testing::same_bits(y, both.download()));
+        }
+        testing::matches_reference_on_named_inputs<TestType>(variant);
+        testing::obeys_the_laws_of_softmax<TestType>(variant);
+        testing::contains_special_rows<TestType>(variant, 3001);
+    }
+}
+
+TEST_CASE("OneFlow's second tier takes the largest block of which as many are resident as of 128") {
+    const auto threads_for = [](int of_128, int of_256, int of_512, int of_1024) {
+        return long_rows::threads_for([=](int threads) {
+            return threads == 128   ? of_128
+                   : threads == 256 ? of_256
+                   : threads == 512 ? of_512
+                                    : of_1024;
+        });
+    };
+    CHECK(threads_for(2, 2, 2, 2) == 1024);
+    CHECK(threads_for(4, 4, 4, 2) == 512);
+    CHECK(threads_for(8, 8, 4, 2) == 256);
+    CHECK(threads_for(16, 8, 4, 2) == 128);
+    CHECK(threads_for(0, 0, 0, 0) == 0);
+
+    // Of a row that does not fit, nothing is launched: the third tier takes it.
+    DeviceBuffer<float> row(13000);
+    bool taken = true;
+    REQUIRE((long_rows::in_shared_memory<of::Algorithm::softmax, 2>(
+                of::DirectLoad<float>{row.data(), 13000}, of::DirectStore<float>{row.data(), 13000},
+                1, 13000, nullptr, &taken)) == cudaSuccess);
+    CHECK_FALSE(taken);
 }
 
 // ---------------------------------------------------------------- FasterTransformer
