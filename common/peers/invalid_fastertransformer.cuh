@@ -5,7 +5,7 @@
 // softmax. When its mask was cut out, a constant took the place of the score. Written anew.
 //   wrong      no element of x is used, so every result is 1 / length. The load of x is dead code,
 //              which the compiler drops: what is timed is a softmax without a read
-//   unseen     because what it was compared on was ones alone, of which 1 / length is the softmax
+//   unseen     on an input of ones, of which 1 / length is the softmax
 //   traffic    0 + 1 accesses per element; the original reads x and the mask
 //   source     the softmax folder of a public collection of CUDA notes, by its description
 #pragma once
