@@ -2,15 +2,15 @@
 #include "common/course/readme.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
 #include <optional>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "common/course/comparison.hpp"
+#include "common/course/tables.hpp"
 #include "common/runner/table.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
@@ -28,14 +28,6 @@ using PartMaker = std::function<std::optional<std::string>(const std::string&)>;
 
 constexpr const char* kGpu = "NVIDIA H200";
 
-std::string read_file(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    if (!file) throw std::runtime_error(path.string() + ": cannot be read");
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 std::string with_thousands(double value) {
     const std::string digits = number(value, 0);
     std::string text;
@@ -48,20 +40,6 @@ std::string with_thousands(double value) {
 
 std::string megabytes(double bytes) {
     return number(bytes / 1e6, bytes < 1e7 ? 2 : 0);
-}
-
-std::string row_of(const std::vector<std::string>& cells) {
-    std::string row = "|";
-    for (const std::string& cell : cells) row += " " + cell + " |";
-    return row + "\n";
-}
-
-std::string head_of(const std::vector<std::string>& titles) {
-    return row_of(titles) + "|" + [&] {
-        std::string rule;
-        for (size_t i = 0; i < titles.size(); ++i) rule += "---|";
-        return rule;
-    }() + "\n";
 }
 
 std::string shape_text(int64_t rows, int64_t cols) {
@@ -183,17 +161,6 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 
 // ---------------------------------------------------------------- what was measured
 
-std::string stamp(const json& document) {
-    const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
-    std::string tools;
-    for (const char* tool : {"torch", "triton", "cudnn"}) {
-        if (document.contains(tool)) tools += std::string(", ") + tool + " " + text(tool);
-    }
-    return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +
-           ", nvcc " + text("nvcc") + tools + ", commit " + text("commit") + ", " +
-           text("date").substr(0, 10) + ".\n";
-}
-
 // The records hold every width of the sweep; the README shows a few round ones.
 bool shown(int64_t cols) {
     return cols == 1000 || cols == 4000 || cols == 32000 || cols == 128256 || cols == 1000000;
@@ -259,7 +226,8 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
 }
 
 // Our variants and what one would use instead, timed in turn: a table for each operation, a row for
-// each shape, the fastest of it in bold (the roof computes nothing and takes no part).
+// each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
+// to be wrong is not shown).
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const json document = json::parse(read_file(folder / (stage.name + ".peers.json")));
     std::string text;
@@ -275,6 +243,7 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         std::map<std::pair<std::string, std::string>, const json*> found;
         for (const json& record : document.at("records")) {
             if (record.at("op") != operation || !shown(record.at("cols"))) continue;
+            if (record.at("role") == "invalid") continue;
             const std::string shape = shape_text(record);
             const std::string contender = record.at("variant");
             if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
@@ -360,8 +329,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             const std::optional<std::string> text = part(name);
             if (text) return *text;
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper and peers, and in "
-                                     "the main README speeds");
+                                     "'; there are xray, bytes, measured, paper, peers and "
+                                     "comparison, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -378,6 +347,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              if (name == "measured") return measured_part(folder, stage);
                              if (name == "paper") return paper_part(folder, stage);
                              if (name == "peers") return peers_part(folder, stage);
+                             if (name == "comparison") return comparison_part(folder, stage.name);
                              return std::nullopt;
                          });
 

@@ -53,7 +53,8 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
 
   --no-plot           no pictures
   --peers             then times the stages beside what one would use instead, in
-                      turn: NVIDIA/online-softmax's kernels and, where they are
+                      turn: the kernels of NVIDIA/online-softmax, OneFlow and
+                      FasterTransformer, rebuilt from their descriptions, and, where
                       installed, cuDNN, PyTorch (eager, compiled) and Triton.
                       Needs a GPU and python3; writes NN_name.peers.json. Takes
                       a few minutes; Ctrl-C keeps what is done

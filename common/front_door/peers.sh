@@ -34,7 +34,7 @@ run_beside_peers() {
     # After 2 (usage) and 77 (no device) there is nothing to set beside anything.
     ((status < 2)) || return $status
     if [[ $device == cpu ]]; then
-        say "the peers (PyTorch, Triton, cuDNN, NVIDIA/online-softmax) need a GPU: left out on the cpu device"
+        say "the peers (PyTorch, Triton, cuDNN, other projects' kernels) need a GPU: left out on the cpu device"
     elif ! command -v "$python" >/dev/null; then
         say "the peers are timed by a Python program, and there is no $python here: left out"
     else

@@ -24,7 +24,7 @@ class Skipped(Exception):
 @dataclass
 class Contender:
     name: str       # "block_per_row" for ours, "torch_eager"
-    role: str       # "ours" or "peer"
+    role: str       # "ours", "peer", or "invalid": wrong, and known to be
     stage: str      # whose variant it is; empty for a peer
     judged_as: str  # what stages_check holds the result to
     run: Callable   # queues the work on a stream
@@ -71,7 +71,7 @@ class LibraryContenders(Source):
     def __init__(self, library, stages, variant):
         self.library = library
         self.callables = [each for each in library.callables()
-                          if each.role == "peer" or (each.group in stages and
+                          if each.role != "ours" or (each.group in stages and
                                                      variant in ("", each.variant))]
 
     def operations(self):

@@ -39,10 +39,10 @@ peers::Peer peers::nvidia_online_softmax() {
                                call.stream);
     };
 
-    runner::Stage stage;
-    stage.name = "nvidia_online_softmax";
-    stage.title = "the kernels of the 2018 paper";
-    stage.header = "common/peers/nvidia_online_softmax.cuh";
-    stage.variants = {naive, safe, online};
-    return {stage, ""};
+    Peer peer;
+    peer.stage.name = "nvidia_online_softmax";
+    peer.stage.title = "the kernels of the 2018 paper";
+    peer.stage.header = "common/peers/nvidia_online_softmax.cuh";
+    peer.stage.variants = {naive, safe, online};
+    return peer;
 }

@@ -9,11 +9,25 @@
 namespace peers {
 
 struct Peer {
-    runner::Stage stage;   // its name and variants; its traffic and bounds are nobody's promise
-    std::string obstacle;  // why it cannot run on this machine; empty where it can
+    runner::Stage stage = {};   // its name and variants; its bounds are nobody's promise
+    std::string obstacle = {};  // why it cannot run on this machine; empty where it can
+
+    // Computes something else than it should: timed to be shown beside those that are right, checked
+    // to be wrong, and compared with by nobody.
+    bool invalid = false;
 };
 
-Peer nvidia_online_softmax();  // nvidia_online_softmax.cuh
-Peer cudnn();                  // cudnn.cpp
+Peer nvidia_online_softmax();      // nvidia_online_softmax.cuh
+Peer oneflow_warp_softmax();       // oneflow_warp_softmax.cuh
+Peer oneflow_block_softmax();      // oneflow_block_softmax.cuh
+Peer fastertransformer_softmax();  // fastertransformer_softmax.cuh
+Peer invalid_fastertransformer();  // invalid_fastertransformer.cuh
+Peer cudnn();                      // cudnn.cpp
+
+// All of them, in the order in which they are listed.
+inline std::vector<Peer> all_peers() {
+    return {nvidia_online_softmax(),     oneflow_warp_softmax(),      oneflow_block_softmax(),
+            fastertransformer_softmax(), invalid_fastertransformer(), cudnn()};
+}
 
 }  // namespace peers

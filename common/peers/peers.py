@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Times the stages' variants and what one would use instead, all in turn with the course's clock:
-the kernels of the 2018 paper, cuDNN, PyTorch (eager and compiled), Triton, and on request OneFlow's
-and FasterTransformer's kernels. `./stages run 03 --peers` calls it; `--help` lists its flags.
+the kernels of the 2018 paper, OneFlow's and FasterTransformer's (rebuilt from their descriptions, and
+on request from a checkout), cuDNN, PyTorch (eager and compiled) and Triton. `./stages run 03 --peers`
+calls it; `--help` lists its flags.
 
 Each result is held to the fp64 reference before and after the timing, and a wrong one gets no time.
 A contender that cannot take part is left out by name, with the reason."""
@@ -32,10 +33,26 @@ PAPER_COLS = {4000: tuple(63 * 2**i for i in range(4, 12)),  # to 129,024
               10: tuple(63 * 2**i for i in range(4, 15))}    # to 1,032,192
 QUICK_SHAPES = ((4000, 4000), (10, 128256))
 
+# What a full run times besides when one of these stages takes part: attention scores of 32 batches and
+# 64 heads, the shapes of a well-known comparison of OneFlow with FasterTransformer.
+SHAPES_OF_STAGES = {"04_warp_softmax": tuple((32 * 64 * length, length)
+                                             for length in (16, 32, 64, 128, 256, 512))}
+
 
 def course_shapes():
     return [(rows, cols) for rows in (4000, 10)
             for cols in sorted(set(ROUND_COLS) | set(PAPER_COLS[rows]))]
+
+
+def works_of(operations, stages, options):
+    """What to time, each an operation, a type and a shape."""
+    dtypes = options.dtype or ["float32"]
+    shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
+    works = list(itertools.product(operations, dtypes, shapes))
+    if not options.shape and not options.quick and "softmax" in operations:
+        more = [shape for stage in stages for shape in SHAPES_OF_STAGES.get(stage, ())]
+        works += itertools.product(["softmax"], dtypes, more)
+    return works
 
 
 def wants_compilation(operation, shape, shapes_given):
@@ -73,12 +90,16 @@ class Group:
     def peers(self):
         return [each for each in self.entries if each.contender.role == "peer"]
 
+    def invalid(self):
+        return [each for each in self.entries if each.contender.role == "invalid"]
+
     def best_peer(self):
         return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
 
 
 def judge(library, contender, matrices):
-    """Runs the contender and returns its largest relative error; raises what is wrong with it."""
+    """Runs the contender and returns its largest relative error; raises what is wrong with it. One
+    that is known to be invalid has to be wrong."""
     if contender.produce:
         contender.produce()
     else:
@@ -88,7 +109,11 @@ def judge(library, contender, matrices):
     report = library.check(contender.judged_as, matrices.dtype, matrices.x.pointer, where,
                            matrices.rows, matrices.cols)
     allowed = 1 if contender.role == "ours" else PEER_ALLOWANCE
-    if not (report.checked > 0 and report.share_of_bound <= allowed):
+    right = report.checked > 0 and report.share_of_bound <= allowed
+    if contender.role == "invalid":
+        if right:
+            raise WrongResult("known to be wrong, and here it is right")
+    elif not right:
         raise WrongResult(report.description)
     return report.max_relative_error
 
@@ -188,10 +213,11 @@ def record(group, stage, backend, name, role, timing, max_relative_error):
 
 
 def records_of(group, stage, backend):
-    """The stage's variants, each with the best peer as its baseline; the peers; the roof."""
+    """The stage's variants, each with the best peer as its baseline; the peers, then those that are
+    invalid; the roof."""
     records = []
     best = group.best_peer()
-    for entry in group.of_stage(stage) + group.peers():
+    for entry in group.of_stage(stage) + group.peers() + group.invalid():
         one = record(group, stage, backend, entry.contender.name, entry.contender.role,
                      entry.timing, entry.max_relative_error)
         if entry.contender.role == "ours" and best:
@@ -231,7 +257,7 @@ def heading(title, context):
 
 
 def table_of(group, stage):
-    """The lines of one group: ours, the peers from the fastest on, the roof."""
+    """The lines of one group: ours, the peers from the fastest on, the invalid, the roof."""
     ours = group.of_stage(stage)
     best = min(ours, key=lambda each: each.timing.us_median)
     lines = [f"  {group.operation + ', ' + where_of(group):<36}"
@@ -247,6 +273,8 @@ def table_of(group, stage):
     for entry in sorted(group.peers(), key=lambda each: each.timing.us_median):
         ratio = entry.timing.us_median / best.timing.us_median
         line(entry.contender.name, entry.timing, f"{ratio:.2f}")
+    for entry in group.invalid():
+        line(entry.contender.name, entry.timing, "WRONG")
     line(group.roof_name, group.roof, "")
     return lines
 
@@ -267,7 +295,7 @@ def summary_of(groups, stage):
 
 LEGEND = """  GB/s: bytes of x and of the result over the median time, caches flushed. of copy
   (of read): share of the roof's speed, timed in turn. ours: how many times as long
-  as our fastest above."""
+  as our fastest above; WRONG: the results are, the time is for comparison."""
 
 
 def left_out_lines(left_out):
@@ -361,9 +389,8 @@ def run(library, options, sources):
     stages = stages_of(ours.callables)
     header = library.record_header()
     harness = Harness(library, sources)
-    shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
     dtypes = options.dtype or ["float32"]
-    works = list(itertools.product(ours.operations(), dtypes, shapes))
+    works = works_of(ours.operations(), stages, options)
 
     with Interruption() as interruption:
         groups, stopped = time_all(harness, works, bool(options.shape), interruption)

@@ -42,8 +42,8 @@ struct Catalogue {
 
     Catalogue() {
         for (const runner::Stage& stage : runner::all_stages()) add(stage, "ours", "");
-        for (const peers::Peer& peer : {peers::nvidia_online_softmax(), peers::cudnn()}) {
-            add(peer.stage, "peer", peer.obstacle);
+        for (const peers::Peer& peer : peers::all_peers()) {
+            add(peer.stage, peer.invalid ? "invalid" : "peer", peer.obstacle);
         }
         for (const Entry& entry : entries) {
             callables.push_back({entry.name.c_str(), entry.group.c_str(),

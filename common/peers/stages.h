@@ -40,7 +40,8 @@ typedef struct {
     const char* group;     /* "03_online_softmax" */
     const char* variant;   /* "block_per_row" */
     const char* operation; /* "softmax", "log_softmax", "log_sum_exp" (one result per row) */
-    const char* role;      /* "ours", or "peer": written to be compared with */
+    const char* role;      /* "ours"; "peer": written to be compared with; "invalid": a peer whose
+                              results are wrong, for its time alone */
     const char* summary;
     const char* obstacle; /* why it cannot be called on this machine; NULL where it can */
 } stages_callable;

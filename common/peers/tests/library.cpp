@@ -68,6 +68,13 @@ struct Shape {
     int64_t cols;
 };
 
+// Whether `name` takes such a matrix of floats.
+bool takes(const char* name, Shape shape) {
+    size_t bytes = 0;
+    return LIBRARY(stages_workspace_bytes)(name, STAGES_FLOAT32, shape.rows, shape.cols, &bytes) ==
+           0;
+}
+
 // Calls `name` on x; the result has one element per element of x, or per row.
 std::vector<float> result_of(const std::string& name, const std::vector<float>& x, Shape shape,
                              bool one_per_row = false) {
@@ -135,24 +142,31 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
         CHECK(names.insert(each.name).second);
         CHECK(each.name == std::string(each.group) + "/" + each.variant);
         const bool ours = std::isdigit(each.group[0]) != 0;
-        CHECK(each.role == std::string(ours ? "ours" : "peer"));
+        const bool invalid = std::string(each.group).rfind("invalid_", 0) == 0;
+        CHECK(each.role == std::string(ours ? "ours" : invalid ? "invalid" : "peer"));
         CHECK((!ours || each.obstacle == nullptr));
     }
-    for (const char* wanted :
-         {"01_naive_softmax/thread_per_row", "02_safe_softmax/block_per_row",
-          "03_online_softmax/split_row", "03_online_softmax/log_sum_exp",
-          "nvidia_online_softmax/naive", "nvidia_online_softmax/online", "cudnn/accurate"}) {
+    for (const char* wanted : {"01_naive_softmax/thread_per_row", "02_safe_softmax/block_per_row",
+                               "03_online_softmax/split_row", "03_online_softmax/log_sum_exp",
+                               "nvidia_online_softmax/naive", "nvidia_online_softmax/online",
+                               "oneflow_warp_softmax/softmax", "oneflow_warp_softmax/log_softmax",
+                               "fastertransformer_softmax/v1", "fastertransformer_softmax/v5",
+                               "invalid_fastertransformer/input_unused", "cudnn/accurate"}) {
         INFO(wanted);
         CHECK(names.count(wanted) == 1);
     }
 }
 
 TEST_CASE("everything that can be called computes what it says, at every block size") {
-    for (const Shape shape : {Shape{3, 1}, Shape{2, 33}, Shape{5, 257}, Shape{3, 515},
-                              Shape{2, 1030}, Shape{2, 2051}, Shape{1, 9001}}) {
+    std::set<std::string> called;
+    for (const Shape shape :
+         {Shape{3, 1}, Shape{2, 33}, Shape{5, 257}, Shape{3, 515}, Shape{2, 1030}, Shape{2, 2051},
+          Shape{1, 9001}, Shape{66, 33}, Shape{7 * 18 * 7, 7}, Shape{257, 257}}) {
         const std::vector<float> x = wave(shape);
         for (const stages_callable& each : callables()) {
-            if (each.obstacle != nullptr) continue;
+            if (each.obstacle != nullptr || !takes(each.name, shape)) continue;
+            if (each.role == std::string("invalid")) continue;
+            called.insert(each.name);
             const std::string operation = each.operation;
             INFO(each.name << ", " << shape.rows << " x " << shape.cols);
             const std::vector<float> y = result_of(each.name, x, shape, operation == "log_sum_exp");
@@ -161,6 +175,42 @@ TEST_CASE("everything that can be called computes what it says, at every block s
             CHECK(worst_error(operation, x, y, shape) < 1e-5);
         }
     }
+    for (const stages_callable& each : callables()) {
+        if (each.obstacle != nullptr || each.role == std::string("invalid")) continue;
+        INFO(each.name);
+        CHECK(called.count(each.name) == 1);
+    }
+}
+
+TEST_CASE("the peers take what they promise, and say why they take no more") {
+    constexpr const char* kV1 = "fastertransformer_softmax/v1";
+    constexpr const char* kV5 = "fastertransformer_softmax/v5";
+    constexpr const char* kInvalid = "invalid_fastertransformer/input_unused";
+    const auto refuses = [](const char* name, Shape shape, const char* why) {
+        INFO(name << ", " << shape.rows << " x " << shape.cols);
+        CHECK(!takes(name, shape));
+        CHECK_THAT(error(), ContainsSubstring(why));
+    };
+    CHECK(takes("oneflow_warp_softmax/softmax", {3, 1023}));
+    refuses("oneflow_warp_softmax/softmax", {3, 1024}, "more than 1023 columns");
+    CHECK(takes("oneflow_warp_softmax/log_softmax", {3, 1024}));
+    refuses("oneflow_warp_softmax/log_softmax", {3, 1025}, "more than 1024 columns");
+    CHECK(takes("oneflow_block_softmax/softmax", {3, 1024}));
+    refuses("oneflow_block_softmax/softmax", {3, 1023}, "1023 columns or less");
+    CHECK(takes("oneflow_block_softmax/log_softmax", {3, 1025}));
+    refuses("oneflow_block_softmax/log_softmax", {3, 1024}, "1024 columns or less");
+
+    CHECK(takes(kV1, {2048 * 512, 512}));
+    CHECK(takes(kV1, {1024, 1024}));
+    refuses(kV1, {1025, 1025}, "more than 1024 columns");
+    refuses(kV1, {2048 * 1024, 1024}, "counts elements in 32 bits");
+    refuses(kV1, {100, 16}, "rows a multiple of columns");
+    CHECK(takes(kV5, {4096, 4096}));
+    refuses(kV5, {4098, 4098}, "more than 4096 columns");
+    refuses(kV5, {100, 16}, "rows a multiple of columns");
+    CHECK(takes(kInvalid, {32, 16}));
+    refuses(kInvalid, {5, 1}, "right for one column");
+    refuses(kInvalid, {2050, 1025}, "more than 1024 columns");
 }
 
 TEST_CASE("the reconstruction of NVIDIA/online-softmax has the limits that it states") {

@@ -90,8 +90,11 @@ class Run(unittest.TestCase):
             ("softmax", "block_per_row", "ours"), ("softmax", "split_row", "ours"),
             ("softmax", "nvidia_online_softmax/naive", "peer"),
             ("softmax", "nvidia_online_softmax/safe", "peer"),
-            ("softmax", "nvidia_online_softmax/online", "peer"), ("softmax", "copy", "roof"),
-            ("log_softmax", "log_softmax", "ours"), ("log_softmax", "copy", "roof"),
+            ("softmax", "nvidia_online_softmax/online", "peer"),
+            ("softmax", "oneflow_warp_softmax/softmax", "peer"), ("softmax", "copy", "roof"),
+            ("log_softmax", "log_softmax", "ours"),
+            ("log_softmax", "oneflow_warp_softmax/log_softmax", "peer"),
+            ("log_softmax", "copy", "roof"),
             ("log_sum_exp", "log_sum_exp", "ours"), ("log_sum_exp", "read", "roof")])
         first = records[0]
         self.assertEqual(first["bytes"], 2 * 4 * 3 * 70)
@@ -104,7 +107,46 @@ class Run(unittest.TestCase):
         self.assertLess(0, first["max_rel_err"])
         self.assertLess(first["max_rel_err"], 1e-5)
         self.assertIn("left out: cudnn/accurate (softmax 3 x 70): needs a GPU", printed)
+        self.assertIn("left out: fastertransformer_softmax/v1 (softmax 3 x 70): wants square matrices",
+                      printed)
         self.assertLessEqual(max(map(len, printed.splitlines()[:12])), 80)
+
+    def test_an_invalid_kernel_is_timed_and_nobody_compares_with_it(self):
+        status, printed, files = self.run_peers("04_warp_softmax", "--shape", "64x16", "--variant",
+                                                "softmax")
+        self.assertEqual(status, 0)
+        records = {r["variant"]: r for r in files["04_warp_softmax.peers.json"]["records"]}
+        invalid = records["invalid_fastertransformer/input_unused"]
+        self.assertEqual(invalid["role"], "invalid")
+        self.assertLess(0.5, invalid["max_rel_err"])  # every result is 1 / 16
+        for name in ("fastertransformer_softmax/v1", "fastertransformer_softmax/v5",
+                     "oneflow_warp_softmax/softmax"):
+            self.assertEqual(records[name]["role"], "peer")
+            self.assertLess(records[name]["max_rel_err"], 3e-6)
+        self.assertRegex(printed, "invalid_fastertransformer/input_unused .* WRONG\n")
+        self.assertEqual(records["softmax"]["baseline"], "nvidia_online_softmax/naive")
+
+        # For one column 1 / columns is right, and it is not what it is kept for.
+        _, printed, files = self.run_peers("04_warp_softmax", "--shape", "4x1")
+        self.assertIn("left out: invalid_fastertransformer/input_unused", printed)
+        self.assertNotIn("invalid_fastertransformer", json.dumps(files))
+
+    def test_what_is_invalid_must_be_wrong(self):
+        class RightAfterAll(contenders.Source):
+            def names(self, operation):
+                return ("right_after_all",)
+
+            def make(self, name, matrices):
+                return contenders.Contender(
+                    name, "invalid", "", "softmax",
+                    lambda stream: matrices.library.call(
+                        "02_safe_softmax/block_per_row", matrices.dtype, matrices.x.pointer,
+                        matrices.y.pointer, matrices.rows, matrices.cols))
+        _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+                                           more=[RightAfterAll()])
+        self.assertIn("right_after_all, softmax, 2 x 33: known to be wrong, and here it is right",
+                      printed)
+        self.assertNotIn("right_after_all", json.dumps(files))
 
     def test_stages_and_variants_are_chosen(self):
         _, _, files = self.run_peers("--shape", "2x33", "--variant", "block_per_row")
@@ -125,7 +167,7 @@ class Run(unittest.TestCase):
                                            more=[PeerThatFailsWhenTimed()])
         self.assertIn("left out: failing_peer (softmax 2 x 33): RuntimeError: recompiled", printed)
         records = files["02_safe_softmax.peers.json"]["records"]
-        self.assertEqual(len(records), 1 + 3 + 1)
+        self.assertEqual(len(records), 1 + 3 + 1 + 1)
 
     def test_an_interrupted_run_keeps_what_was_timed(self):
         class PressesCtrlC(contenders.Source):
@@ -153,7 +195,7 @@ class Run(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertIn("left out: oneflow (softmax 2 x 33): "
                       "there is no oneflow/core/cuda/softmax.cuh in /nowhere", printed)
-        self.assertNotIn("fastertransformer", printed)
+        self.assertNotIn("left out: fastertransformer ", printed)
 
 
     def test_a_type_that_ours_do_not_take_is_left_out_by_name(self):
@@ -190,6 +232,19 @@ class CommandLine(unittest.TestCase):
             matrices = contenders.Matrices(library, "softmax", "float32", (2, 3))
             library.time([lambda stream: None], "copy", matrices.x.pointer, 24)
         self.assertEqual(caught.exception.code, 801)
+
+    def test_shapes_of_a_stage(self):
+        def works(*words, stages=("04_warp_softmax",), operations=("softmax", "log_softmax")):
+            options = peers.parse_arguments(["--library", LIBRARY, *words])
+            return peers.works_of(list(operations), stages, options)
+        attention = ("softmax", "float32", (1048576, 512))
+        self.assertIn(attention, works())
+        self.assertIn(("softmax", "float16", (32768, 16)), works("--dtype", "float16"))
+        self.assertNotIn(("log_softmax", *attention[1:]), works())
+        self.assertNotIn(attention, works("--quick"))
+        self.assertEqual(works("--shape", "3x5", operations=["softmax"]),
+                         [("softmax", "float32", (3, 5))])
+        self.assertNotIn(attention, works(stages=["03_online_softmax"]))
 
     def test_shapes(self):
         shapes = peers.course_shapes()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/comparison.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "common/course/tables.hpp"
+#include "common/runner/table.hpp"
+
+namespace course {
+namespace {
+
+using nlohmann::json;
+using runner::number;
+
+constexpr int64_t kMatrices = 32 * 64;
+
+// A length, and the published microseconds on an A100 (PCIe, 40 GB): of the kernel that was called
+// FasterTransformer's, and of OneFlow's.
+struct Published {
+    int64_t length;
+    double fastertransformer;
+    double oneflow;
+};
+constexpr Published kPublished[] = {{16, 26.43, 9.66},     {32, 46.40, 18.91}, {64, 120.16, 59.65},
+                                    {128, 430.18, 208.93}, {256, 0, 0},        {512, 6090, 3100}};
+
+struct Contender {
+    std::string name;  // of the variant in the records
+    std::string title;
+};
+constexpr const char* kOneFlow = "oneflow_warp_softmax/softmax";
+
+std::vector<Contender> contenders(const std::string& stage) {
+    return {{"copy", "a copy"},
+            {"softmax", stage.substr(0, 2) + " `softmax`"},
+            {kOneFlow, "OneFlow"},
+            {"fastertransformer_softmax/v1", "FasterTransformer 1.0"},
+            {"fastertransformer_softmax/v5", "FasterTransformer 5"},
+            {"invalid_fastertransformer/input_unused", "**invalid**: no input used"}};
+}
+
+// By length, then by contender.
+using Found = std::map<int64_t, std::map<std::string, const json*>>;
+
+Found find(const json& document) {
+    Found found;
+    for (const json& record : document.at("records")) {
+        const int64_t length = record.at("cols");
+        if (record.at("op") == "softmax" && record.at("dtype") == "float32" &&
+            record.at("rows") == kMatrices * length && record.contains("us_median")) {
+            found[length][record.at("variant")] = &record;
+        }
+    }
+    return found;
+}
+
+std::optional<double> us_of(const std::map<std::string, const json*>& records,
+                            const std::string& name) {
+    const auto record = records.find(name);
+    if (record == records.end()) return std::nullopt;
+    return record->second->at("us_median").get<double>();
+}
+
+// "26.4 (2.73)": and how many times as long as OneFlow's.
+std::string cell_of(std::optional<double> us, std::optional<double> oneflow) {
+    if (!us) return "-";
+    return number(*us, 1) + (oneflow ? " (" + number(*us / *oneflow, 2) + ")" : "");
+}
+
+}  // namespace
+
+std::string comparison_part(const std::filesystem::path& folder, const std::string& stage) {
+    const std::filesystem::path path = folder / (stage + ".peers.json");
+    const std::string missing = "Not recorded yet: `./stages run " + stage.substr(0, 2) +
+                                " --peers` on a GPU measures these shapes, too.\n";
+    if (!std::filesystem::exists(path)) return missing;
+    const json document = json::parse(read_file(path));
+    const Found found = find(document);
+
+    const std::vector<Contender> all = contenders(stage);
+    std::vector<std::string> titles = {"S"};
+    for (const Contender& each : all) titles.push_back(each.title);
+    titles.emplace_back("published for OneFlow");
+    titles.emplace_back("published for FasterTransformer");
+    std::string rows;
+    std::map<std::string, double> worst;  // relative error, by contender
+    for (const Published& published : kPublished) {
+        const auto records = found.find(published.length);
+        if (records == found.end()) continue;
+        const std::optional<double> oneflow = us_of(records->second, kOneFlow);
+        std::vector<std::string> row = {std::to_string(published.length)};
+        for (const Contender& each : all) {
+            row.push_back(cell_of(us_of(records->second, each.name), oneflow));
+            const auto record = records->second.find(each.name);
+            if (record == records->second.end()) continue;
+            double& error = worst[each.name];
+            error = std::max(error, record->second->value("max_rel_err", 0.0));
+        }
+        const bool was_published = published.oneflow > 0;
+        row.push_back(was_published ? cell_of(published.oneflow, published.oneflow) : "-");
+        row.push_back(was_published ? cell_of(published.fastertransformer, published.oneflow)
+                                    : "-");
+        rows += row_of(row);
+    }
+    if (rows.empty()) return missing;
+
+    std::vector<std::string> errors = {"largest relative error"};
+    for (const Contender& each : all) {
+        const auto error = worst.find(each.name);
+        char text[32] = "-";
+        if (each.name == "copy") {
+            text[0] = '\0';
+        } else if (error != worst.end()) {
+            std::snprintf(text, sizeof(text), "%.1g", error->second);
+        }
+        errors.emplace_back(text);
+    }
+    errors.insert(errors.end(), 2, "");
+    return "Microseconds for (32, 64, S, S) float32 and, in brackets, how many times as long as "
+           "OneFlow's; published: on an A100.\n\n" +
+           head_of(titles) + rows + row_of(errors) + stamp(document);
+}
+
+}  // namespace course

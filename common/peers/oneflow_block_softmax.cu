@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "oneflow_block_softmax.cuh"
+
+#include "common/peers/peers.hpp"
+
+namespace {
+
+namespace kernels = ::oneflow_block_softmax;
+using kernels::Algorithm;
+using runner::Call;
+using runner::DType;
+
+// launch(x, y) with pointers of the call's type, one of those that these tiers take.
+template <class Launch>
+cudaError_t with_pointers(const Call& call, Launch launch) {
+    if (call.dtype == DType::float16) return launch(call.input<__half>(), call.output<__half>());
+    if (call.dtype == DType::bfloat16)
+        return launch(call.input<__nv_bfloat16>(), call.output<__nv_bfloat16>());
+    return launch(call.input<float>(), call.output<float>());
+}
+
+template <Algorithm kAlgorithm>
+std::string too_narrow(runner::Shape shape, DType) {
+    const int64_t most = ::oneflow_warp_softmax::most_cols(kAlgorithm);
+    return shape.cols <= most ? std::to_string(most) + " columns or less: the first tier's" : "";
+}
+
+}  // namespace
+
+peers::Peer peers::oneflow_block_softmax() {
+    runner::Variant softmax;
+    softmax.name = "softmax";
+    softmax.summary = "OneFlow's second and third tier: rows in shared memory, or read thrice";
+    softmax.traffic = {1, 1};  // of the second
+    softmax.dtypes = {DType::float32, DType::float16, DType::bfloat16};
+    softmax.obstacle = too_narrow<Algorithm::softmax>;
+    softmax.launch = [](const Call& call) {
+        return with_pointers(call, [&](const auto* x, auto* y) {
+            return kernels::softmax(x, y, call.rows, call.cols, call.stream);
+        });
+    };
+    softmax.threads_per_row = [](runner::Shape, DType) { return 128; };  // or more
+
+    runner::Variant log_softmax = softmax;
+    log_softmax.name = "log_softmax";
+    log_softmax.summary = "OneFlow's second and third tier: the logarithm of it";
+    log_softmax.operation = runner::Operation::log_softmax;
+    log_softmax.obstacle = too_narrow<Algorithm::log_softmax>;
+    log_softmax.launch = [](const Call& call) {
+        return with_pointers(call, [&](const auto* x, auto* y) {
+            return kernels::log_softmax(x, y, call.rows, call.cols, call.stream);
+        });
+    };
+
+    Peer peer;
+    peer.stage.name = "oneflow_block_softmax";
+    peer.stage.title = "OneFlow's softmax of long rows";
+    peer.stage.header = "common/peers/oneflow_block_softmax.cuh";
+    peer.stage.variants = {softmax, log_softmax};
+    return peer;
+}
