@@ -27,10 +27,11 @@ runner::Stage describe_04_warp_softmax() {
     softmax.summary = "a row in the registers of up to 32 lanes: one read";
     softmax.traffic = {1, 1};
     softmax.dtypes = runner::all_dtypes();
-    softmax.obstacle = [](Shape shape, DType) {
-        return shape.cols > warp_softmax::kMaxCols
-                   ? "more than " + std::to_string(warp_softmax::kMaxCols) + " columns"
-                   : "";
+    softmax.obstacle = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) -> std::string {
+            constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type>;
+            return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
+        });
     };
     softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -39,10 +40,9 @@ runner::Stage describe_04_warp_softmax() {
                                          call.stream);
         });
     };
-    // A lane's elements are one chain of additions; fewer lanes than a warp hold at most a pack.
-    softmax.threads_per_row = [](Shape shape, DType dtype) {
-        const auto pack = static_cast<int64_t>(16 / size_of(dtype));
-        return std::clamp<int64_t>(shape.cols / pack, 1, 32);
+    // A lane's elements are one chain of additions: of up to 17 where fewer lanes than a warp do.
+    softmax.threads_per_row = [](Shape shape, DType) {
+        return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
     runner::Variant log_softmax = softmax;

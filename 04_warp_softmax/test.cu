@@ -5,6 +5,7 @@
 
 #include "common/runner/build_info.hpp"
 #include "common/testing/softmax_properties.hpp"
+#include "further/any_width.cuh"
 #include "further/dropout_store.cuh"
 #include "further/masked_loads.cuh"
 #include "further/warp_softmax_backward.cuh"
@@ -73,6 +74,7 @@ TEST_CASE("every variant of 04 is what it says, in every type") {
 TEMPLATE_TEST_CASE("04 holds rows of every width, whatever their address and their stride", "",
                    float, __half, __nv_bfloat16, double) {
     for (const int64_t cols : kWidths) {
+        if (cols > warp_softmax::kMaxCols<TestType>) continue;
         for (const int64_t offset : {0, 1, 2}) {  // elements: packs of 16 bytes, or none
             const int64_t rows = 5;
             const int64_t stride = cols + (offset == 2 ? 3 : 0);
@@ -109,6 +111,7 @@ TEMPLATE_TEST_CASE("a scaled and masked row counts what the mask keeps; an empty
                    float, __half, __nv_bfloat16, double) {
     std::mt19937 random(7);
     for (const int64_t cols : kWidths) {
+        if (cols > warp_softmax::kMaxCols<TestType>) continue;
         const int64_t rows = 9;
         const auto count = static_cast<size_t>(rows * cols);
         const std::vector<TestType> x = random_values<TestType>(count, 5);
@@ -176,7 +179,7 @@ TEMPLATE_TEST_CASE("backward is the gradient of its forward, in place too", "", 
                    __nv_bfloat16, double) {
     using warp_softmax::Algorithm;
     for (const int64_t cols : kWidths) {
-        if (cols > 32 * warp_softmax::kMaxHeldBackward) continue;
+        if (cols > 32 * warp_softmax::kMaxHeldBackward<TestType>) continue;
         const int64_t rows = 6;
         const auto count = static_cast<size_t>(rows * cols);
         for (const bool log : {false, true}) {
@@ -267,5 +270,56 @@ TEST_CASE("04 takes more elements and more rows than 32 bits count", "[huge]") {
     for (const runner::Variant& variant : describe_04_warp_softmax().variants) {
         testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
         testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
+    }
+}
+
+// Tiles of many rows and of one, groups that take several, and what no pack covers at both ends.
+TEMPLATE_TEST_CASE("rows of any width move as one piece, wherever it begins", "", float, __half,
+                   __nv_bfloat16, double) {
+    for (const int64_t cols : {1, 3, 9, 12, 17, 24, 33, 63, 100, 129, 257, 333, 513, 777, 1023}) {
+        for (const int64_t offset : {0, 1, 3}) {
+            const int64_t rows = cols < 40 ? 1000 : 41;
+            const auto around = static_cast<size_t>(offset + 8);
+            const auto count = static_cast<size_t>(rows * cols);
+            const std::vector<TestType> x = random_values<TestType>(around + count, 9);
+            const DeviceBuffer<TestType> from(x);
+            DeviceBuffer<TestType> to(x.size());
+            to.poison();
+            INFO(rows << " x " << cols << ", offset " << offset);
+            REQUIRE(warp_softmax::softmax_any_width(from.data() + offset, to.data() + offset, rows,
+                                                    cols, nullptr) == cudaSuccess);
+            const std::vector<TestType> y = to.download();
+            DeviceBuffer<TestType> logs(x);  // in place
+            REQUIRE(warp_softmax::log_softmax_any_width(logs.data() + offset, logs.data() + offset,
+                                                        rows, cols, nullptr) == cudaSuccess);
+            const std::vector<TestType> log_y = logs.download();
+            for (size_t i = 0; i < x.size(); ++i) {
+                const auto inside =
+                    i >= static_cast<size_t>(offset) && i < static_cast<size_t>(offset) + count;
+                if (!inside) {
+                    REQUIRE(std::isnan(to_double(y[i])));
+                    REQUIRE(to_double(log_y[i]) == to_double(x[i]));
+                }
+            }
+            for (const int64_t row : {int64_t{0}, rows / 2, rows - 1}) {
+                const auto begin = static_cast<std::ptrdiff_t>(offset + row * cols);
+                std::vector<double> values;
+                std::vector<TestType> found;
+                for (int64_t col = 0; col < cols; ++col) {
+                    const auto at = static_cast<size_t>(begin + col);
+                    values.push_back(to_double(x[at]));
+                    found.push_back(y[at]);
+                }
+                const std::vector<double> wanted =
+                    reference(values, std::vector<bool>(values.size(), true));
+                expect_close(found, wanted);
+                for (int64_t col = 0; col < cols; ++col) {
+                    const double log_wanted = std::log(wanted[static_cast<size_t>(col)]);
+                    const double log_found = to_double(log_y[static_cast<size_t>(begin + col)]);
+                    CHECK(std::fabs(log_found - log_wanted) <=
+                          tolerance<TestType>() * (1 + std::fabs(log_wanted)));
+                }
+            }
+        }
     }
 }
