@@ -68,6 +68,12 @@ struct Shape {
     int64_t cols;
 };
 
+bool takes(const char* name, Shape shape) {
+    size_t bytes = 0;
+    return LIBRARY(stages_workspace_bytes)(name, STAGES_FLOAT32, shape.rows, shape.cols, &bytes) !=
+           kNotSupported;
+}
+
 // Calls `name` on x; the result has one element per element of x, or per row.
 std::vector<float> result_of(const std::string& name, const std::vector<float>& x, Shape shape,
                              bool one_per_row = false) {
@@ -152,7 +158,7 @@ TEST_CASE("everything that can be called computes what it says, at every block s
                               Shape{2, 1030}, Shape{2, 2051}, Shape{1, 9001}}) {
         const std::vector<float> x = wave(shape);
         for (const stages_callable& each : callables()) {
-            if (each.obstacle != nullptr) continue;
+            if (each.obstacle != nullptr || !takes(each.name, shape)) continue;
             const std::string operation = each.operation;
             INFO(each.name << ", " << shape.rows << " x " << shape.cols);
             const std::vector<float> y = result_of(each.name, x, shape, operation == "log_sum_exp");
