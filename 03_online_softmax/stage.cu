@@ -69,7 +69,7 @@ runner::Stage describe_03_online_softmax() {
 
     runner::Variant log_sum_exp = block_per_row;
     log_sum_exp.name = "log_sum_exp";
-    log_sum_exp.summary = "log of the normalizer: one read, one result a row";
+    log_sum_exp.summary = "log of the normalizer: one read, a result a row";
     log_sum_exp.operation = Operation::log_sum_exp;
     log_sum_exp.traffic = {1, 0};
     log_sum_exp.launch = [](const Call& call) {

@@ -4,9 +4,57 @@
 
 #include "../03_online_softmax/online_softmax.cuh"
 #include "common/runner/stage.hpp"
+#include "further/any_width.cuh"
+#include "further/masked_loads.cuh"
+#include "further/warp_softmax_backward.cuh"
+
+namespace {
+
+using runner::Call;
+using warp_softmax::Algorithm;
+using warp_softmax::ComputeOf;
+using warp_softmax::DirectLoad;
+using warp_softmax::DirectStore;
+
+// The front call where rows lie close together; the functors where there are strides.
+template <Algorithm kAlgorithm, class Front>
+cudaError_t forward(const Call& call, Front front) {
+    return runner::visit(call.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        const T* x = call.input<T>();
+        T* y = call.output<T>();
+        if (!call.has_strides()) return front(x, y);
+        return warp_softmax::launch<kAlgorithm>(DirectLoad<T>{x, call.x_stride},
+                                                DirectStore<T>{y, call.y_stride}, call.rows,
+                                                call.cols, call.stream);
+    });
+}
+template <Algorithm kAlgorithm, class Front>
+cudaError_t backward(const Call& call, Front front) {
+    return runner::visit(call.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        const T* y = call.input<T>();
+        const T* dy = call.second_input<T>();
+        T* dx = call.output<T>();
+        if (!call.has_strides()) return front(y, dy, dx);
+        return warp_softmax::launch_backward<kAlgorithm>(
+            DirectLoad<T>{y, call.x_stride}, DirectLoad<T>{dy, call.x_stride},
+            DirectStore<T>{dx, call.y_stride}, call.rows, call.cols, call.stream);
+    });
+}
+
+// What registers cannot hold: kOf rows of the lesson's widest.
+template <int kOf>
+std::string too_wide(runner::Shape shape, runner::DType dtype) {
+    return runner::visit(dtype, [&](auto of) -> std::string {
+        constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type> / kOf;
+        return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
+    });
+}
+
+}  // namespace
 
 runner::Stage describe_04_warp_softmax() {
-    using runner::Call;
     using runner::DType;
     using runner::Operation;
     using runner::Shape;
@@ -24,20 +72,14 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant softmax;
     softmax.name = "softmax";
-    softmax.summary = "a row in the registers of up to 32 lanes: one read";
+    softmax.summary = "a row in registers of up to 32 lanes: one read";
     softmax.traffic = {1, 1};
     softmax.dtypes = runner::all_dtypes();
-    softmax.obstacle = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) -> std::string {
-            constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type>;
-            return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
-        });
-    };
+    softmax.takes_strides = true;
+    softmax.obstacle = too_wide<1>;
     softmax.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return warp_softmax::softmax(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                         call.stream);
+        return forward<Algorithm::softmax>(call, [&](auto x, auto y) {
+            return warp_softmax::softmax(x, y, call.rows, call.cols, call.stream);
         });
     };
     // A lane's elements are one chain of additions: of up to 17 where fewer lanes than a warp do.
@@ -45,15 +87,101 @@ runner::Stage describe_04_warp_softmax() {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
+    runner::Variant any_width = softmax;
+    any_width.name = "softmax_any_width";
+    any_width.summary = "odd rows too as 16-byte packs, of several rows";
+    any_width.takes_strides = false;
+    any_width.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return warp_softmax::softmax_any_width(call.input<T>(), call.output<T>(), call.rows,
+                                                   call.cols, call.stream);
+        });
+    };
+
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "log(softmax(x)), from the same registers";
     log_softmax.operation = Operation::log_softmax;
     log_softmax.launch = [](const Call& call) {
+        return forward<Algorithm::log_softmax>(call, [&](auto x, auto y) {
+            return warp_softmax::log_softmax(x, y, call.rows, call.cols, call.stream);
+        });
+    };
+
+    runner::Variant log_any_width = any_width;
+    log_any_width.name = "log_softmax_any_width";
+    log_any_width.summary = "the same of log_softmax";
+    log_any_width.operation = Operation::log_softmax;
+    log_any_width.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return warp_softmax::log_softmax(call.input<T>(), call.output<T>(), call.rows,
-                                             call.cols, call.stream);
+            return warp_softmax::log_softmax_any_width(call.input<T>(), call.output<T>(), call.rows,
+                                                       call.cols, call.stream);
+        });
+    };
+
+    runner::Variant scale_mask = softmax;
+    scale_mask.name = "scale_mask_softmax";
+    scale_mask.summary = "scaled, masked by bools: a byte more is read";
+    scale_mask.operation = Operation::scale_mask_softmax;
+    scale_mask.traffic = {1, 1, 1};
+    scale_mask.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            const auto scale = static_cast<ComputeOf<T>>(runner::kScale);
+            const T* x = call.input<T>();
+            T* y = call.output<T>();
+            if (!call.has_strides()) {
+                return warp_softmax::scale_mask_softmax(x, call.mask(), y, scale, call.rows,
+                                                        call.cols, call.stream);
+            }
+            return warp_softmax::launch<Algorithm::softmax>(
+                warp_softmax::ScaleMaskLoad<T>{x, call.mask(), scale, call.x_stride},
+                DirectStore<T>{y, call.y_stride}, call.rows, call.cols, call.stream);
+        });
+    };
+
+    runner::Variant causal = softmax;
+    causal.name = "causal_softmax";
+    causal.summary = "nothing above the diagonal is read";
+    causal.operation = Operation::causal_softmax;
+    causal.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            const auto scale = static_cast<ComputeOf<T>>(runner::kScale);
+            const int64_t seq = runner::causal_rows({call.rows, call.cols});
+            const T* x = call.input<T>();
+            T* y = call.output<T>();
+            if (!call.has_strides()) {
+                return warp_softmax::causal_softmax(x, y, scale, call.rows, call.cols, seq,
+                                                    call.stream);
+            }
+            return warp_softmax::launch<Algorithm::softmax>(
+                warp_softmax::CausalLoad<T>{x, scale, seq, call.x_stride},
+                DirectStore<T>{y, call.y_stride}, call.rows, call.cols, call.stream);
+        });
+    };
+
+    runner::Variant softmax_backward = softmax;
+    softmax_backward.name = "softmax_backward";
+    softmax_backward.summary = "the gradient, from y and dy: one reduction";
+    softmax_backward.operation = Operation::softmax_backward;
+    softmax_backward.traffic = {2, 1};
+    softmax_backward.obstacle = too_wide<2>;
+    softmax_backward.launch = [](const Call& call) {
+        return backward<Algorithm::softmax>(call, [&](auto y, auto dy, auto dx) {
+            return warp_softmax::softmax_backward(y, dy, dx, call.rows, call.cols, call.stream);
+        });
+    };
+
+    runner::Variant log_softmax_backward = softmax_backward;
+    log_softmax_backward.name = "log_softmax_backward";
+    log_softmax_backward.summary = "the same of log_softmax";
+    log_softmax_backward.operation = Operation::log_softmax_backward;
+    log_softmax_backward.launch = [](const Call& call) {
+        return backward<Algorithm::log_softmax>(call, [&](auto y, auto dy, auto dx) {
+            return warp_softmax::log_softmax_backward(y, dy, dx, call.rows, call.cols, call.stream);
         });
     };
 
@@ -61,7 +189,8 @@ runner::Stage describe_04_warp_softmax() {
     stage.name = "04_warp_softmax";
     stage.title = "a row lives in registers";
     stage.header = "04_warp_softmax/warp_softmax.cuh";
-    stage.variants = {softmax, log_softmax};
+    stage.variants = {softmax,    any_width, log_softmax,      log_any_width,
+                      scale_mask, causal,    softmax_backward, log_softmax_backward};
     stage.baseline = baseline;
     return stage;
 }

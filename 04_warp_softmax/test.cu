@@ -4,6 +4,7 @@
 #include <random>
 
 #include "common/runner/build_info.hpp"
+#include "common/runner/fuzz.hpp"
 #include "common/testing/softmax_properties.hpp"
 #include "further/any_width.cuh"
 #include "further/dropout_store.cuh"
@@ -263,6 +264,28 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
           cudaErrorInvalidValue);
     CHECK(warp_softmax::softmax_dropout(x.data(), x.data(), NAN, 1, 1, 4, nullptr) ==
           cudaErrorInvalidValue);
+}
+
+TEST_CASE("04 passes thousands of random cases") {
+    const runner::Stage stage = describe_04_warp_softmax();
+    for (int64_t number = 0; number < 2000; ++number) {
+        const runner::FuzzCase one = runner::fuzz_case({&stage}, "", 4, number, 4096);
+        const std::string wrong = runner::run_case(one);
+        if (wrong.empty()) continue;
+        FAIL("case " << number << ": " << text_of(one) << ": " << wrong);
+    }
+}
+
+TEST_CASE("04's causal softmax holds matrices as wide as it takes") {
+    const std::vector<runner::Variant> variants = describe_04_warp_softmax().variants;
+    const auto causal = std::find_if(variants.begin(), variants.end(), [](const auto& variant) {
+        return variant.operation == runner::Operation::causal_softmax;
+    });
+    REQUIRE(causal != variants.end());
+    for (const int64_t cols : {1000, 1025}) {
+        testing::holds_where_it_fits<float>(*causal, {cols, cols});
+        testing::holds_where_it_fits<__half>(*causal, {cols, cols});
+    }
 }
 
 TEST_CASE("04 takes more elements and more rows than 32 bits count", "[huge]") {

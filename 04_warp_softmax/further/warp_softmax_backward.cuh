@@ -32,31 +32,36 @@ __global__ void __launch_bounds__(kBlockThreads)
         const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
         const auto has = [&](int p) { return row < rows && (p < kSurePacks || col_of(p) < width); };
 
-        Compute y[kHeld];
-        Compute dy[kHeld];
+        T y[kHeld];  // in their own type: two halves to a register
+        T dy[kHeld];
 #pragma unroll
         for (int p = 0; p < kPacks; ++p) {
             if (has(p)) {
                 load_y.template load<kPack>(y + p * kPack, row, col_of(p));
                 load_dy.template load<kPack>(dy + p * kPack, row, col_of(p));
             } else {  // what adds nothing
-                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = 0;
+                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = T(0.f);
             }
         }
         Compute sum = 0;
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) {
-            sum += kAlgorithm == Algorithm::softmax ? y[i] * dy[i] : dy[i];
+            const auto gradient = static_cast<Compute>(dy[i]);
+            sum +=
+                kAlgorithm == Algorithm::softmax ? static_cast<Compute>(y[i]) * gradient : gradient;
         }
         sum = group_sum<kLanes>(sum);
 #pragma unroll
-        for (int i = 0; i < kHeld; ++i) {
-            dy[i] = kAlgorithm == Algorithm::softmax ? (dy[i] - sum) * y[i]
-                                                     : dy[i] - exponential<T>(y[i]) * sum;
-        }
-#pragma unroll
         for (int p = 0; p < kPacks; ++p) {
-            if (has(p)) store.template store<kPack>(dy + p * kPack, row, col_of(p));
+            Compute dx[kPack];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const auto result = static_cast<Compute>(y[p * kPack + i]);
+                const auto gradient = static_cast<Compute>(dy[p * kPack + i]);
+                dx[i] = kAlgorithm == Algorithm::softmax ? (gradient - sum) * result
+                                                         : gradient - exponential<T>(result) * sum;
+            }
+            if (has(p)) store.template store<kPack>(dx, row, col_of(p));
         }
     }
 }

@@ -23,10 +23,10 @@ void list_verb() {
     for (const Stage& stage : all_stages()) {
         std::printf("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
         for (const Variant& variant : stage.variants) {
-            std::printf("    %-16s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
+            std::printf("    %-20s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
                         variant.traffic.stores, variant.summary.c_str());
             if (variant.dtypes != std::vector<DType>{DType::float32})
-                std::printf("    %-16s        %s\n", "", names_of(variant.dtypes).c_str());
+                std::printf("    %-20s        %s\n", "", names_of(variant.dtypes).c_str());
         }
     }
     std::printf(

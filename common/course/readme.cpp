@@ -11,6 +11,7 @@
 
 #include "common/course/comparison.hpp"
 #include "common/course/tables.hpp"
+#include "common/runner/run.hpp"
 #include "common/runner/table.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
@@ -111,7 +112,8 @@ std::string counted_records(const runner::Stage& stage) {
     const runner::Shape shape = xray::kUsualShape;
     nlohmann::ordered_json document = {{"schema", 1}, {"records", json::array()}};
     for (const runner::Variant& variant : stage.variants) {
-        const runner::Traffic counted = xray::count(stage.name, variant, shape).traffic();
+        const xray::CountedVariant run = xray::count(stage.name, variant, shape);
+        const runner::Traffic counted = run.traffic(), declared = run.declared();
         document["records"].push_back({{"stage", stage.name},
                                        {"variant", variant.name},
                                        {"role", "ours"},
@@ -120,8 +122,8 @@ std::string counted_records(const runner::Stage& stage) {
                                        {"dtype", "float32"},
                                        {"rows", shape.rows},
                                        {"cols", shape.cols},
-                                       {"declared_loads_per_element", variant.traffic.loads},
-                                       {"declared_stores_per_element", variant.traffic.stores},
+                                       {"declared_loads_per_element", declared.loads},
+                                       {"declared_stores_per_element", declared.stores},
                                        {"loads_per_element", counted.loads},
                                        {"stores_per_element", counted.stores}});
     }
@@ -142,7 +144,12 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
     for (const xray::Recording& recording : recordings) {
         for (const xray::RecordedVariant& variant : recording.variants) {
             if (variant.stage != stage.name) continue;
-            const auto elements = static_cast<double>(runner::elements(variant.shape));
+            const auto described =
+                std::find_if(stage.variants.begin(), stage.variants.end(),
+                             [&](const auto& each) { return each.name == variant.variant; });
+            if (described == stage.variants.end()) continue;
+            const runner::Footprint held =
+                runner::footprint_of(described->operation, variant.shape, variant.dtype);
             const double asked =
                 variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
             const double through_l2 =
@@ -150,9 +157,8 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
             text +=
                 row_of({"`" + variant.variant + "`",
                         shape_text(variant.shape.rows, variant.shape.cols, name_of(variant.dtype)),
-                        megabytes(2 * elements * static_cast<double>(size_of(variant.dtype))),
-                        megabytes(kSector * asked), megabytes(kSector * through_l2),
-                        megabytes(variant.sum("dram_read_bytes")),
+                        megabytes(static_cast<double>(held.total())), megabytes(kSector * asked),
+                        megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
                         megabytes(variant.sum("dram_write_bytes"))});
         }
     }
@@ -172,8 +178,15 @@ double expected_us(const runner::Variant& variant, const json& record) {
     const double roof_us =
         record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
     const double empty_us = record.at("us_empty");
-    const double roof_accesses = variant.operation == runner::Operation::log_sum_exp ? 1 : 2;
-    const double accesses = variant.traffic.loads + variant.traffic.stores;
+    const runner::Shape shape{record.at("rows"), record.at("cols")};
+    const runner::DType dtype = runner::parse_dtype(record.at("dtype"));
+    const auto bytes_of_x =
+        static_cast<double>(runner::elements(shape)) * static_cast<double>(size_of(dtype));
+    const double roof_accesses = variant.operation == runner::Operation::log_sum_exp
+                                     ? 1
+                                     : record.at("bytes").get<double>() / bytes_of_x;
+    const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
+    const double accesses = declared.loads + declared.stores;
     return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
 }
 

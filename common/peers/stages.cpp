@@ -55,6 +55,7 @@ struct Catalogue {
 
     void add(const runner::Stage& stage, const std::string& role, const std::string& obstacle) {
         for (const runner::Variant& variant : stage.variants) {
+            if (!is_plain(variant.operation)) continue;  // the ABI has one input, and its peers too
             entries.push_back(
                 {variant, stage.name, role, obstacle, stage.name + "/" + variant.name});
         }
@@ -315,7 +316,8 @@ int stages_time(const stages_contender* contenders, size_t count, int roof, cons
             });
         }
         const runner::TimedTogether timed = runner::time_with_roof(
-            works, roof == STAGES_ROOF_COPY ? runner::Roof::copy : runner::Roof::read, x, bytes);
+            works, roof == STAGES_ROOF_COPY ? runner::Roof::copy : runner::Roof::read, x,
+            {static_cast<int64_t>(bytes), 0, static_cast<int64_t>(bytes)});
         std::transform(timed.works.begin(), timed.works.end(), timings, in_c);
         *roof_timing = in_c(timed.roof);
         *empty_timing = in_c(timed.empty);

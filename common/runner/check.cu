@@ -6,6 +6,7 @@
 
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
+#include "common/runner/summarize.cuh"
 
 namespace runner {
 
@@ -17,6 +18,14 @@ const char* name_of(Operation operation) {
             return "log_softmax";
         case Operation::log_sum_exp:
             return "log_sum_exp";
+        case Operation::scale_mask_softmax:
+            return "scale_mask_softmax";
+        case Operation::causal_softmax:
+            return "causal_softmax";
+        case Operation::softmax_backward:
+            return "softmax_backward";
+        case Operation::log_softmax_backward:
+            return "log_softmax_backward";
     }
     return "?";
 }
@@ -68,15 +77,15 @@ __host__ __device__ inline Verdict judge(double got, const Expected& wanted,
     return verdict;
 }
 
-__host__ __device__ inline Verdict against_reference(double x, double y,
+__host__ __device__ inline Verdict against_reference(Element at, double y,
                                                      const RowReference& reference,
                                                      const Rules& rules) {
-    Verdict verdict = judge(y, expected(x, reference, rules), reference);
+    Verdict verdict = judge(y, expected(at, reference, rules), reference);
     verdict.promised = reference.range != ExpRange::fits;
     return verdict;
 }
 
-// A result as a probability, whatever the operation.
+// A plain result as a probability, whatever the operation.
 __host__ __device__ inline double probability(double x, double y, Operation operation) {
     if (operation == Operation::softmax) return y;
     if (operation == Operation::log_softmax) return exp(y);
@@ -89,20 +98,26 @@ __host__ __device__ inline double probability_bound(double x, const RowReference
                                                     const Rules& rules) {
     Rules softmax = rules;
     softmax.operation = Operation::softmax;
-    const Expected p = expected(x, reference, softmax);
+    const Expected p = expected({x}, reference, softmax);
     if (rules.operation == Operation::softmax || x == -INFINITY) return p.bound;
     // probability() rounds, too: the difference, and its exp. Only beside results in double that
     // matters.
     const double own = 0x1p-53 * (fmin(reference.row.max - x, DBL_MAX) + reference.log_sum + 4);
-    return p.value * (expm1(expected(x, reference, rules).bound) + own) +
+    return p.value * (expm1(expected({x}, reference, rules).bound) + own) +
            2 * reference.precision.subnormal;
 }
 
-__host__ __device__ inline Verdict against_previous(double x, double y, double y_previous,
+__host__ __device__ inline Verdict against_previous(Element at, double y, double y_previous,
                                                     const RowReference& reference,
                                                     const Rules& rules,
                                                     const RowReference& previous_reference,
                                                     const Rules& previous_rules) {
+    if (!is_plain(rules.operation)) {  // of one operation: its results are comparable as they are
+        const double bound = expected(at, reference, rules).bound +
+                             expected(at, previous_reference, previous_rules).bound;
+        return judge(y, {y_previous, bound}, reference);
+    }
+    const double x = at.x;
     const Expected wanted = {probability(x, y_previous, previous_rules.operation),
                              probability_bound(x, reference, rules) +
                                  probability_bound(x, previous_reference, previous_rules)};
@@ -165,9 +180,10 @@ struct Tally {
 
 // Every comparison of one row, by thread `thread` of `threads`.
 template <class T>
-__host__ __device__ void judge_row(const T* x, Shape shape, int64_t row, const RowSummary& summary,
-                                   const Result& ours, const Result* previous, int64_t thread,
-                                   int64_t threads, Tally& tally) {
+__host__ __device__ void judge_row(const Inputs& inputs, Shape shape, int64_t row,
+                                   const RowSummary& summary, const Result& ours,
+                                   const Result* previous, int64_t thread, int64_t threads,
+                                   Tally& tally) {
     const RowReference reference = row_reference(summary, shape.cols, ours.rules);
     // The element at index of a result, or its row's only one.
     const auto element = [&](const Result& result, int64_t index) {
@@ -175,18 +191,18 @@ __host__ __device__ void judge_row(const T* x, Shape shape, int64_t row, const R
     };
     if (previous == nullptr && one_per_row(ours.rules)) {
         if (thread == 0)
-            tally.add(against_reference(0, element(ours, row), reference, ours.rules), row);
+            tally.add(against_reference({}, element(ours, row), reference, ours.rules), row);
         return;
     }
     const RowReference theirs =
         previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
     for (int64_t col = thread; col < shape.cols; col += threads) {
         const int64_t index = row * shape.cols + col;
-        const double value = to_double(x[index]);
+        const Element at = element_at<T>(inputs, ours.rules.operation, shape, row, col);
         const double y = element(ours, index);
         tally.add(previous == nullptr
-                      ? against_reference(value, y, reference, ours.rules)
-                      : against_previous(value, y, element(*previous, index), reference, ours.rules,
+                      ? against_reference(at, y, reference, ours.rules)
+                      : against_previous(at, y, element(*previous, index), reference, ours.rules,
                                          theirs, previous->rules),
                   index);
     }
@@ -202,40 +218,19 @@ Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previ
 
 constexpr unsigned kThreads = 128;
 
-// The block's summaries into the first; join adds one to another.
-template <class Join>
-__device__ void join_all(RowSummary* summaries, Join join) {
-    for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) join(summaries[threadIdx.x], summaries[threadIdx.x + half]);
-    }
-    __syncthreads();
-}
-
 // A block walks rows; one tally per thread.
 template <class T>
-__global__ void check_kernel(const T* x, Shape shape, Result ours, Result previous,
+__global__ void check_kernel(Inputs inputs, Shape shape, Result ours, Result previous,
                              bool against_a_previous, Tally* tallies) {
     __shared__ RowSummary summaries[kThreads];
+    const Operation operation = ours.rules.operation;
     Tally tally;
     for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
-        const T* x_row = x + row * shape.cols;
-        RowSummary mine = empty_row();
-        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads)
-            mine.find_max(to_double(x_row[col]));
-        summaries[threadIdx.x] = mine;
-        join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_max(from); });
-
-        mine = summaries[0];
-        __syncthreads();  // all have the maximum, before sums take its place
-        for (int64_t col = threadIdx.x; col < shape.cols; col += kThreads)
-            mine.add(to_double(x_row[col]));
-        summaries[threadIdx.x] = mine;
-        join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_sum(from); });
-
-        judge_row(x, shape, row, summaries[0], ours, against_a_previous ? &previous : nullptr,
-                  threadIdx.x, kThreads, tally);
-        __syncthreads();  // before the next row's summaries
+        const RowSummary summary = summarize_by_block(
+            summaries, shape.cols, operation,
+            [&](int64_t col) { return element_at<T>(inputs, operation, shape, row, col); });
+        judge_row<T>(inputs, shape, row, summary, ours, against_a_previous ? &previous : nullptr,
+                     threadIdx.x, kThreads, tally);
     }
     tallies[blockIdx.x * kThreads + threadIdx.x] = tally;
 }
@@ -245,36 +240,44 @@ bool device_memory_is_host_memory() {
 }
 
 template <class T>
-Tally tally_on_host(const T* x, Shape shape, const Result& ours, const Result* previous) {
+Tally tally_on_host(const Inputs& inputs, Shape shape, const Result& ours, const Result* previous) {
+    const Operation operation = ours.rules.operation;
     Tally tally;
     for (int64_t row = 0; row < shape.rows; ++row) {
-        const T* x_row = x + row * shape.cols;
+        const auto element = [&](int64_t col) {
+            return element_at<T>(inputs, operation, shape, row, col);
+        };
         RowSummary summary = empty_row();
-        for (int64_t col = 0; col < shape.cols; ++col) summary.find_max(to_double(x_row[col]));
-        for (int64_t col = 0; col < shape.cols; ++col) summary.add(to_double(x_row[col]));
-        judge_row(x, shape, row, summary, ours, previous, 0, 1, tally);
+        for (int64_t col = 0; col < shape.cols; ++col) summary.find_max(element(col), operation);
+        for (int64_t col = 0; col < shape.cols; ++col) summary.add(element(col), operation);
+        judge_row<T>(inputs, shape, row, summary, ours, previous, 0, 1, tally);
     }
     return tally;
 }
 
 }  // namespace
 
-Report check_on_host(const void* x, Shape shape, const Result& ours, const Result* previous) {
+Report check_on_host(const Inputs& inputs, Shape shape, const Result& ours,
+                     const Result* previous) {
     const Tally tally = visit(ours.rules.dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        return tally_on_host(static_cast<const T*>(x), shape, ours, previous);
+        return tally_on_host<T>(inputs, shape, ours, previous);
     });
     return finish(tally, shape, ours, previous != nullptr);
 }
 
-Report check_on_device(const void* x, Shape shape, const Result& ours, const Result* previous) {
-    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(shape.rows, 1, 2048));
+Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
+                       const Result* previous) {
+    // Every thread leaves a tally, to be read by the host: no more of them than there is work for.
+    constexpr int64_t kElementsPerBlock = 64 * kThreads;
+    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(
+        std::min(shape.rows, elements(shape) / kElementsPerBlock), 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
     const Result theirs = previous == nullptr ? Result{} : *previous;
     visit(ours.rules.dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        check_kernel<T><<<blocks, kThreads>>>(static_cast<const T*>(x), shape, ours, theirs,
-                                              previous != nullptr, tallies.data());
+        check_kernel<T><<<blocks, kThreads>>>(inputs, shape, ours, theirs, previous != nullptr,
+                                              tallies.data());
     });
     check_cuda(cudaGetLastError(), "launching the checker");
     Tally total;
@@ -282,16 +285,16 @@ Report check_on_device(const void* x, Shape shape, const Result& ours, const Res
     return finish(total, shape, ours, previous != nullptr);
 }
 
-Report check(const void* x, Shape shape, const Result& ours) {
+Report check(const Inputs& inputs, Shape shape, const Result& ours) {
     check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return device_memory_is_host_memory() ? check_on_host(x, shape, ours)
-                                          : check_on_device(x, shape, ours);
+    return device_memory_is_host_memory() ? check_on_host(inputs, shape, ours)
+                                          : check_on_device(inputs, shape, ours);
 }
 
-Report compare(const void* x, Shape shape, const Result& ours, const Result& previous) {
+Report compare(const Inputs& inputs, Shape shape, const Result& ours, const Result& previous) {
     check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return device_memory_is_host_memory() ? check_on_host(x, shape, ours, &previous)
-                                          : check_on_device(x, shape, ours, &previous);
+    return device_memory_is_host_memory() ? check_on_host(inputs, shape, ours, &previous)
+                                          : check_on_device(inputs, shape, ours, &previous);
 }
 
 }  // namespace runner

@@ -39,19 +39,20 @@ struct Report {
 // "12 of 4000 elements wrong; first at row 3, col 7: got nan, wanted 0.25 +- 1e-08".
 std::string describe(const Report& report);
 
-// ours.y against the fp64 reference of x. Device pointers; waits for the device.
-Report check(const void* x, Shape shape, const Result& ours);
+// ours.y against the fp64 reference of the inputs. Device pointers; waits for the device.
+Report check(const Inputs& inputs, Shape shape, const Result& ours);
 
-// ours.y against previous.y, of the same type, both turned into probabilities: they may differ by
-// the sum of their bounds. Rows in which either overflows as promised are left out.
-Report compare(const void* x, Shape shape, const Result& ours, const Result& previous);
+// ours.y against previous.y, of the same type and of an operation that is comparable, plain ones
+// turned into probabilities: they may differ by the sum of their bounds. Rows in which either
+// overflows as promised are left out.
+Report compare(const Inputs& inputs, Shape shape, const Result& ours, const Result& previous);
 
 // The same two on host memory, by plain loops.
-Report check_on_host(const void* x, Shape shape, const Result& ours,
+Report check_on_host(const Inputs& inputs, Shape shape, const Result& ours,
                      const Result* previous = nullptr);
 
 // The same two by a kernel on the device, whatever the device is.
-Report check_on_device(const void* x, Shape shape, const Result& ours,
+Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
                        const Result* previous = nullptr);
 
 }  // namespace runner

@@ -11,14 +11,18 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
+#include "common/runner/operands.hpp"
 #include "common/runner/table.hpp"
 
 namespace runner {
 namespace {
 
-// Around y: nothing that a result could be, whatever the type.
+// Around rows: NaN in every type beside what is read, so that it shows where it is used; beside y
+// nothing that a result could be.
+constexpr unsigned char kInputGuard = 0xff;
 constexpr unsigned char kGuard = 0xa5;
 constexpr size_t kGuardBytes = 256;
+constexpr uint64_t kInputSeed = 2018;
 
 // Draws that depend on how many were made before: enough for one case.
 class Draws {
@@ -51,41 +55,102 @@ int64_t draw_cols(Draws& draws, int64_t limit) {
     return std::clamp<int64_t>(near, 1, limit);
 }
 
-// The bytes around and of y, as one piece.
-struct Guarded {
-    explicit Guarded(size_t offset_bytes, size_t bytes)
-        : start(kGuardBytes + offset_bytes), size(bytes), memory(start + bytes + kGuardBytes) {
-        check_cuda(cudaMemset(memory.data(), kGuard, memory.size()), "preparing memory");
+// Rows in device memory with guards around and between them.
+class GuardedRows {
+public:
+    // size: bytes of an element; offset and stride: elements; stride 0 for rows without a gap.
+    GuardedRows(Shape shape, size_t size, int64_t offset, int64_t stride, unsigned char guard)
+        : rows_(static_cast<size_t>(shape.rows)),
+          row_bytes_(static_cast<size_t>(shape.cols) * size),
+          pitch_(stride == 0 ? row_bytes_ : static_cast<size_t>(stride) * size),
+          start_(kGuardBytes + static_cast<size_t>(offset) * size),
+          guard_(guard),
+          memory_(start_ + rows_ * pitch_ + kGuardBytes) {
+        check_cuda(cudaMemset(memory_.data(), guard, memory_.size()), "preparing memory");
     }
-    void* data() { return memory.data() + start; }
+    void* data() { return memory_.data() + start_; }
+
+    // From and to rows that follow each other closely, in device memory.
+    void put(const void* rows) { copy(data(), pitch_, rows, row_bytes_); }
+    DeviceBuffer<unsigned char> rows() {
+        DeviceBuffer<unsigned char> close(rows_ * row_bytes_);
+        copy(close.data(), row_bytes_, data(), pitch_);
+        return close;
+    }
+
     bool intact() const {
-        const std::vector<unsigned char> bytes = memory.download();
-        const auto guards = [&](size_t first, size_t last) {
-            return std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(first),
-                               bytes.begin() + static_cast<std::ptrdiff_t>(last),
-                               [](unsigned char byte) { return byte == kGuard; });
+        const std::vector<unsigned char> bytes = memory_.download();
+        auto gap = bytes.begin();
+        const auto is_guard = [&](auto last) {
+            return std::all_of(gap, last, [&](unsigned char byte) { return byte == guard_; });
         };
-        return guards(0, start) && guards(start + size, bytes.size());
+        for (size_t row = 0; row < rows_; ++row) {
+            const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(start_ + row * pitch_);
+            if (!is_guard(first)) return false;
+            gap = first + static_cast<std::ptrdiff_t>(row_bytes_);
+        }
+        return is_guard(bytes.end());
     }
-    size_t start;
-    size_t size;
-    DeviceBuffer<unsigned char> memory;
+
+private:
+    void copy(void* to, size_t to_pitch, const void* from, size_t from_pitch) const {
+        if (rows_ * row_bytes_ == 0) return;
+        check_cuda(cudaMemcpy2D(to, to_pitch, from, from_pitch, row_bytes_, rows_,
+                                cudaMemcpyDeviceToDevice),
+                   "copying rows");
+    }
+
+    size_t rows_;
+    size_t row_bytes_;
+    size_t pitch_;
+    size_t start_;
+    unsigned char guard_;
+    DeviceBuffer<unsigned char> memory_;
 };
 
 std::vector<unsigned char> bytes_at(const void* device, size_t bytes) {
     std::vector<unsigned char> host(bytes);
-    check_cuda(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost), "reading memory");
+    if (bytes > 0) {
+        check_cuda(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost),
+                   "reading memory");
+    }
     return host;
+}
+
+// Whether the rows are still those that were put there.
+bool unchanged(GuardedRows& rows, const void* original) {
+    const std::vector<unsigned char> now = rows.rows().download();
+    return now == bytes_at(original, now.size());
+}
+
+// A row and its gap: none or some elements, or up to a multiple of 16.
+int64_t draw_stride(Draws& draws, int64_t cols) {
+    switch (draws.below(3)) {
+        case 0:
+            return cols;
+        case 1:
+            return cols + 1 + draws.below(16);
+        default:
+            return (cols + 15) / 16 * 16;
+    }
 }
 
 }  // namespace
 
 std::string text_of(const FuzzCase& one) {
+    const auto behind = [](const char* what, int64_t offset) {
+        return std::string(", ") + what + " + " + std::to_string(offset);
+    };
+    const bool has_x2 = x2_size(one.variant->operation, one.dtype) > 0;
     std::string text = one.stage->name + "/" + one.variant->name + ", " + name_of(one.dtype) +
                        ", " + std::to_string(one.shape.rows) + " x " +
-                       std::to_string(one.shape.cols) + ", " + name_of(one.input) + ", x + " +
-                       std::to_string(one.x_offset);
-    return text + (one.in_place ? ", in place" : ", y + " + std::to_string(one.y_offset));
+                       std::to_string(one.shape.cols) + ", " + name_of(one.input) +
+                       behind("x", one.x_offset) + (has_x2 ? behind("x2", one.x2_offset) : "");
+    if (one.place == Place::own) text += behind("y", one.y_offset);
+    if (one.place != Place::own) text += one.place == Place::x ? ", in place" : ", y in x2";
+    if (one.x_stride == 0) return text;
+    return text + ", rows " + std::to_string(one.x_stride) + " and " +
+           std::to_string(one.y_stride) + " apart";
 }
 
 FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& variant,
@@ -103,44 +168,62 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
     do {  // until the variant takes it; every variant takes a narrow row
         one.shape.cols = draw_cols(draws, elements);
         one.shape.rows = draws.size_up_to(std::max<int64_t>(1, elements / one.shape.cols));
+        const bool square = one.variant->operation == Operation::causal_softmax &&
+                            one.shape.cols <= elements / one.shape.cols && draws.below(2) == 0;
+        if (square)  // one matrix or several
+            one.shape.rows = std::max<int64_t>(1, one.shape.rows / one.shape.cols) * one.shape.cols;
     } while (!obstacle_of(*one.variant, one.shape, one.dtype).empty());
     one.input = draws.one_of(all_inputs());
     one.x_offset = draws.below(17);
-    one.y_offset = draws.below(3) == 0 ? one.x_offset : draws.below(17);
-    one.in_place = one.variant->operation != Operation::log_sum_exp && draws.below(4) == 0;
+    const auto other_offset = [&] { return draws.below(3) == 0 ? one.x_offset : draws.below(17); };
+    one.x2_offset = other_offset();
+    one.y_offset = other_offset();
+    if (one.variant->operation != Operation::log_sum_exp && draws.below(4) == 0) {
+        const bool over_x2 = is_backward(one.variant->operation) && draws.below(2) == 0;
+        one.place = over_x2 ? Place::x2 : Place::x;
+    }
+    if (one.variant->takes_strides && draws.below(2) == 0) {
+        one.x_stride = draw_stride(draws, one.shape.cols);
+        one.y_stride = one.place == Place::own ? draw_stride(draws, one.shape.cols) : one.x_stride;
+    }
     return one;
 }
 
 std::string run_case(const FuzzCase& one) {
+    const Operation operation = one.variant->operation;
     const size_t size = size_of(one.dtype);
-    const size_t x_bytes = static_cast<size_t>(elements(one.shape)) * size;
-    const size_t y_bytes =
-        static_cast<size_t>(output_elements(one.variant->operation, one.shape)) * size;
+    const Shape y_shape{one.shape.rows, output_elements(operation, one.shape) / one.shape.rows};
+    const Shape none;
 
-    Guarded x(static_cast<size_t>(one.x_offset) * size, x_bytes);
-    Guarded y(static_cast<size_t>(one.y_offset) * size, one.in_place ? 0 : y_bytes);
-    DeviceBuffer<unsigned char> original(x_bytes);  // what x was, for the judge
-    fill(original.data(), one.dtype, one.shape, one.input, 2018);
-    check_cuda(cudaMemcpy(x.data(), original.data(), x_bytes, cudaMemcpyDeviceToDevice),
-               "copying x");
+    const Operands original(operation, one.shape, one.dtype, one.input, kInputSeed);
+    const size_t of_x2 = x2_size(operation, one.dtype);
+    GuardedRows x(one.shape, size, one.x_offset, one.x_stride, kInputGuard);
+    GuardedRows x2(of_x2 > 0 ? one.shape : none, of_x2, one.x2_offset, one.x_stride, kInputGuard);
+    GuardedRows y(one.place == Place::own ? y_shape : none, size, one.y_offset, one.y_stride,
+                  kGuard);
+    DeviceBuffer<unsigned char> poison(one.place == Place::own ? y.rows().size() : 0);
+    poison.poison();  // an element that nobody writes is NaN
+    y.put(poison.data());
+    x.put(original.inputs().x);
+    x2.put(original.inputs().x2);
     DeviceBuffer<unsigned char> workspace(workspace_of(*one.variant, one.shape, one.dtype));
     check_cuda(cudaMemset(workspace.data(), kGuard, workspace.size()), "preparing scratch");
 
-    void* const result = one.in_place ? x.data() : y.data();
-    const cudaError_t launched =
-        one.variant->launch({x.data(), result, one.dtype, one.shape.rows, one.shape.cols,
-                             workspace.data(), workspace.size(), nullptr});
+    GuardedRows& result = one.place == Place::own ? y : one.place == Place::x ? x : x2;
+    const cudaError_t launched = one.variant->launch(
+        {x.data(), result.data(), one.dtype, one.shape.rows, one.shape.cols, workspace.data(),
+         workspace.size(), nullptr, x2.data(), one.x_stride, one.y_stride});
     if (launched != cudaSuccess) return std::string("the launch: ") + cudaGetErrorName(launched);
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) return std::string("the kernel: ") + cudaGetErrorName(ran);
 
-    const Report report =
-        check(original.data(), one.shape, {result, rules_of(*one.variant, one.shape, one.dtype)});
+    const DeviceBuffer<unsigned char> rows = result.rows();
+    const Report report = check(original.inputs(), one.shape,
+                                {rows.data(), rules_of(*one.variant, one.shape, one.dtype)});
     if (!report.good()) return describe(report);
-    if (!x.intact() || !y.intact()) return "memory beside x or y was written to";
-    if (!one.in_place && bytes_at(x.data(), x_bytes) != bytes_at(original.data(), x_bytes)) {
-        return "x was written to";
-    }
+    if (!x.intact() || !x2.intact() || !y.intact()) return "memory beside x or y was written to";
+    if (one.place != Place::x && !unchanged(x, original.inputs().x)) return "x was written to";
+    if (one.place != Place::x2 && !unchanged(x2, original.inputs().x2)) return "x2 was written to";
     return "";
 }
 
@@ -170,7 +253,7 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
             std::printf("case %lld: %s\n", static_cast<long long>(number), text_of(one).c_str());
         const std::string wrong = run_case(one);
         if (wrong.empty()) continue;
-        std::string again = "./stages fuzz";
+        std::string again = "./stages fuzz --device " + std::string(build_info().backend);
         for (const std::string& word : options.stages) again += " " + word;
         if (!options.variant.empty()) again += " --variant " + options.variant;
         std::printf("case %lld is WRONG: %s\n  %s\n  again: %s --seed %llu --case %lld\n",

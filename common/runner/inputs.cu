@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/runner/device.hpp"
+#include "common/runner/summarize.cuh"
 
 namespace runner {
 
@@ -67,28 +68,88 @@ const char* summary_of(Input input) {
 }
 
 namespace {
+
+// What fills x or x2: a function of row and column.
 template <class T>
-__global__ void fill_kernel(T* x, Shape shape, Input input, uint64_t seed) {
+struct NamedValue {
+    Input input;
+    uint64_t seed;
+    int64_t cols;
+    __device__ T operator()(int64_t row, int64_t col) const {
+        return input_value<T>(input, seed, row, col, cols);
+    }
+};
+struct MaskValue {
+    uint64_t seed;
+    __device__ bool operator()(int64_t row, int64_t col) const {
+        return mask_value(seed, row, col);
+    }
+};
+
+template <class T, class Value>
+__global__ void fill_kernel(T* x, Shape shape, Value value) {
     const int64_t count = shape.rows * shape.cols;
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += step) {
-        x[i] = input_value<T>(input, seed, i / shape.cols, i % shape.cols, shape.cols);
+        x[i] = value(i / shape.cols, i % shape.cols);
+    }
+}
+
+template <class T, class Value>
+void fill_with(void* x, Shape shape, Value value) {
+    if (elements(shape) == 0) return;
+    constexpr int kThreads = 256;
+    const auto blocks = static_cast<unsigned>(
+        std::min<int64_t>((elements(shape) + kThreads - 1) / kThreads, 1 << 14));
+    fill_kernel<<<blocks, kThreads>>>(static_cast<T*>(x), shape, value);
+    check_cuda(cudaGetLastError(), "filling the input");
+}
+
+// A block, of a single warp, walks rows.
+constexpr unsigned kForwardThreads = 32;
+
+template <class T>
+__global__ void forward_kernel(T* x, Shape shape, Rules rules) {
+    __shared__ RowSummary summaries[kForwardThreads];
+    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+        const auto element = [&](int64_t col) {
+            return element_at<T>(x, rules.operation, shape, row, col);
+        };
+        const RowReference reference = row_reference(
+            summarize_by_block(summaries, shape.cols, rules.operation, element), shape.cols, rules);
+        for (int64_t col = threadIdx.x; col < shape.cols; col += kForwardThreads) {
+            x[row * shape.cols + col] =
+                static_cast<T>(expected(element(col), reference, rules).value);
+        }
     }
 }
 
 }  // namespace
 
 void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed) {
-    if (elements(shape) == 0) return;
-    constexpr int kThreads = 256;
-    const auto blocks = static_cast<unsigned>(
-        std::min<int64_t>((elements(shape) + kThreads - 1) / kThreads, 1 << 14));
     visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        fill_kernel<T><<<blocks, kThreads>>>(static_cast<T*>(x), shape, input, seed);
+        fill_with<T>(x, shape, NamedValue<T>{input, seed, shape.cols});
     });
-    check_cuda(cudaGetLastError(), "filling the input");
+}
+
+void fill_x2(void* x2, Operation operation, DType dtype, Shape shape, uint64_t seed) {
+    if (operation == Operation::scale_mask_softmax) fill_with<bool>(x2, shape, MaskValue{seed});
+    if (is_backward(operation)) fill(x2, dtype, shape, Input::normal, ~seed);  // not x again
+}
+
+void apply_forward(void* x, Operation operation, DType dtype, Shape shape) {
+    if (!is_backward(operation) || elements(shape) == 0) return;
+    const Operation forward =
+        operation == Operation::softmax_backward ? Operation::softmax : Operation::log_softmax;
+    const auto blocks = static_cast<unsigned>(std::min<int64_t>(shape.rows, 1 << 14));
+    visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        forward_kernel<<<blocks, kForwardThreads>>>(static_cast<T*>(x), shape,
+                                                    Rules{forward, false, 1, dtype});
+    });
+    check_cuda(cudaGetLastError(), "computing what a backward operation takes");
 }
 
 }  // namespace runner

@@ -112,7 +112,20 @@ __host__ __device__ T input_value(Input input, uint64_t seed, int64_t row, int64
     return static_cast<T>(unrounded_input_value(dtype_of<T>, input, seed, row, col, cols));
 }
 
+// A mask: row 1 of four is masked out, row 2 kept, of the others two elements in three.
+__host__ __device__ inline bool mask_value(uint64_t seed, int64_t row, int64_t col) {
+    if (row % 4 == 1 || row % 4 == 2) return row % 4 == 2;
+    return mix(mix(seed + static_cast<uint64_t>(row)) + static_cast<uint64_t>(col)) % 3 != 0;
+}
+
 // Fills x (device memory of shape and dtype) on the default stream.
 void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed);
+
+// The same of x2, where the operation has one: a mask, or a gradient, which is `normal`.
+void fill_x2(void* x2, Operation operation, DType dtype, Shape shape, uint64_t seed);
+
+// Where the operation is a backward one, x becomes what it takes: softmax or log_softmax of x, in
+// fp64, rounded once.
+void apply_forward(void* x, Operation operation, DType dtype, Shape shape);
 
 }  // namespace runner

@@ -20,7 +20,7 @@ struct Record {
     DType dtype = DType::float32;
     std::string input = "normal";
     Shape shape;
-    int64_t bytes = 0;  // the family's common numerator: x once and the result once
+    int64_t bytes = 0;  // the family's common numerator: each input once, the result once
     Traffic declared;   // accesses per element that the lesson claims
     double max_relative_error = 0;
     std::optional<TimedVariant> timed;  // on a GPU

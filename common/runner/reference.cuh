@@ -105,31 +105,76 @@ __host__ __device__ inline double exp_of_difference(double x, double max) {
     return y + y * difference.rest;
 }
 
-// One row of x in double: a first pass finds max, a second one sum. Parts of a row can be joined
-// after each pass. Begins as empty_row(); has no constructor, so as to lie in shared memory.
+// What an operation sees at one place: x, in double, or -inf where it is masked out; and beside it,
+// for the backward ones, the gradient.
+struct Element {
+    double x;
+    double gradient = 0;
+};
+
+template <class T>
+__host__ __device__ Element element_at(const Inputs& inputs, Operation operation, Shape shape,
+                                       int64_t row, int64_t col) {
+    const int64_t index = row * shape.cols + col;
+    const T* x = static_cast<const T*>(inputs.x);
+    const auto kept = [&](bool keep) {
+        return Element{keep ? to_double(x[index]) * kScale : -INFINITY};
+    };
+    switch (operation) {
+        case Operation::scale_mask_softmax:
+            return kept(static_cast<const bool*>(inputs.x2)[index]);
+        case Operation::causal_softmax:
+            return kept(col <= row % causal_rows(shape));
+        case Operation::softmax_backward:
+        case Operation::log_softmax_backward:
+            return {to_double(x[index]), to_double(static_cast<const T*>(inputs.x2)[index])};
+        default:
+            return {to_double(x[index])};
+    }
+}
+
+// One row in double: a first pass finds max, a second one sum. Parts of a row can be joined after
+// each pass. Begins as empty_row(); has no constructor, so as to lie in shared memory.
 struct RowSummary {
     double max;   // of the finite elements; -inf where there is none
-    double sum;   // of exp(x - max) over them
+    double sum;   // of exp(x - max) over them; backward: of the terms
     double rest;  // what sum has lost to rounding
+    double size;  // of the terms' magnitudes: all that rounding can be relative to
     bool has_nan;
-    bool has_plus_inf;
+    bool has_infinity;  // +inf; backward: any, in what is added up
 
-    __host__ __device__ void find_max(double x) {
-        has_nan = has_nan || x != x;
-        has_plus_inf = has_plus_inf || x == INFINITY;
-        if (x > max && x != INFINITY) max = x;
+    __host__ __device__ void find_max(Element at, Operation operation) {
+        if (is_backward(operation)) {  // no max; log_softmax's sum is of the gradients alone
+            const double x = operation == Operation::softmax_backward ? at.x : 0;
+            has_nan = has_nan || at.gradient != at.gradient || x != x;
+            has_infinity = has_infinity || fabs(at.gradient) == INFINITY || fabs(x) == INFINITY;
+            return;
+        }
+        has_nan = has_nan || at.x != at.x;
+        has_infinity = has_infinity || at.x == INFINITY;
+        if (at.x > max && at.x != INFINITY) max = at.x;
     }
     __host__ __device__ void join_max(const RowSummary& other) {
         has_nan = has_nan || other.has_nan;
-        has_plus_inf = has_plus_inf || other.has_plus_inf;
+        has_infinity = has_infinity || other.has_infinity;
         if (other.max > max) max = other.max;
     }
-    __host__ __device__ void add(double x) {
-        if (fabs(x) < INFINITY) add_term(exp_of_difference(x, max));
+    __host__ __device__ void add(Element at, Operation operation) {
+        if (operation == Operation::softmax_backward) {
+            const double term = at.x * at.gradient;
+            add_term(term);
+            rest += fma(at.x, at.gradient, -term);
+        } else if (operation == Operation::log_softmax_backward) {
+            add_term(at.gradient);
+        } else if (fabs(at.x) < INFINITY) {
+            add_term(exp_of_difference(at.x, max));
+        }
     }
     __host__ __device__ void join_sum(const RowSummary& other) {
+        const double both = size + other.size;
         add_term(other.sum);
         rest += other.rest;
+        size = both;
     }
 
 private:
@@ -137,6 +182,7 @@ private:
         const TwoSum next = two_sum(sum, term);
         sum = next.sum;
         rest += next.rest;
+        size += fabs(term);
     }
 };
 
@@ -154,7 +200,7 @@ enum class ExpRange { fits, overflows, vanishes, border };
 constexpr double kBorder = 1e-3;
 
 __host__ __device__ inline ExpRange exp_range(const RowSummary& row, const Precision& precision) {
-    if (row.has_plus_inf) return ExpRange::overflows;
+    if (row.has_infinity) return ExpRange::overflows;
     const double log_sum = row.max + log(row.sum);
     if (log_sum > precision.log_largest + kBorder) return ExpRange::overflows;
     if (row.max < precision.log_smallest - kBorder) return ExpRange::vanishes;
@@ -169,6 +215,7 @@ struct RowReference {
     int64_t cols;
     double sum;      // of exp(x - max)
     double log_sum;  // its logarithm
+    double adds;     // roundings of the longest chain of additions
     double base;     // the part of the error bound that all elements share, in half_ulp
     ExpRange range;  // fits, for variants that do not overflow
 };
@@ -178,18 +225,15 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
     const Precision precision = precision_of(rules.dtype);
     const double serial_adds =
         static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
+    const double adds = serial_adds + log2(static_cast<double>(rules.threads_per_row));
     const double log_cols = log(static_cast<double>(cols));
-    double base = log_cols + serial_adds + log2(static_cast<double>(rules.threads_per_row)) + 8;
+    double base = log_cols + adds + 8;
     // The reference's own part; its logarithm is off by an ulp of itself.
     if (precision.reference_ulps > 0) base += precision.reference_ulps + 2 * log_cols;
     const double sum = row.sum + row.rest;
-    return {row,
-            precision,
-            cols,
-            sum,
-            log(sum),
-            base,
-            rules.overflows ? exp_range(row, precision) : ExpRange::fits};
+    return {
+        row,      precision, cols, sum,
+        log(sum), adds,      base, rules.overflows ? exp_range(row, precision) : ExpRange::fits};
 }
 
 // What one element of the result must be.
@@ -226,24 +270,66 @@ __host__ __device__ inline Expected expected_overflow(double x, const RowReferen
     return x > log_largest - kBorder ? Expected{0, NAN} : Expected{0, 0};  // finite / inf
 }
 
-// The result's element for x; for log_sum_exp, whose result is one per row, x is ignored.
-__host__ __device__ inline Expected expected(double x, const RowReference& reference,
+// dx = (dy - sum(y * dy)) * y, and of log-softmax dx = dy - exp(y) * sum(dy).
+//
+// The sum is off by a rounding for each addition of its longest chain, relative to the sum of its
+// terms' magnitudes (row.size, beside which the sum itself may be nothing), and by one more where
+// its terms are products. What follows adds, in half ulps,
+//  - softmax: 2 |dy| + 2 |sum| as difference and product, in either order: dy * y - sum * y rounds
+//    no more than that;
+//  - log-softmax: exp's 4 and the product's one, relative to exp(y) * sum; |y| more for kernels that
+//    take exp2(y * log2(e)); and |dx| of the difference, at most |dy| + exp(y) * |sum|.
+// With |sum| <= row.size, and 1 more for what these errors do to each other.
+__host__ __device__ inline Expected expected_gradient(Element at, const RowReference& reference,
+                                                      const Rules& rules) {
+    const RowSummary& row = reference.row;
+    const Precision& precision = reference.precision;
+    if (row.has_nan || at.x != at.x) return {NAN, 0};
+    // Infinite here, NaN there: formulas that are equal otherwise differ in that.
+    const bool fits = row.size + fabs(at.gradient) < exp(precision.log_largest);
+    if (row.has_infinity || !fits || at.x == INFINITY) return {0, NAN};
+
+    if (rules.operation == Operation::softmax_backward) {
+        const TwoSum difference = two_sum(at.gradient, -row.sum);
+        const double value = difference.sum * at.x;
+        const double rest = fma(difference.sum, at.x, -value) + (difference.rest - row.rest) * at.x;
+        const double underflow = static_cast<double>(reference.cols) * precision.smallest_term;
+        const double error =
+            precision.half_ulp * (2 * fabs(at.gradient) + (reference.adds + 4) * row.size);
+        return finite(value, rest, (error + underflow) * fabs(at.x), precision);
+    }
+    const double weight = exp(at.x);
+    const double product = weight * row.sum;
+    const TwoSum value = two_sum(at.gradient, -product);
+    const double rest = value.rest - fma(weight, row.sum, -product) - weight * row.rest;
+    const double relative =
+        weight == 0 ? 0 : weight * (fabs(at.x) + reference.adds + 7 + precision.reference_ulps);
+    const double error = precision.half_ulp * (fabs(at.gradient) + relative * row.size);
+    return finite(value.sum, rest, error + precision.smallest_term * row.size, precision);
+}
+
+// The result's element there; log_sum_exp's, which is one per row, is the same everywhere.
+__host__ __device__ inline Expected expected(Element at, const RowReference& reference,
                                              const Rules& rules) {
+    if (is_backward(rules.operation)) return expected_gradient(at, reference, rules);
+    const double x = at.x;
     const RowSummary& row = reference.row;
     const Precision& precision = reference.precision;
     if (row.has_nan) return {NAN, 0};
 
     if (rules.operation == Operation::log_sum_exp) {
-        if (row.has_plus_inf) return {INFINITY, 0};
+        if (row.has_infinity) return {INFINITY, 0};
         if (row.max == -INFINITY) return {-INFINITY, 0};
         const TwoSum value = two_sum(row.max, reference.log_sum);
         return finite(value.sum, value.rest, precision.half_ulp * (fabs(row.max) + reference.base),
                       precision);
     }
 
-    if (row.max == -INFINITY && !row.has_plus_inf) return {NAN, 0};
+    if (row.max == -INFINITY && !row.has_infinity) {  // where a mask may leave nothing: zeros
+        return {rules.operation == Operation::scale_mask_softmax ? 0 : NAN, 0};
+    }
     if (reference.range != ExpRange::fits) return expected_overflow(x, reference);
-    if (row.has_plus_inf) return {NAN, 0};
+    if (row.has_infinity) return {NAN, 0};
 
     // Finite also for doubles that lie farther apart than double reaches.
     const double distance = fmin(row.max - x, DBL_MAX);

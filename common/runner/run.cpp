@@ -17,6 +17,7 @@
 #include "common/runner/device.hpp"
 #include "common/runner/device_array.hpp"
 #include "common/runner/npy.hpp"
+#include "common/runner/operands.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/record.hpp"
 #include "common/runner/table.hpp"
@@ -51,14 +52,36 @@ std::string text_of(const Case& one, DType dtype) {
     return one.input + ", " + name_of(dtype) + ", " + text_of(one.shape);
 }
 
-DeviceArray input_of(const Case& one, DType dtype) {
+Operands operands_of(const Case& one, DType dtype, Operation operation) {
+    if (one.named) return {operation, one.shape, dtype, *one.named, kSeed};
     DeviceArray x(dtype, static_cast<size_t>(elements(one.shape)));
-    if (one.named) {
-        fill(x.data(), dtype, one.shape, *one.named, kSeed);
-    } else {
-        x.upload(*one.values);
+    x.upload(*one.values);
+    return {operation, one.shape, std::move(x), kSeed};
+}
+
+// The operands of one case, made anew only where the next operation takes others.
+class CaseOperands {
+public:
+    CaseOperands(Case one, DType dtype) : one_(std::move(one)), dtype_(dtype) {}
+    const Operands& for_operation(Operation operation) {
+        if (!operands_ || !are_comparable(operation, operation_)) {
+            operands_.reset();  // its memory first
+            operands_.emplace(operands_of(one_, dtype_, operation));
+            operation_ = operation;
+        }
+        return *operands_;
     }
-    return x;
+
+private:
+    Case one_;
+    DType dtype_;
+    Operation operation_ = Operation::softmax;
+    std::optional<Operands> operands_;
+};
+
+Roof roof_of(Operation operation) {
+    if (operation == Operation::log_sum_exp) return Roof::read;
+    return is_plain(operation) ? Roof::copy : Roof::join;
 }
 
 std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array) {
@@ -70,7 +93,10 @@ std::vector<Case> validation_cases(const RunOptions& options, const std::optiona
         const int64_t rows = on_gpu() ? 300 : 3;
         for (const int64_t cols : options.quick ? kQuickWidths : kWidths)
             shapes.push_back({rows, cols});
-        if (!options.quick) shapes.push_back({2, 70001});  // long enough to be split
+        if (!options.quick) {
+            shapes.push_back({2, 70001});  // long enough to be split
+            shapes.push_back({130, 65});   // two matrices for a causal softmax
+        }
     }
     std::vector<Case> cases;
     for (const Input input : options.inputs.empty() ? all_inputs() : options.inputs) {
@@ -114,9 +140,10 @@ public:
           dtype_(dtype),
           workspace_(workspace_of(variant, shape, dtype)) {}
 
-    void operator()(const void* x, void* y, cudaStream_t stream = nullptr) {
-        const Call call{
-            x, y, dtype_, shape_.rows, shape_.cols, workspace_.data(), workspace_.size(), stream};
+    void operator()(const Inputs& inputs, void* y, cudaStream_t stream = nullptr) {
+        const Call call{inputs.x,          y,           dtype_,
+                        shape_.rows,       shape_.cols, workspace_.data(),
+                        workspace_.size(), stream,      inputs.x2};
         check_cuda(variant_.launch(call), "launching " + variant_.name);
     }
 
@@ -223,11 +250,12 @@ private:
         return all;
     }
 
-    // The nearest earlier one that takes this shape and type.
+    // The nearest earlier one of a comparable operation that takes this shape and type.
     const Variant* previous_of(const Variant& variant, Shape shape, DType dtype) const {
         const Variant* previous = nullptr;
         for (const Variant* each : sequence()) {
             if (each == &variant) return previous;
+            if (!are_comparable(each->operation, variant.operation)) continue;
             if (obstacle_of(*each, shape, dtype).empty()) previous = each;
         }
         return nullptr;
@@ -253,7 +281,9 @@ private:
     bool takes_or_left_out(const Variant& variant, Shape shape, DType dtype) {
         const std::string obstacle = obstacle_of(variant, shape, dtype);
         if (obstacle.empty()) return true;
-        left_out_[variant.name + ", " + name_of(dtype) + ": " + obstacle].insert(text_of(shape));
+        LeftOut& left_out = left_out_[variant.name + ": " + obstacle];
+        left_out.dtypes.insert(name_of(dtype));
+        left_out.shapes.insert(text_of(shape));
         return false;
     }
 
@@ -276,24 +306,25 @@ private:
                 taking.push_back(variant);
         }
         if (taking.empty()) return;
-        const DeviceArray x = input_of(one, dtype);
+        CaseOperands operands(one, dtype);
         const std::string where = text_of(one, dtype);
         const Variant* before = nullptr;  // whose result is in y_before: mostly the one wanted next
         DeviceArray y_before;
         for (const Variant* variant : taking) {
             Validation& validation = results_[{variant, dtype}];
             try {
-                DeviceArray y = output_of(*variant, x, one.shape);
+                const Inputs inputs = operands.for_operation(variant->operation).inputs();
+                DeviceArray y = output_of(*variant, inputs, one.shape, dtype);
                 const Result ours{y.data(), rules_of(*variant, one.shape, dtype)};
-                validation.add(where, check(x.data(), one.shape, ours));
+                validation.add(where, check(inputs, one.shape, ours));
                 if (const Variant* previous = previous_of(*variant, one.shape, dtype)) {
                     if (previous != before) {
-                        y_before = output_of(*previous, x, one.shape);
+                        y_before = output_of(*previous, inputs, one.shape, dtype);
                         before = previous;
                     }
                     const Result theirs{y_before.data(), rules_of(*previous, one.shape, dtype)};
                     validation.add_comparison(where, previous->name,
-                                              compare(x.data(), one.shape, ours, theirs));
+                                              compare(inputs, one.shape, ours, theirs));
                 }
                 before = variant;
                 y_before = std::move(y);
@@ -305,13 +336,20 @@ private:
         }
     }
 
-    static DeviceArray output_of(const Variant& variant, const DeviceArray& x, Shape shape) {
-        DeviceArray y(x.dtype(), static_cast<size_t>(output_elements(variant.operation, shape)));
+    static DeviceArray output_of(const Variant& variant, const Inputs& inputs, Shape shape,
+                                 DType dtype) {
+        DeviceArray y(dtype, static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
-        Launcher launch(variant, shape, x.dtype());
-        launch(x.data(), y.data());
+        Launcher launch(variant, shape, dtype);
+        launch(inputs, y.data());
         check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
         return y;
+    }
+
+    Column name_column() const {
+        size_t longest = 16;
+        for (const Variant* variant : chosen_) longest = std::max(longest, variant->name.size());
+        return {"variant", static_cast<int>(longest), Align::left};
     }
 
     // The columns of a table, and the cells of its row: with the type where there is more than one.
@@ -327,7 +365,7 @@ private:
 
     void print_validation() {
         const bool several = validated_dtypes().size() > 1;
-        Table table(with_dtype(several, {{"variant", 16, Align::left},
+        Table table(with_dtype(several, {name_column(),
                                          {"correct", 10, Align::right},
                                          {"error/bound", several ? 11 : 12, Align::right},
                                          {"vs previous", several ? 11 : 12, Align::right},
@@ -352,10 +390,13 @@ private:
     }
 
     void print_left_out() const {
-        for (const auto& [what, shapes] : left_out_) {
-            const std::string where =
-                shapes.size() == 1 ? *shapes.begin() : std::to_string(shapes.size()) + " shapes";
-            std::printf("  left out: %s (%s)\n", what.c_str(), where.c_str());
+        const auto one_or_many = [](const std::set<std::string>& all, const char* what) {
+            return all.size() == 1 ? *all.begin() : std::to_string(all.size()) + what;
+        };
+        for (const auto& [what, where] : left_out_) {
+            std::printf("  left out: %s (%s, %s)\n", what.c_str(),
+                        one_or_many(where.dtypes, " types").c_str(),
+                        one_or_many(where.shapes, " shapes").c_str());
         }
     }
 
@@ -390,20 +431,15 @@ private:
     void measure_times(const std::vector<Shape>& shapes) {
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
-        Table table(with_dtype(several, {{"variant", 16, Align::left},
-                                         {"shape", several ? 14 : 16, Align::right},
-                                         {"us", several ? 9 : 10, Align::right},
+        Table table(with_dtype(several, {name_column(),
+                                         {"shape", several ? 13 : 16, Align::right},
+                                         {"us", several ? 8 : 10, Align::right},
                                          {"GB/s", 7, Align::right},
                                          {"of roof", 8, Align::right},
-                                         {"speed-up", 9, Align::right}}));
+                                         {"speed-up", several ? 8 : 9, Align::right}}));
         double empty_us = std::numeric_limits<double>::infinity();
         for (const DType dtype : dtypes) {
             for (const Shape shape : shapes) {
-                if (!fits(shape, dtype)) {
-                    std::printf("  %s, %s left out: the GPU has too little memory free\n",
-                                text_of(shape).c_str(), name_of(dtype));
-                    continue;
-                }
                 for (const Record& record : measure_shape(shape, dtype)) {
                     const Timing& time = record.timed->work;
                     table.row(
@@ -420,8 +456,8 @@ private:
         table.print();
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
-            "  GB/s: bytes of x and of the result over the median time, caches flushed. roof:\n"
-            "  a copy of the same bytes, timed in turn. speed-up: over the variant before\n"
+            "  GB/s: bytes of the inputs and the result over the median time, caches flushed.\n"
+            "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant before\n"
             "  that computes the same.\n");
         if (std::isfinite(empty_us)) {
             std::printf(
@@ -436,19 +472,25 @@ private:
         std::vector<Record> records;
         std::vector<const Variant*> taking;
         for (const Variant* variant : chosen_) {
-            if (takes_or_left_out(*variant, shape, dtype)) taking.push_back(variant);
+            if (!takes_or_left_out(*variant, shape, dtype)) continue;
+            if (fits(variant->operation, shape, dtype)) {
+                taking.push_back(variant);
+            } else {
+                std::printf("  %s, %s, %s left out: the GPU has too little memory free\n",
+                            variant->name.c_str(), text_of(shape).c_str(), name_of(dtype));
+            }
         }
         if (taking.empty()) return records;
-        const DeviceArray x = measured_input(shape, dtype);
+        CaseOperands operands(measured_case(shape), dtype);
         std::vector<Timed> times;
         if (stage_.baseline && obstacle_of(*stage_.baseline, shape, dtype).empty()) {
             times.push_back({stage_.baseline->operation, stage_.baseline->name,
-                             timed(*stage_.baseline, x, shape).work.us_median});
+                             timed(*stage_.baseline, operands, shape, dtype).work.us_median});
         }
         for (const Variant* variant : taking) {
             ask("How many GB/s will " + variant->name + " reach at " + text_of(shape) + "?");
             Validation& validation = results_[{variant, dtype}];
-            const TimedVariant time = timed(*variant, x, shape, &validation);
+            const TimedVariant time = timed(*variant, operands, shape, dtype, &validation);
             Record record = record_of(*variant, shape, dtype);
             record.timed = time;
             for (const Timed& earlier : times) {  // the last that computes the same counts
@@ -469,21 +511,20 @@ private:
     }
 
     // Times the variant and holds what the last launch left to the reference.
-    TimedVariant timed(const Variant& variant, const DeviceArray& x, Shape shape,
+    TimedVariant timed(const Variant& variant, CaseOperands& operands, Shape shape, DType dtype,
                        Validation* result = nullptr) {
-        DeviceArray y(x.dtype(), static_cast<size_t>(output_elements(variant.operation, shape)));
+        const Inputs inputs = operands.for_operation(variant.operation).inputs();
+        DeviceArray y(dtype, static_cast<size_t>(output_elements(variant.operation, shape)));
         y.poison();
-        Launcher launch(variant, shape, x.dtype());
-        const Roof roof = variant.operation == Operation::log_sum_exp ? Roof::read : Roof::copy;
-        const TimedVariant time =
-            time_with_roof([&](cudaStream_t stream) { launch(x.data(), y.data(), stream); }, roof,
-                           x.data(), x.bytes());
+        Launcher launch(variant, shape, dtype);
+        const TimedVariant time = time_with_roof(
+            [&](cudaStream_t stream) { launch(inputs, y.data(), stream); },
+            roof_of(variant.operation), inputs, footprint_of(variant.operation, shape, dtype));
         if (result != nullptr) {
-            const Report report =
-                check(x.data(), shape, {y.data(), rules_of(variant, shape, x.dtype())});
+            const Report report = check(inputs, shape, {y.data(), rules_of(variant, shape, dtype)});
             if (!report.good()) {
                 std::printf("  WRONG after timing %s at %s, %s: %s\n", variant.name.c_str(),
-                            text_of(shape).c_str(), name_of(x.dtype()), describe(report).c_str());
+                            text_of(shape).c_str(), name_of(dtype), describe(report).c_str());
                 good_ = false;
             }
             result->worst_relative_error =
@@ -495,12 +536,22 @@ private:
     void measure_counts(const std::vector<Shape>& shapes) {
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
-        Table table(with_dtype(several, {{"variant", 16, Align::left},
-                                         {"shape", 14, Align::right},
-                                         {"loads", several ? 9 : 12, Align::right},
-                                         {"stores", several ? 9 : 12, Align::right},
-                                         {"sectors", several ? 7 : 8, Align::right},
-                                         {"conflicts", several ? 9 : 10, Align::right}}));
+        const bool long_names = name_column().width > 16;
+        Table table(
+            with_dtype(several, {name_column(),
+                                 {"shape", 14, Align::right},
+                                 {"loads",
+                                  long_names ? 11
+                                  : several  ? 9
+                                             : 12,
+                                  Align::right},
+                                 {"stores",
+                                  several      ? 9
+                                  : long_names ? 11
+                                               : 12,
+                                  Align::right},
+                                 {"sectors", several || long_names ? 7 : 8, Align::right},
+                                 {"conflicts", several || long_names ? 9 : 10, Align::right}}));
         for (const DType dtype : dtypes) {
             for (const Shape shape : shapes) {
                 for (const Variant* variant : chosen_) {
@@ -519,16 +570,20 @@ private:
 
     // Counts and records one launch: the cells of its row, none where nothing was counted.
     std::vector<std::string> count(const Variant& variant, Shape shape, DType dtype) {
-        const DeviceArray x = measured_input(shape, dtype);
+        const Operands operands = operands_of(measured_case(shape), dtype, variant.operation);
         ask("How many loads and stores per element will " + variant.name + " make?");
         probe().start();
-        const DeviceArray y = output_of(variant, x, shape);
+        const DeviceArray y = output_of(variant, operands.inputs(), shape, dtype);
         const std::optional<Counts> counts = probe().stop();
         Record record = record_of(variant, shape, dtype);
         record.counts = counts;
         records_.push_back(record);
         if (!counts) return {};
-        const auto total = static_cast<double>(x.bytes());
+        const auto total = static_cast<double>(operands.x().bytes());
+        const Traffic declared = traffic_of(variant, shape, dtype);
+        const auto claimed = [](double accesses) {  // "(1)", but "(1.25)" where a mask counts
+            return " (" + number(accesses, accesses == std::round(accesses) ? 0 : 2) + ")";
+        };
         const auto requests =
             static_cast<double>(counts->global_load_requests + counts->global_store_requests);
         const auto sectors =
@@ -539,17 +594,16 @@ private:
         answer(loads + " loads and " + stores + " stores");
         return {variant.name,
                 text_of(shape),
-                loads + " (" + number(variant.traffic.loads, 0) + ")",
-                stores + " (" + number(variant.traffic.stores, 0) + ")",
+                loads + claimed(declared.loads),
+                stores + claimed(declared.stores),
                 number(sectors / requests, 1),
                 std::to_string(counts->shared_bank_conflicts)};
     }
 
-    DeviceArray measured_input(Shape shape, DType dtype) const {
+    Case measured_case(Shape shape) const {
         const Input input = options_.inputs.empty() ? Input::normal : options_.inputs.front();
-        return input_of(array_ ? Case{options_.input_file, shape, std::nullopt, &array_->values}
-                               : Case{name_of(input), shape, input},
-                        dtype);
+        return array_ ? Case{options_.input_file, shape, std::nullopt, &array_->values}
+                      : Case{name_of(input), shape, input};
     }
 
     Record record_of(const Variant& variant, Shape shape, DType dtype) const {
@@ -562,21 +616,24 @@ private:
             array_ ? options_.input_file
                    : name_of(options_.inputs.empty() ? Input::normal : options_.inputs.front());
         record.shape = shape;
-        record.bytes = (elements(shape) + output_elements(variant.operation, shape)) *
-                       static_cast<int64_t>(size_of(dtype));
-        record.declared = variant.traffic;
+        record.bytes = footprint_of(variant.operation, shape, dtype).total();
+        record.declared = traffic_of(variant, shape, dtype);
         const auto validation = results_.find({&variant, dtype});
         if (validation != results_.end())
             record.max_relative_error = validation->second.worst_relative_error;
         return record;
     }
 
-    static bool fits(Shape shape, DType dtype) {
+    // x, x2, the result, and what the roof writes.
+    static bool fits(Operation operation, Shape shape, DType dtype) {
         size_t free_bytes = 0;
         size_t total = 0;
         check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-        return static_cast<double>(elements(shape)) * static_cast<double>(size_of(dtype)) * 3.1 <
-               static_cast<double>(free_bytes);
+        const double of_x =
+            static_cast<double>(elements(shape)) * static_cast<double>(size_of(dtype));
+        const double of_x2 =
+            static_cast<double>(elements(shape)) * static_cast<double>(x2_size(operation, dtype));
+        return 3.1 * of_x + of_x2 < static_cast<double>(free_bytes);
     }
 
     void ask(const std::string& question) const {
@@ -594,7 +651,8 @@ private:
         const Case one = validation_cases(options_, array_).front();
         const Variant& variant = *chosen_.front();
         const DType dtype = measured_dtypes(options_).front();
-        const DeviceArray y = output_of(variant, input_of(one, dtype), one.shape);
+        const Operands operands = operands_of(one, dtype, variant.operation);
+        const DeviceArray y = output_of(variant, operands.inputs(), one.shape, dtype);
         std::vector<int64_t> shape = {one.shape.rows, one.shape.cols};
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
         write_npy(options_.save_output, {shape, y.values(), dtype});
@@ -608,7 +666,10 @@ private:
     const std::optional<Array>& array_;
     std::vector<const Variant*> chosen_;
     std::map<std::pair<const Variant*, DType>, Validation> results_;
-    std::map<std::string, std::set<std::string>> left_out_;  // what and why -> shapes
+    struct LeftOut {
+        std::set<std::string> dtypes, shapes;
+    };
+    std::map<std::string, LeftOut> left_out_;  // by what and why
     std::vector<Record> records_;
     std::vector<std::string> warnings_;
     bool good_ = true;

@@ -37,6 +37,17 @@ __global__ void copy_kernel(const float4* x, float4* y, int64_t count) {
     y[i] = pack;
 }
 
+// An array that has ended counts as zeros.
+__global__ void join_kernel(const float4* x, int64_t x_count, const float4* x2, int64_t x2_count,
+                            float4* y, int64_t y_count) {
+    const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (i >= y_count) return;
+    const float4 zero = make_float4(0.f, 0.f, 0.f, 0.f);
+    const float4 a = i < x_count ? x[i] : zero;
+    const float4 b = i < x2_count ? x2[i] : zero;
+    y[i] = make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
+}
+
 __global__ void spin_kernel(long long cycles) {
     const long long start = clock64();
     while (clock64() - start < cycles) {
@@ -174,23 +185,35 @@ std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
     return timings;
 }
 
-TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const void* x,
-                             size_t bytes) {
-    const auto packs = static_cast<int64_t>(std::max<size_t>(1, bytes / sizeof(float4)));
-    const auto* source = static_cast<const float4*>(x);
+TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const Inputs& inputs,
+                             const Footprint& moved) {
+    const auto packs_of = [](int64_t bytes) {
+        return bytes / static_cast<int64_t>(sizeof(float4));
+    };
+    const int64_t packs = std::max<int64_t>(1, packs_of(moved.x_bytes));
+    const auto* source = static_cast<const float4*>(inputs.x);
     std::vector<Work> contenders = works;
     contenders.push_back([](cudaStream_t stream) { empty_kernel<<<1, 32, 0, stream>>>(); });
 
-    DeviceBuffer<float4> copy(roof == Roof::copy ? static_cast<size_t>(packs) : 0);
+    const int64_t result_packs =
+        roof == Roof::read ? 0 : std::max<int64_t>(1, packs_of(moved.y_bytes));
+    DeviceBuffer<float4> result_of_roof(static_cast<size_t>(result_packs));
+    float4* const target = result_of_roof.data();
     DeviceBuffer<float> sink(1);
     if (roof == Roof::copy) {
-        float4* const target = copy.data();
         contenders.push_back([=](cudaStream_t stream) {
             cudaMemcpyAsync(target, source, static_cast<size_t>(packs) * sizeof(float4),
                             cudaMemcpyDeviceToDevice, stream);
         });
         contenders.push_back([=](cudaStream_t stream) {
             copy_kernel<<<blocks_for(packs), kThreads, 0, stream>>>(source, target, packs);
+        });
+    } else if (roof == Roof::join) {
+        const auto* second = static_cast<const float4*>(inputs.x2);
+        const int64_t second_packs = packs_of(moved.x2_bytes);
+        contenders.push_back([=](cudaStream_t stream) {
+            join_kernel<<<blocks_for(result_packs), kThreads, 0, stream>>>(
+                source, packs, second, second_packs, target, result_packs);
         });
     } else {
         const auto blocks =
@@ -211,8 +234,9 @@ TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const vo
     return result;
 }
 
-TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes) {
-    const TimedTogether timed = time_with_roof(std::vector<Work>{work}, roof, x, bytes);
+TimedVariant time_with_roof(const Work& work, Roof roof, const Inputs& inputs,
+                            const Footprint& moved) {
+    const TimedTogether timed = time_with_roof(std::vector<Work>{work}, roof, inputs, moved);
     return {timed.works.front(), timed.roof, timed.empty};
 }
 

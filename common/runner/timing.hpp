@@ -7,6 +7,8 @@
 
 #include <cuda_runtime.h>
 
+#include "common/runner/stage.hpp"
+
 namespace runner {
 
 struct Timing {
@@ -34,6 +36,7 @@ std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
 enum class Roof {
     copy,  // as many bytes read as written: the better of cudaMemcpyAsync and a flat 16-byte copy
     read,  // bytes read, next to nothing written: a flat 16-byte read
+    join,  // any bytes of x, x2 and y: a flat 16-byte y = x + x2
 };
 
 struct TimedVariant {
@@ -46,9 +49,10 @@ struct TimedVariant {
 // wide. Empty where nothing does.
 std::vector<std::string> oddities(const TimedVariant& timed);
 
-// The roof reads `bytes` at x, 16-byte aligned device memory, and copies them into memory of its
-// own.
-TimedVariant time_with_roof(const Work& work, Roof roof, const void* x, size_t bytes);
+// The roof moves the bytes of `moved`: it reads at inputs.x (and x2), 16-byte aligned device memory,
+// and writes to memory of its own.
+TimedVariant time_with_roof(const Work& work, Roof roof, const Inputs& inputs,
+                            const Footprint& moved);
 
 // The same for several pieces of work, timed in turn with one roof and one empty kernel.
 struct TimedTogether {
@@ -56,8 +60,8 @@ struct TimedTogether {
     Timing roof;
     Timing empty;
 };
-TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const void* x,
-                             size_t bytes);
+TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const Inputs& inputs,
+                             const Footprint& moved);
 
 // A kernel of known cost, for the test of the clock itself: spins for at least that many
 // nanoseconds.

@@ -12,6 +12,7 @@
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/inputs.cuh"
+#include "common/runner/operands.hpp"
 #include "common/runner/stage.hpp"
 #include "common/testing/catch.hpp"
 
@@ -37,12 +38,24 @@ bool takes(const Variant& variant, Shape shape) {
     return runner::obstacle_of(variant, shape, dtype_of<T>).empty();
 }
 
+// x2, where the variant's operation has one: always the same for a shape and a type.
+constexpr uint64_t kSeed = 7;
+template <class T>
+DeviceBuffer<unsigned char> x2_of(const Variant& variant, Shape shape) {
+    DeviceBuffer<unsigned char> x2(size_of(shape) *
+                                   runner::x2_size(variant.operation, dtype_of<T>));
+    runner::fill_x2(x2.data(), variant.operation, dtype_of<T>, shape, kSeed);
+    return x2;
+}
+
 // Launches the variant from x to y (device memory) and waits.
 template <class T>
 void launch(const Variant& variant, const T* x, T* y, Shape shape) {
+    const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
     DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
     const runner::Call call{
-        x, y, dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(), nullptr};
+        x,       y,        dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(),
+        nullptr, x2.data()};
     runner::check_cuda(variant.launch(call), "launching " + variant.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
@@ -58,7 +71,7 @@ std::vector<T> result_of(const Variant& variant, const std::vector<T>& values, S
 }
 
 template <class T = float>
-std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = 7) {
+std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = kSeed) {
     std::vector<T> values(size_of(shape));
     for (int64_t row = 0; row < shape.rows; ++row) {
         for (int64_t col = 0; col < shape.cols; ++col) {
@@ -67,6 +80,14 @@ std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = 7)
         }
     }
     return values;
+}
+
+// What a variant takes of that name: where it is a backward one, the forward's result.
+template <class T>
+std::vector<T> operand_values(const Variant& variant, runner::Input input, Shape shape) {
+    DeviceBuffer<T> x(named_values<T>(input, shape));
+    runner::apply_forward(x.data(), variant.operation, dtype_of<T>, shape);
+    return x.download();
 }
 
 template <class T>
@@ -78,8 +99,9 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 template <class T>
 void expect_good(const Variant& variant, const std::vector<T>& values, const std::vector<T>& result,
                  Shape shape) {
+    const std::vector<unsigned char> x2 = x2_of<T>(variant, shape).download();
     const runner::Report report = runner::check_on_host(
-        values.data(), shape, {result.data(), rules_of(variant, shape, dtype_of<T>)});
+        {values.data(), x2.data()}, shape, {result.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());
 }
@@ -92,7 +114,7 @@ void matches_reference_on_named_inputs(const Variant& variant) {
             const Shape shape{3, cols};
             if (!takes<T>(variant, shape)) continue;
             INFO(runner::name_of(input) << ", " << shape.rows << " x " << shape.cols);
-            const std::vector<T> values = named_values<T>(input, shape);
+            const std::vector<T> values = operand_values<T>(variant, input, shape);
             expect_good(variant, values, result_of(variant, values, shape), shape);
         }
     }
@@ -124,7 +146,7 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
     for (const int64_t cols : {5, 1000, 3001}) {
         const Shape shape{4, cols};
         if (!takes<T>(variant, shape)) continue;
-        const std::vector<T> values = named_values<T>(runner::Input::normal, shape);
+        const std::vector<T> values = operand_values<T>(variant, runner::Input::normal, shape);
         const std::vector<T> once = result_of(variant, values, shape);
         INFO(cols << " columns");
         CHECK(same_bits(once, result_of(variant, values, shape)));
@@ -224,10 +246,11 @@ void refuses_bad_arguments(const Variant& variant) {
     DeviceBuffer<T> x(named_values<T>(runner::Input::normal, shape));
     DeviceBuffer<T> y(size_of(shape));
     y.poison();
+    const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
     DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
     const auto status = [&](const T* from, T* to, int64_t rows, int64_t cols) {
-        return variant.launch(
-            {from, to, dtype_of<T>, rows, cols, workspace.data(), workspace.size(), nullptr});
+        return variant.launch({from, to, dtype_of<T>, rows, cols, workspace.data(),
+                               workspace.size(), nullptr, x2.data()});
     };
     CHECK(status(nullptr, y.data(), 2, 3) == cudaErrorInvalidValue);
     CHECK(status(x.data(), nullptr, 2, 3) == cudaErrorInvalidValue);
@@ -236,6 +259,10 @@ void refuses_bad_arguments(const Variant& variant) {
     CHECK(status(x.data(), y.data(), 0, 3) == cudaSuccess);
     CHECK(status(x.data(), y.data(), 2, 0) == cudaSuccess);
     CHECK(status(nullptr, nullptr, 0, 0) == cudaSuccess);
+    if (x2.size() > 0) {
+        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
+                              workspace.size(), nullptr, nullptr}) == cudaErrorInvalidValue);
+    }
     if (workspace.size() > 0) {
         CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, nullptr, workspace.size(),
                               nullptr}) == cudaErrorInvalidValue);
@@ -270,7 +297,7 @@ void holds_every_property_in(const Variant& variant) {
     SECTION(name + " works in place, repeatedly, at any address") {
         works_in_place_repeatedly_and_anywhere<T>(variant);
     }
-    if (variant.operation != Operation::log_sum_exp) {
+    if (variant.operation == Operation::softmax || variant.operation == Operation::log_softmax) {
         SECTION(name + " obeys the laws of softmax") {
             obeys_the_laws_of_softmax<T>(variant);
         }
@@ -298,19 +325,22 @@ void holds_where_it_fits(const Variant& variant, Shape shape) {
     size_t free_bytes = 0;
     size_t total = 0;
     runner::check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-    const size_t needed = (size_of(shape) + output_size(variant, shape)) * sizeof(T);
+    const runner::Footprint footprint = runner::footprint_of(variant.operation, shape, dtype_of<T>);
+    const auto needed = static_cast<size_t>(footprint.total());
     if (free_bytes < needed + needed / 8) {
         WARN(variant.name << " at " << shape.rows << " x " << shape.cols
                           << " left out: the device has too little memory free");
         return;
     }
     DeviceBuffer<T> x(size_of(shape));
-    runner::fill(x.data(), dtype_of<T>, shape, runner::Input::normal, 7);
+    runner::fill(x.data(), dtype_of<T>, shape, runner::Input::normal, kSeed);
+    runner::apply_forward(x.data(), variant.operation, dtype_of<T>, shape);
     DeviceBuffer<T> y(output_size(variant, shape));
     y.poison();
     launch(variant, x.data(), y.data(), shape);
-    const runner::Report report =
-        runner::check_on_device(x.data(), shape, {y.data(), rules_of(variant, shape, dtype_of<T>)});
+    const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
+    const runner::Report report = runner::check_on_device(
+        {x.data(), x2.data()}, shape, {y.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());
 }

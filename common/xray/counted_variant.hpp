@@ -21,8 +21,9 @@ struct CountedVariant {
     std::vector<KernelCounts> kernels;
     SourceMap sources;
 
-    // Accesses to global memory per element, of its size: comparable with the variant's traffic.
+    // Accesses to global memory per element, of its size: what was counted, what was declared.
     runner::Traffic traffic() const;
+    runner::Traffic declared() const { return runner::traffic_of(*variant, shape, dtype); }
 };
 
 // Runs the variant once and counts. Throws what VariantRun does.
@@ -30,7 +31,8 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant, r
                      runner::DType dtype = runner::DType::float32);
 
 // Whether the counted traffic is the declared one. What a variant keeps in its workspace is no part
-// of what its lesson declares, nor is a result per row: so much may be counted on top.
+// of what its lesson declares, nor is a result per row, nor what a load of several elements reads
+// beyond the diagonal: so much may be counted on top.
 bool traffic_agrees(const CountedVariant& counted);
 
 // Bank conflicts in shared loads (or stores), in the column that the variant names.

@@ -198,7 +198,7 @@ std::string page_of(const CountedVariant& counted, bool lines) {
         if (lines) page += source_lines(kernel, counted.sources);
         page += "\n";
     }
-    const runner::Traffic declared = counted.variant->traffic, found = counted.traffic();
+    const runner::Traffic declared = counted.declared(), found = counted.traffic();
     page += format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s\n",
                    declared.loads, declared.stores, found.loads, found.stores,
                    traffic_agrees(counted) ? "" : "  <- DIFFERS");

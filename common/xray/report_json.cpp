@@ -76,7 +76,7 @@ Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
 std::string json_of(const std::vector<CountedVariant>& all) {
     Json json = {{"schema", 1}, {"variants", Json::array()}};
     for (const CountedVariant& counted : all) {
-        const runner::Traffic declared = counted.variant->traffic, found = counted.traffic();
+        const runner::Traffic declared = counted.declared(), found = counted.traffic();
         Json variant = {{"stage", counted.stage},
                         {"variant", counted.variant->name},
                         {"rows", counted.shape.rows},

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "variant_run.hpp"
 
-#include "common/runner/inputs.cuh"
 #include "common/runner/run.hpp"
 
 namespace xray {
@@ -18,18 +17,18 @@ size_t elements_of_result(const runner::Variant& variant, runner::Shape shape) {
 VariantRun::VariantRun(const runner::Variant& variant, runner::Shape shape, runner::DType dtype)
     : variant_(variant),
       shape_(shape),
-      x_(dtype, static_cast<size_t>(runner::elements(shape))),
+      operands_(variant.operation, shape, dtype, runner::Input::normal, kSeed),
       y_(dtype, elements_of_result(variant, shape)),
       workspace_(runner::workspace_of(variant, shape, dtype)) {
     runner::require_taken(variant, shape, dtype);
-    runner::fill(x_.data(), dtype, shape, runner::Input::normal, kSeed);
     y_.poison();
     runner::check_cuda(cudaDeviceSynchronize(), "filling the input");
 }
 
 void VariantRun::operator()() {
-    const runner::Call call{x_.data(),   y_.data(),         x_.dtype(),        shape_.rows,
-                            shape_.cols, workspace_.data(), workspace_.size(), nullptr};
+    const runner::Inputs inputs = operands_.inputs();
+    const runner::Call call{inputs.x,          y_.data(),         dtype(), shape_.rows, shape_.cols,
+                            workspace_.data(), workspace_.size(), nullptr, inputs.x2};
     runner::check_cuda(variant_.launch(call), "launching " + variant_.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant_.name);
 }

@@ -3,7 +3,7 @@
 // One variant of a stage with everything that a launch of it needs.
 #pragma once
 
-#include "common/runner/device_array.hpp"
+#include "common/runner/operands.hpp"
 #include "common/runner/stage.hpp"
 
 namespace xray {
@@ -21,15 +21,16 @@ public:
     // Runs it once, and waits for its end. Throws CudaError.
     void operator()();
 
-    // The input, on the device and as values.
-    const void* x() const { return x_.data(); }
-    std::vector<double> values() const { return x_.values(); }
-    runner::DType dtype() const { return x_.dtype(); }
+    // x, on the device and as values.
+    const void* x() const { return operands_.x().data(); }
+    std::vector<double> values() const { return operands_.x().values(); }
+    runner::DType dtype() const { return operands_.x().dtype(); }
 
 private:
     const runner::Variant& variant_;
     runner::Shape shape_;
-    runner::DeviceArray x_, y_;
+    runner::Operands operands_;
+    runner::DeviceArray y_;
     runner::DeviceBuffer<unsigned char> workspace_;
 };
 

@@ -2,6 +2,7 @@
 // `fuzz` finds what is wrong with a kernel, says where, and finds it again.
 #include "common/runner/fuzz.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "common/runner/device.hpp"
@@ -91,7 +92,46 @@ TEST_CASE("fuzz passes what is right and finds what is wrong") {
     };
     CHECK(first_fault(scribbles, 3) == "x was written to");
 
+    // Rows that lie apart.
+    const auto strided = [](size_t most) {
+        Variant variant = copy_of_x();
+        variant.takes_strides = true;
+        variant.launch = [most](const Call& call) {
+            const size_t size = size_of(call.dtype);
+            const auto x_stride = static_cast<size_t>(std::max<int64_t>(1, call.x_stride));
+            const auto y_stride = static_cast<size_t>(std::max<int64_t>(1, call.y_stride));
+            return cudaMemcpy2D(call.y, y_stride * size, call.x, x_stride * size,
+                                std::min({most, x_stride, y_stride}) * size,
+                                static_cast<size_t>(call.rows), cudaMemcpyDeviceToDevice);
+        };
+        return variant;
+    };
+    CHECK(first_fault(strided(1), 60) == "");
+    CHECK(first_fault(strided(2), 60) == "memory beside x or y was written to");
+    Variant ignores = right;  // the strides
+    ignores.takes_strides = true;
+    CHECK_THAT(first_fault(ignores, 60), ContainsSubstring("elements wrong"));
+
     Variant fails = right;
     fails.launch = [](const Call&) { return cudaErrorInvalidValue; };
     CHECK(first_fault(fails, 1) == "the launch: cudaErrorInvalidValue");
+}
+
+TEST_CASE("a case that fails fails again alone, and no other does") {
+    const Variant right = copy_of_x();
+    Variant forgets = right;
+    std::vector<bool> fails;  // in the order of the cases
+    forgets.launch = [&](const Call& call) {
+        fails.push_back(call.rows > 100);
+        Call fewer = call;
+        fewer.rows -= call.rows > 100;
+        return right.launch(fewer);
+    };
+    const Stage stage = stage_of(forgets);
+    FuzzOptions options;
+    CHECK(fuzz({stage}, options) == kWrong);
+    const auto first = static_cast<int64_t>(fails.size()) - 1;
+    CHECK(std::count(fails.begin(), fails.end(), true) == 1);
+    for (options.only = 0; *options.only <= first; ++*options.only)
+        CHECK(fuzz({stage}, options) == (*options.only == first ? kWrong : kGood));
 }
