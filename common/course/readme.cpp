@@ -167,9 +167,12 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 
 // ---------------------------------------------------------------- what was measured
 
-// The records hold every width of the sweep; the README shows a few round ones.
-bool shown(int64_t cols) {
-    return cols == 1000 || cols == 4000 || cols == 32000 || cols == 128256 || cols == 1000000;
+// The records hold every width of the sweep; the README shows a few round ones, and what a stage
+// measures besides, which has more rows.
+bool shown(const json& record) {
+    const int64_t cols = record.at("cols");
+    return record.at("rows") > 4000 || cols == 1000 || cols == 4000 || cols == 32000 ||
+           cols == 128256 || cols == 1000000;
 }
 
 // The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
@@ -196,7 +199,7 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
     std::string text = head_of({"variant", "shape", "expected us", "measured us", "effective GB/s",
                                 "of the roof", "speed-up over"});
     for (const json& record : document.at("records")) {
-        if (!record.contains("us_median") || !shown(record.at("cols"))) continue;
+        if (!record.contains("us_median") || !shown(record)) continue;
         const std::string name = record.at("variant");
         const auto variant =
             std::find_if(stage.variants.begin(), stage.variants.end(),
@@ -255,7 +258,7 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         std::vector<std::string> shapes;
         std::map<std::pair<std::string, std::string>, const json*> found;
         for (const json& record : document.at("records")) {
-            if (record.at("op") != operation || !shown(record.at("cols"))) continue;
+            if (record.at("op") != operation || !shown(record)) continue;
             if (record.at("role") == "invalid") continue;
             const std::string shape = shape_text(record);
             const std::string contender = record.at("variant");
@@ -290,6 +293,41 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         text += "\n";
     }
     text.pop_back();
+    return text + stamp(document);
+}
+
+// Where in a grid of widths a variant is farthest from the copy, by type.
+std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    constexpr int64_t kFirst = 8;  // columns; of narrower rows little is to be had
+    const json document = json::parse(read_file(folder / (stage.name + ".widths.json")));
+    struct Width {
+        double of_roof;
+        int64_t cols;
+    };
+    std::vector<std::string> dtypes;
+    std::map<std::pair<std::string, std::string>, std::vector<Width>> widths;
+    for (const json& record : document.at("records")) {
+        if (record.at("cols") < kFirst) continue;
+        const std::string dtype = record.at("dtype");
+        if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) dtypes.push_back(dtype);
+        widths[{dtype, record.at("variant")}].push_back(
+            {record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(),
+             record.at("cols")});
+    }
+    std::string text = head_of({"type", "variant", "least of the copy", "at columns", "median",
+                                "widths from " + std::to_string(kFirst) + " on"});
+    for (const std::string& dtype : dtypes) {
+        for (const runner::Variant& variant : stage.variants) {
+            const auto found = widths.find({dtype, variant.name});
+            if (found == widths.end()) continue;
+            std::vector<Width>& all = found->second;
+            std::sort(all.begin(), all.end(),
+                      [](const Width& a, const Width& b) { return a.of_roof < b.of_roof; });
+            text += row_of({dtype, "`" + variant.name + "`", number(all.front().of_roof, 2),
+                            with_thousands(static_cast<double>(all.front().cols)),
+                            number(all[all.size() / 2].of_roof, 2), std::to_string(all.size())});
+        }
+    }
     return text + stamp(document);
 }
 
@@ -342,8 +380,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             const std::optional<std::string> text = part(name);
             if (text) return *text;
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper, peers and "
-                                     "comparison, and in the main README speeds");
+                                     "'; there are xray, bytes, measured, paper, peers, widths "
+                                     "and comparison, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -360,6 +398,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              if (name == "measured") return measured_part(folder, stage);
                              if (name == "paper") return paper_part(folder, stage);
                              if (name == "peers") return peers_part(folder, stage);
+                             if (name == "widths") return widths_part(folder, stage);
                              if (name == "comparison") return comparison_part(folder, stage.name);
                              return std::nullopt;
                          });

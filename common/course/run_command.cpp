@@ -55,6 +55,10 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_option("--shape", words.shapes,
                    "ROWSxCOLS instead of the course's shapes; may be repeated")
         ->allow_extra_args(false);  // what follows may be a stage
+    app.add_option("--megabytes", options.megabytes,
+                   "every width of a fine grid instead, x and the result together of this size, "
+                   "by what the stage is about")
+        ->check(CLI::Range(1, 1 << 20));
     app.add_option("--dtype", words.dtypes,
                    "element type: " + names_of(all_dtypes()) +
                        "; may be repeated; default: float32 is measured, all are validated")

@@ -38,6 +38,10 @@ QUICK_SHAPES = ((4000, 4000), (10, 128256))
 SHAPES_OF_STAGES = {"04_warp_softmax": tuple((32 * 64 * length, length)
                                              for length in (16, 32, 64, 128, 256, 512))}
 
+# And in the small types: the widths that OneFlow showed.
+HALVES = ("float16", "bfloat16")
+SHAPES_IN_HALVES = {"04_warp_softmax": ((49152, 256), (49152, 1024))}
+
 
 def course_shapes():
     return [(rows, cols) for rows in (4000, 10)
@@ -52,6 +56,9 @@ def works_of(operations, stages, options):
     if not options.shape and not options.quick and "softmax" in operations:
         more = [shape for stage in stages for shape in SHAPES_OF_STAGES.get(stage, ())]
         works += itertools.product(["softmax"], dtypes, more)
+        halves = [dtype for dtype in HALVES if dtype in (options.dtype or HALVES)]
+        more = [shape for stage in stages for shape in SHAPES_IN_HALVES.get(stage, ())]
+        works += itertools.product(["softmax"], halves, more)
     return works
 
 

@@ -29,12 +29,18 @@ Selection filtered(const Selection& all, const std::function<bool(const Record&)
     return kept;
 }
 
-// Figures of the peers' harness and of the runner were not taken side by side: never both.
-Selection timed_records(const std::vector<RecordFolder>& folders, bool of_peers) {
+// Figures of the peers' harness and of the runner were not taken side by side: never both. And in
+// a grid of widths the rows vary with the columns.
+enum class Source { run, peers, widths };
+Source source_of(const RecordFile& file) {
+    return file.peers ? Source::peers : file.widths ? Source::widths : Source::run;
+}
+
+Selection timed_records(const std::vector<RecordFolder>& folders, Source source) {
     Selection all;
     for (const RecordFolder& folder : folders) {
         for (const RecordFile& file : folder.files) {
-            if (file.peers != of_peers) continue;
+            if (source_of(file) != source) continue;
             for (const Record& record : file.records) {
                 if (record.timed()) all.push_back({&folder, &file, &record});
             }
@@ -555,6 +561,26 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
     }
 }
 
+// A grid of widths, all of one size: where a kernel likes one kind of width better than another.
+void add_widths(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
+                const Choice& choice) {
+    const Selection here = of_stage(all, stage);
+    for (const auto& [group, records] : groups_of(here, with_op_of(here, choice))) {
+        double bytes = 0;
+        for (const Chosen& each : records)
+            bytes = std::max(bytes, each.record->figure("bytes").value_or(0));
+        Sheet sheet;
+        sheet.y = y_for(records, choice);
+        sheet.figure = figure_of(stage + "_widths",
+                                 short_name(stage) + ": every kind of width, " +
+                                     std::to_string(std::llround(bytes / 1e6)) + " MB",
+                                 records, group, choice, sheet.y);
+        sheet.lines = variant_lines(records, stage);
+        sheet.figure.panels = {panel_of(sheet, records, choice)};
+        figures.push_back(sheet.figure);
+    }
+}
+
 }  // namespace
 
 std::string short_name(const std::string& stage) {
@@ -583,7 +609,7 @@ std::string origin_of(const std::vector<const RecordFile*>& files) {
 
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice) {
     const Selection chosen =
-        filtered(of_role(timed_records(folders, false), "ours"), [&](const Record& record) {
+        filtered(of_role(timed_records(folders, Source::run), "ours"), [&](const Record& record) {
             return std::find(choice.stages.begin(), choice.stages.end(), record.stage) !=
                    choice.stages.end();
         });
@@ -614,10 +640,12 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice) {
     std::vector<Figure> figures;
-    const Selection ours = of_role(timed_records(folders, false), "ours");
+    const Selection ours = of_role(timed_records(folders, Source::run), "ours");
     add_variants(figures, ours, stage, choice);
-    add_peers(figures, timed_records(folders, true), stage, choice);
+    add_peers(figures, timed_records(folders, Source::peers), stage, choice);
     if (choice.y.empty()) add_floor(figures, ours, stage, choice);
+    if (choice.x == "cols")
+        add_widths(figures, timed_records(folders, Source::widths), stage, choice);
     return figures;
 }
 

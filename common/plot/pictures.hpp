@@ -21,7 +21,8 @@ struct Choice {
 // set of the sizes that x is not). None where there is but one stage: `stage_pictures` has it.
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice);
 
-// Of one stage: its variants beside the stage before, its peers, its times beside a copy's.
+// Of one stage: its variants beside the stage before, its peers, its times beside a copy's, and its grid
+// of widths.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice);
 

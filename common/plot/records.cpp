@@ -68,6 +68,7 @@ RecordFile file_from(const std::filesystem::path& path) {
     RecordFile file;
     file.path = path;
     file.peers = path.stem().extension() == ".peers";
+    file.widths = path.stem().extension() == ".widths";
     file.gpu = words(document, "gpu", "a GPU without a name");
     file.driver = words(document, "driver");
     file.cuda = words(document, "cuda");
@@ -114,7 +115,7 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
     return counts;
 }
 
-// NN_name.json or NN_name.peers.json: nothing else in the folder is a record.
+// NN_name.json, NN_name.peers.json or NN_name.widths.json: nothing else in the folder is a record.
 bool is_record_file(const std::filesystem::path& path) {
     const std::string name = path.filename();
     return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what `run` recorded: folders of NN_name.json, NN_name.peers.json and ncu.json, schema 1.
+// Reads what `run` recorded: folders of NN_name.json, NN_name.peers.json, NN_name.widths.json and ncu.json, schema 1.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -33,7 +33,8 @@ struct Record {
 // What was recorded in one run of one stage: only figures of one file were measured side by side.
 struct RecordFile {
     std::filesystem::path path;
-    bool peers = false;  // NN_name.peers.json
+    bool peers = false;   // NN_name.peers.json
+    bool widths = false;  // NN_name.widths.json: a grid of widths, all of one size in bytes
     std::string gpu, driver, cuda, commit, date;
     std::vector<Record> records;
 };

@@ -105,9 +105,33 @@ std::vector<Case> validation_cases(const RunOptions& options, const std::optiona
     return cases;
 }
 
-std::vector<Shape> measured_shapes(const RunOptions& options, const std::optional<Array>& array) {
+// Widths of which every kind comes up in every octave: powers of two and their neighbours, multiples of
+// smaller powers, odd numbers.
+std::vector<int64_t> grid_of_widths() {
+    constexpr int64_t kWidest = int64_t{1} << 20;
+    std::set<int64_t> widths = {kWidest};
+    for (int64_t octave = 1; octave < kWidest; octave *= 2) {
+        widths.insert({octave - 1, octave, octave + 1});
+        for (int64_t eighth = 1; eighth < 8; ++eighth)
+            widths.insert(octave + eighth * octave / 8 + (octave >= 16 ? eighth % 2 : 0));
+    }
+    widths.erase(0);
+    return {widths.begin(), widths.end()};
+}
+
+std::vector<Shape> measured_shapes(const RunOptions& options, const std::optional<Array>& array,
+                                   DType dtype) {
     if (array) return {{array->shape[0], array->shape[1]}};
     if (!options.shapes.empty()) return options.shapes;
+    if (options.megabytes > 0) {
+        const int64_t all =
+            options.megabytes * 1000 * 1000 / 2 / static_cast<int64_t>(size_of(dtype));
+        std::vector<Shape> shapes;
+        for (const int64_t cols : grid_of_widths()) {
+            if (cols <= all) shapes.push_back({all / cols, cols});
+        }
+        return shapes;
+    }
     if (!on_gpu()) return {{256, 1024}};
     if (options.quick) return {{4000, 4000}};
     std::vector<Shape> shapes;
@@ -234,9 +258,10 @@ public:
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
         // Where nothing was measured, what an earlier run has left stays.
-        std::printf(
-            "  records: %s\n\n",
-            records_.empty() ? "none" : write_records(options_.out, stage_.name, records_).c_str());
+        std::printf("  records: %s\n\n",
+                    records_.empty()
+                        ? "none"
+                        : write_records(options_.out, records_name(), records_).c_str());
         return good_;
     }
 
@@ -419,16 +444,32 @@ private:
     }
 
     void measure() {
-        const std::vector<Shape> shapes = measured_shapes(options_, array_);
         std::printf("\n");
         if (on_gpu()) {
-            measure_times(shapes);
+            measure_times();
         } else {
-            measure_counts(shapes);
+            measure_counts();
         }
     }
 
-    void measure_times(const std::vector<Shape>& shapes) {
+    // Of the types that were asked for, the shapes and variants that take part in a measurement.
+    template <class Measure>
+    void for_each_measured(Measure measure) {
+        for (const DType dtype : measured_dtypes(options_)) {
+            for (const Shape shape : measured_shapes(options_, array_, dtype)) {
+                std::vector<const Variant*> taking;
+                for (const Variant* variant : chosen_) {
+                    const bool in_grid =
+                        options_.megabytes == 0 || variant->operation == chosen_.front()->operation;
+                    if (in_grid && takes_or_left_out(*variant, shape, dtype))
+                        taking.push_back(variant);
+                }
+                if (!taking.empty()) measure(taking, shape, dtype);
+            }
+        }
+    }
+
+    void measure_times() {
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
         Table table(with_dtype(several, {name_column(),
@@ -438,21 +479,18 @@ private:
                                          {"of roof", 8, Align::right},
                                          {"speed-up", several ? 8 : 9, Align::right}}));
         double empty_us = std::numeric_limits<double>::infinity();
-        for (const DType dtype : dtypes) {
-            for (const Shape shape : shapes) {
-                for (const Record& record : measure_shape(shape, dtype)) {
-                    const Timing& time = record.timed->work;
-                    table.row(
-                        with_dtype(several, dtype,
-                                   {record.variant, text_of(shape), number(time.us_median, 1),
-                                    number(gigabytes_per_second(record.bytes, time.us_median), 0),
-                                    number(record.timed->roof.us_median / time.us_median, 3),
-                                    record.speedup ? number(*record.speedup, 2) : "-"}));
-                    empty_us = std::min(empty_us, record.timed->empty.us_median);
-                    records_.push_back(record);
-                }
+        for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
+            for (const Record& record : measure_shape(variants, shape, dtype)) {
+                const Timing& time = record.timed->work;
+                table.row(with_dtype(several, dtype,
+                                     {record.variant, text_of(shape), number(time.us_median, 1),
+                                      number(gigabytes_per_second(record.bytes, time.us_median), 0),
+                                      number(record.timed->roof.us_median / time.us_median, 3),
+                                      record.speedup ? number(*record.speedup, 2) : "-"}));
+                empty_us = std::min(empty_us, record.timed->empty.us_median);
+                records_.push_back(record);
             }
-        }
+        });
         table.print();
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
@@ -466,13 +504,13 @@ private:
         }
     }
 
-    // Every chosen variant that takes the shape and type, timed beside the last before it that
+    // Every one of the variants that the memory has room for, timed beside the last before it that
     // computes the same.
-    std::vector<Record> measure_shape(Shape shape, DType dtype) {
+    std::vector<Record> measure_shape(const std::vector<const Variant*>& variants, Shape shape,
+                                      DType dtype) {
         std::vector<Record> records;
         std::vector<const Variant*> taking;
-        for (const Variant* variant : chosen_) {
-            if (!takes_or_left_out(*variant, shape, dtype)) continue;
+        for (const Variant* variant : variants) {
             if (fits(variant->operation, shape, dtype)) {
                 taking.push_back(variant);
             } else {
@@ -533,7 +571,7 @@ private:
         return time;
     }
 
-    void measure_counts(const std::vector<Shape>& shapes) {
+    void measure_counts() {
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
         const bool long_names = name_column().width > 16;
@@ -552,15 +590,12 @@ private:
                                   Align::right},
                                  {"sectors", several || long_names ? 7 : 8, Align::right},
                                  {"conflicts", several || long_names ? 9 : 10, Align::right}}));
-        for (const DType dtype : dtypes) {
-            for (const Shape shape : shapes) {
-                for (const Variant* variant : chosen_) {
-                    if (!takes_or_left_out(*variant, shape, dtype)) continue;
-                    const std::vector<std::string> cells = count(*variant, shape, dtype);
-                    if (!cells.empty()) table.row(with_dtype(several, dtype, cells));
-                }
+        for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
+            for (const Variant* variant : variants) {
+                const std::vector<std::string> cells = count(*variant, shape, dtype);
+                if (!cells.empty()) table.row(with_dtype(several, dtype, cells));
             }
-        }
+        });
         table.print();
         std::printf(
             "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
@@ -647,6 +682,11 @@ private:
         if (options_.ask) std::printf("  -> %s\n", text.c_str());
     }
 
+    // A grid of widths stands beside the records of the course's shapes.
+    std::string records_name() const {
+        return stage_.name + (options_.megabytes > 0 ? ".widths" : "");
+    }
+
     void save_output() const {
         const Case one = validation_cases(options_, array_).front();
         const Variant& variant = *chosen_.front();
@@ -692,6 +732,10 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
         throw UsageError(
             "--shape and an input file exclude each other: the file has its own shape");
     }
+    if (options.megabytes > 0 && (!options.input_file.empty() || !options.shapes.empty()))
+        throw UsageError("--megabytes chooses the shapes: it excludes --shape and an input file");
+    if (options.megabytes > 0 && !on_gpu())
+        throw UsageError("--megabytes is for timing, which needs a GPU");
     if (!options.save_output.empty()) {
         const bool one_variant = stages.size() == 1 &&
                                  (!options.variant.empty() || stages.front()->variants.size() == 1);

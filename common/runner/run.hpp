@@ -24,6 +24,7 @@ struct RunOptions {
     std::string variant;              // empty for all
     bool quick = false;
     std::vector<Shape> shapes;  // empty for the course's own
+    int64_t megabytes = 0;      // instead: a fine grid of widths, x and the result this large
     std::vector<DType> dtypes;  // empty: float32, or a file's own; a full run validates all
     std::vector<Input> inputs;  // empty for all
     std::string input_file;     // a .npy file instead of named inputs

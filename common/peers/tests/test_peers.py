@@ -241,6 +241,9 @@ class CommandLine(unittest.TestCase):
         self.assertIn(attention, works())
         self.assertIn(("softmax", "float16", (32768, 16)), works("--dtype", "float16"))
         self.assertNotIn(("log_softmax", *attention[1:]), works())
+        for dtype in ("float16", "bfloat16"):
+            self.assertIn(("softmax", dtype, (49152, 1024)), works())
+        self.assertNotIn(("softmax", "float16", (49152, 1024)), works("--dtype", "float32"))
         self.assertNotIn(attention, works("--quick"))
         self.assertEqual(works("--shape", "3x5", operations=["softmax"]),
                          [("softmax", "float32", (3, 5))])
