@@ -227,7 +227,7 @@ cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows_per_block, in
 
 // How a row is spread over registers, of which a few ways are compiled: a lane has two packs (or
 // eight elements) before more lanes join, so that its loads wait together; with all 32, the packs
-// grow by a third or a half. What a row leaves empty costs arithmetic, but no memory traffic.
+// grow by a third or a half, and elements double. What a row leaves empty costs a comparison.
 struct Tile {
     int lanes;
     int packs;
@@ -236,6 +236,7 @@ constexpr Tile next_tile(Tile tile, int pack) {
     if (pack == 1 && tile.packs < 8) return {1, 8};
     if (pack > 1 && tile.packs == 1) return {2, tile.lanes};  // 1 x 1, 2 x 1, 2 x 2
     if (tile.lanes < 32) return {2 * tile.lanes, tile.packs};
+    if (pack == 1) return {32, 2 * tile.packs};
     const bool power_of_two = (tile.packs & (tile.packs - 1)) == 0;
     return {32, power_of_two ? tile.packs / 2 * 3 : tile.packs / 3 * 4};
 }

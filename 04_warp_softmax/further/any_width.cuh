@@ -146,14 +146,13 @@ cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     return cudaGetLastError();
 }
 
-// How many elements a lane holds for which kernels are compiled: as OneFlow's layer norm, a range
-// each.
+// The ends of the ranges of elements a lane for which kernels are compiled, as in OneFlow's layer norm.
 constexpr int next_most(int most) {
-    return most < 14    ? most + 2
-           : most == 14 ? 17
-           : most == 17 ? 20
-           : most < 32  ? most + 4
-                        : most + 8;
+    constexpr int kMost[] = {8, 12, 17, 22, 28, 36, 46, 64};
+    for (const int each : kMost) {
+        if (each > most) return each;
+    }
+    return 2 * most;
 }
 
 // The fewest lanes that hold up to 17 elements each, and more elements where all 32 lanes do.
@@ -163,9 +162,10 @@ cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream
         return launch_flat_rows<kAlgorithm, kLanes, kLeast, kMost>(x, y, rows, cols, stream);
     }
     if constexpr (kMost == 17 && kLanes < 32) {
-        return launch_flat<kAlgorithm, 2 * kLanes, 8, 10>(x, y, rows, cols, stream);
-    } else if constexpr (next_most(kMost) <= kMaxHeld<T>) {
-        return launch_flat<kAlgorithm, kLanes, kMost, next_most(kMost)>(x, y, rows, cols, stream);
+        return launch_flat<kAlgorithm, 2 * kLanes, 8, 12>(x, y, rows, cols, stream);
+    } else if constexpr (kMost < kMaxHeld<T>) {
+        constexpr int kNext = std::min(next_most(kMost), kMaxHeld<T>);
+        return launch_flat<kAlgorithm, kLanes, kMost, kNext>(x, y, rows, cols, stream);
     }
     return cudaErrorInvalidValue;
 }
