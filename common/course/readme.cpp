@@ -331,6 +331,18 @@ std::string widths_part(const std::filesystem::path& folder, const runner::Stage
     return text + stamp(document);
 }
 
+// What compiling a header costs, as compile_cost.py recorded it.
+std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage) {
+    const json document = json::parse(read_file(recorded / "nvcc" / (stage.name + ".json")));
+    std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
+    for (const json& record : document.at("records")) {
+        text += row_of({record.at("calls"), std::to_string(record.at("kernels").get<int64_t>()),
+                        number(record.at("seconds").get<double>(), 1),
+                        number(record.at("bytes").get<double>() / 1000, 0)});
+    }
+    return text + "\nnvcc " + document.at("nvcc").get<std::string>() + ", for sm_90a.\n";
+}
+
 // What each stage's fastest softmax reaches, at a few shapes.
 std::string speeds_part(const std::filesystem::path& folder,
                         const std::vector<runner::Stage>& stages) {
@@ -380,8 +392,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             const std::optional<std::string> text = part(name);
             if (text) return *text;
             throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper, peers, widths "
-                                     "and comparison, and in the main README speeds");
+                                     "'; there are xray, bytes, measured, paper, peers, widths, "
+                                     "compiled and comparison, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -399,6 +411,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              if (name == "paper") return paper_part(folder, stage);
                              if (name == "peers") return peers_part(folder, stage);
                              if (name == "widths") return widths_part(folder, stage);
+                             if (name == "compiled")
+                                 return compiled_part(folder.parent_path(), stage);
                              if (name == "comparison") return comparison_part(folder, stage.name);
                              return std::nullopt;
                          });

@@ -74,7 +74,7 @@ wrong() {
 
 stages=$(awk 'NF { print $1 }' <<<"$table" | sort -u)
 for stage in $stages; do
-    "$nvcc" -std=c++17 -ptx -arch=sm_80 -I "$root" "$root/$stage/stage.cu" -o "$work/$stage.ptx" || wrong "nvcc on $stage" &
+    "$nvcc" -std=c++17 -Werror all-warnings -ptx -arch=sm_80 -I "$root" "$root/$stage/stage.cu" -o "$work/$stage.ptx" || wrong "nvcc on $stage" &
 done
 wait
 
