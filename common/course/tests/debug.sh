@@ -55,7 +55,7 @@ print x_row == x + 7 * cols
 END
 
 # The second kernel of a variant, in a shape of one's own; commands as words.
-lines='cluster_per_row_kernel<2, .* at .*03_online_softmax/further/split_row\.cuh:
+lines='cluster_per_row_kernel<512, 1, false, .* at .*03_online_softmax/further/split_row\.cuh:
 ^\$1 = 255
 ^\$2 = 70001'
 expect 0 --variant split_row --shape 2x70001 --kernel cluster_per_row_kernel --thread 255 --batch 'print threadIdx.x' \
