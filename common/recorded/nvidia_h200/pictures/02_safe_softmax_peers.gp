@@ -18,7 +18,7 @@ set label "02 safe beside what one would use instead" at screen 0.02,0.95 left n
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; all timed in turn by one program; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 31eca0defb06, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 618d294c2e97, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label "02 safe, its fastest variant" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -49,7 +49,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4705.09]
+set yrange [0:4738.37]
 beside = ' 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -69,12 +69,12 @@ plot '02_safe_softmax_peers.csv' skip 1 using 1:(on_line($1, column(3))) with li
      '02_safe_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 5 lc rgb '#D55E00' notitle
 unset label
 unset arrow
-set label "10 rows; the copy goes on to 3904" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
+set label "10 rows; the copy goes on to 3934" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:2087.51]
+set yrange [0:2078.45]
 beside = ' 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y

@@ -17,8 +17,8 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label "03 online beside what one would use instead" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.723 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; all timed in turn by one program" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 31eca0defb06, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "effective: bytes of x and of the result over the median time, caches flushed; all timed in turn by one program; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label "03 online, its fastest variant" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -40,8 +40,8 @@ set label "triton_row" at screen 0.4108,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.5348,0.783 to screen 0.5608,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.5688,0.783 left noenhanced tc rgb '#222222'
 set logscale x
-set xrange [833.333:1200000]
-set xtics ('1k' 1000, '4k' 4000, '32k' 32000, '128256' 128256, '1M' 1000000)
+set xrange [8.33333:1.23863e+06]
+set xtics format '%.0s%c'
 set xlabel "columns" noenhanced offset 0,0.3
 set multiplot
 set label "4000 rows" at screen 0.29,0.723 center noenhanced tc rgb '#222222'
@@ -49,14 +49,24 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4628.63]
-plot '03_online_softmax_peers.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(6)) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(7)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(8)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(2)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
+set yrange [0:4725.51]
+beside = ' 4000 10000 32000 100000 128256 '
+is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
+on_line(x, y) = is_beside(x) ? NaN : y
+beside_line(x, y) = is_beside(x) ? y : NaN
+plot '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(8))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 5 lc rgb '#D55E00' notitle
 unset label
 unset arrow
 set label "10 rows" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
@@ -64,14 +74,24 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4628.63]
-plot '03_online_softmax_peers.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(13)) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(14)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(15)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '03_online_softmax_peers.csv' skip 1 using 1:(column(9)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
+set yrange [0:4725.51]
+beside = ' 4000 10000 32000 100000 128256 1000000 '
+is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
+on_line(x, y) = is_beside(x) ? NaN : y
+beside_line(x, y) = is_beside(x) ? y : NaN
+plot '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(15))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 5 lc rgb '#D55E00' notitle
 unset multiplot
 unset output
 finished = 1
