@@ -73,6 +73,41 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
           cudaErrorInvalidValue);
 }
 
+TEST_CASE("04 refuses an address that no element has, instead of dividing by zero") {
+    const DeviceBuffer<float> x(64);
+    DeviceBuffer<float> y(64);
+    const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
+    CHECK(warp_softmax::softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
+    CHECK(warp_softmax::softmax_any_width(odd, y.data(), 2, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(warp_softmax::softmax_backward(x.data(), odd, y.data(), 2, 8, nullptr) ==
+          cudaErrorInvalidValue);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {
+    constexpr int kCols = 40;
+    const DeviceBuffer<float> x(random_values<float>(2 * kCols, 5));
+    const DeviceBuffer<unsigned char> mask([] {
+        std::vector<unsigned char> kept(2 * kCols, 0);
+        kept[kCols + 3] = 1;  // of the second row
+        return kept;
+    }());
+    DeviceBuffer<float> y(2 * kCols);
+    const warp_softmax::ScaleMaskLoad<float> load{
+        x.data(), reinterpret_cast<const bool*>(mask.data()), 0.5f, kCols};
+    const warp_softmax::DirectStore<float> store{y.data(), kCols};
+    REQUIRE(warp_softmax::launch<warp_softmax::Algorithm::softmax>(load, store, 2, kCols,
+                                                                   nullptr) == cudaSuccess);
+    const std::vector<float> shares = y.download();
+    REQUIRE(warp_softmax::launch<warp_softmax::Algorithm::log_softmax>(load, store, 2, kCols,
+                                                                       nullptr) == cudaSuccess);
+    const std::vector<float> logs = y.download();
+    for (size_t i = 0; i < shares.size(); ++i) {
+        CHECK(shares[i] == (i == kCols + 3 ? 1.f : 0.f));
+        CHECK(logs[i] == (i == kCols + 3 ? 0.f : -INFINITY));
+    }
+}
+
 // Widths, addresses, strides, masks, gradients: what a variant takes, in every type.
 TEST_CASE("04 passes thousands of random cases") {
     const runner::Stage stage = describe_04_warp_softmax();

@@ -6,7 +6,8 @@
 //   new here   groups of 1 to 32 lanes share a row; packs of 16 bytes; types; Load and Store functors
 //   traffic    03: 2 reads + 1 write per element  ->  04: 1 read + 1 write
 //   accepts    float, __half, __nv_bfloat16, double; up to 2048 columns; any row stride; y may be x
-//   rows       as in 03; where a functor masks, a row with nothing left becomes zeros
+//              where their strides are equal
+//   rows       as in 03; where a functor masks, a row with nothing left becomes zeros (log: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: rebuilt, with wider packs
 #pragma once
 #include <algorithm>
@@ -32,30 +33,31 @@ struct __align__(sizeof(T) * kPack) Pack {
     T element[kPack];
 };
 
-// The largest pack of 16 bytes or less that divides a row's columns, its stride, and its address.
-template <class T>
-int widest_pack(const void* address, int64_t row_stride, int64_t cols) {
-    int pack = static_cast<int>(16 / sizeof(T));
-    const auto fits = [&](int n) {
-        return cols % n == 0 && row_stride % n == 0 &&
-               reinterpret_cast<uintptr_t>(address) % (n * sizeof(T)) == 0;
-    };
-    while (!fits(pack)) pack /= 2;
-    return pack;
+// Whether rows at `address` can be moved in packs of kPack: their number of columns, their distance
+// and their address are multiples of it.
+template <int kPack, class T>
+bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
+    return cols % kPack == 0 && row_stride % kPack == 0 &&
+           reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
 }
 
 // ---------------------------------------------------------------- where rows come from and go
+
+// A Load has: Element, the type it reads; kMasks, whether a row may come out without any element,
+// and is to become zeros; takes<kPack>(cols), whether it can give packs; and load<kPack>(to, row, col),
+// which fills to[0 .. kPack) from column col on, a multiple of kPack. A Store has the same but kMasks.
 
 // The plain case: element (row, col) is x[row * row_stride + col].
 template <class T>
 struct DirectLoad {
     using Element = T;
-    static constexpr bool kMasks = false;  // whether a row may come out without any element
+    static constexpr bool kMasks = false;
     const T* x;
     int64_t row_stride;
 
-    int widest_pack(int64_t cols) const {
-        return warp_softmax::widest_pack<T>(x, row_stride, cols);
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(x, row_stride, cols);
     }
 
     template <int kPack, class Compute>
@@ -72,8 +74,9 @@ struct DirectStore {
     T* y;
     int64_t row_stride;
 
-    int widest_pack(int64_t cols) const {
-        return warp_softmax::widest_pack<T>(y, row_stride, cols);
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(y, row_stride, cols);
     }
 
     template <int kPack, class Compute>
@@ -89,8 +92,8 @@ struct DirectStore {
 
 enum class Algorithm { softmax, log_softmax };
 
-// exp, as accurate as the result can show: the fast one is off by 2^-21 or less, relative to the
-// result, and a __half or __nv_bfloat16 rounds it to 11 or 8 bits.
+// exp, as accurate as the result can show: the fast one is off by 2 + 1.2 |x| units of a float's last
+// place, 2^-16 at worst where the result is not 0; a __half keeps 2^-11, a __nv_bfloat16 2^-8.
 template <class T, class Compute>
 __device__ Compute exponential(Compute x) {
     if constexpr (sizeof(T) == 2) {
@@ -127,9 +130,10 @@ __device__ Compute group_sum(Compute value) {
     return value;
 }
 
-// A row in the registers of a group, kHeld elements a lane, becomes its softmax or log-softmax. Behind
-// the row's end stands -inf; what stands there in every lane, from `filled` on, is passed over (the
-// first kSure elements never are). kMasks: a row of -inf alone becomes zeros, not NaN.
+// A row in the registers of a group becomes its softmax or log-softmax. A lane has kHeld elements,
+// -inf behind the row's end; those from `filled` on are behind it in every lane and are skipped, the
+// first kSure are in the row in every lane and need no test. kMasks: a row of -inf alone becomes
+// zeros (its log-softmax stays -inf), not NaN.
 template <Algorithm kAlgorithm, class T, int kLanes, int kSure, bool kMasks, class Compute,
           int kHeld>
 __device__ void normalize(Compute (&held)[kHeld], int filled) {
@@ -151,7 +155,7 @@ __device__ void normalize(Compute (&held)[kHeld], int filled) {
     }
     sum = group_sum<kLanes>(sum);
 
-    const bool empty = kMasks && sum == 0;
+    const bool empty = kMasks && sum == 0;  // not "max was -inf": a NaN must stay visible
     const Compute scale = empty ? 0 : 1 / sum;
     const Compute log_sum = empty ? 0 : logarithm(sum);
 #pragma unroll
@@ -203,8 +207,7 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 // ---------------------------------------------------------------- the launch
 
-// A block for each kBlockThreads / kLanes rows, up to a thousand waves of the GPU; each then walks
-// over more rows. (With 32 waves, as in OneFlow, 1048576 x 512 takes 3% longer.)
+// One block per rows_per_block rows, up to a thousand waves of the GPU; each then walks over more. (With 32 waves, as in OneFlow, 1048576 x 512 takes 3% longer.)
 template <class... Arguments>
 cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows_per_block, int64_t rows,
                         cudaStream_t stream, Arguments... arguments) {
@@ -241,8 +244,8 @@ constexpr Tile next_tile(Tile tile, int pack) {
     return {32, power_of_two ? tile.packs / 2 * 3 : tile.packs / 3 * 4};
 }
 
-// Of a row, in the registers of a lane and of a warp: with 256 bytes a lane, an H200 has as many
-// warps at once as it takes to keep its memory busy.
+// How many elements of a row a lane may hold: 256 bytes in registers. More, and too few warps fit on a
+// multiprocessor to keep the memory busy.
 template <class T>
 constexpr int kMaxHeld = 256 / sizeof(ComputeOf<T>);
 template <class T>
@@ -268,13 +271,16 @@ cudaError_t with_tile(int64_t cols, Launch launch) {
 
 // Softmax or log-softmax of each row that `load` gives, into where `store` puts it: any two functors
 // like those above. cols: 1 to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
-// cudaErrorInvalidValue for a negative size and for more columns.
+// cudaErrorInvalidValue for a negative size, for more columns, and for an address that no T has.
 template <Algorithm kAlgorithm, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     using T = typename Load::Element;
-    constexpr int kWidest = 16 / sizeof(T);
-    if (rows < 0 || cols < 0 || cols > kMaxCols<T>) return cudaErrorInvalidValue;
+    constexpr int kWidest = 16 / std::max(sizeof(T), sizeof(typename Store::Element));
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
+    if (cols > kMaxCols<T> || !load.template takes<1>(cols) || !store.template takes<1>(cols)) {
+        return cudaErrorInvalidValue;
+    }
     const auto with_pack = [&](auto pack) {
         return with_tile<pack.value, kMaxHeld<T>>(cols, [&](auto lanes, auto sure, auto packs) {
             return launch_rows(warp_softmax_kernel<kAlgorithm, pack.value, lanes.value, sure.value,
@@ -282,9 +288,9 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
                                kBlockThreads / lanes.value, rows, stream, load, store, rows, cols);
         });
     };
-    return std::min(load.widest_pack(cols), store.widest_pack(cols)) < kWidest
-               ? with_pack(std::integral_constant<int, 1>{})
-               : with_pack(std::integral_constant<int, kWidest>{});
+    return load.template takes<kWidest>(cols) && store.template takes<kWidest>(cols)
+               ? with_pack(std::integral_constant<int, kWidest>{})
+               : with_pack(std::integral_constant<int, 1>{});
 }
 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.

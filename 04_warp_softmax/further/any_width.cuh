@@ -7,13 +7,15 @@
 //   new here   asynchronous copies to shared memory; tiles that fit a row to a few elements
 //   traffic    1 read + 1 write per element, in full sectors: the lesson writes such rows of __half in
 //              pieces of 2 bytes, each of which costs the L2 as much as 32
-//   accepts    as the lesson's softmax
+//   accepts    as the lesson's softmax, which it calls where x and y do not lie alike between two
+//              multiples of 16 bytes
 //   source     ours
 #pragma once
 #include <cuda_pipeline.h>
 
 #include "../warp_softmax.cuh"
 
+// A name of its own: one of the same name elsewhere may be aligned to less.
 extern __shared__ __align__(128) unsigned char shared_lines[];
 
 namespace warp_softmax {
@@ -73,27 +75,27 @@ __global__ void __launch_bounds__(kBlockThreads)
     if (in_warp < flat.tail) tile[behind + in_warp] = from[behind + in_warp];
     __pipeline_commit();
     __pipeline_wait_prior(0);
-    __syncwarp();
+    __syncwarp();  // what all lanes have copied is there
 
     const int filled = (width + kLanes - 1) / kLanes;
-    const auto has = [&](int i) { return i < kLeast || i * kLanes + lane < width; };
     for (int i = 0; i < group_rows; ++i) {
         const int r = in_warp / kLanes * group_rows + i;
-        T* row = tile + min(r, have - 1) * width + lane;  // lanes without a row do as if
+        T* row = tile + r * width + lane;
+        const auto has = [&](int k) {  // lanes without a row stay, for the shuffles of the others
+            return r < have && (k < kLeast || k * kLanes + lane < width);
+        };
         Compute held[kMost];
 #pragma unroll
-        for (int i = 0; i < kMost; ++i) {
-            held[i] = has(i) ? static_cast<Compute>(row[i * kLanes]) : kNothing;
+        for (int k = 0; k < kMost; ++k) {
+            held[k] = has(k) ? static_cast<Compute>(row[k * kLanes]) : kNothing;
         }
         normalize<kAlgorithm, T, kLanes, kLeast, false>(held, filled);
-        __syncwarp();
-        if (r >= have) continue;
 #pragma unroll
-        for (int i = 0; i < kMost; ++i) {
-            if (has(i)) row[i * kLanes] = static_cast<T>(held[i]);
+        for (int k = 0; k < kMost; ++k) {
+            if (has(k)) row[k * kLanes] = static_cast<T>(held[k]);
         }
     }
-    __syncwarp();
+    __syncwarp();  // all results lie in the tile
 
     for (int i = in_warp; i < flat.packs; i += 32) {
         const int at = flat.head + i * Flat<T>::kPack;
@@ -130,7 +132,7 @@ inline int rows_of_a_group(int lanes, int row_bytes, int element_bytes, int most
 
 template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
 cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kTileBytes = 5120;  // if as many rows as groups have no more
+    constexpr int kTileBytes = 5120;  // or one row per group, where that is more
     constexpr int kGroups = 32 / kLanes;
     constexpr int kWarps = kBlockThreads / 32;
     const auto row_bytes = static_cast<int>(cols * sizeof(T));
@@ -141,6 +143,8 @@ cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     const int64_t block_rows = int64_t{group_rows} * kGroups * kWarps;
     const auto kernel = flat_rows_kernel<kAlgorithm, kLanes, kLeast, kMost, T>;
     const int shared = tile_bytes * kWarps;
+    static_assert(kWarps * (32 * 256 + 2 * kLine) <= 48 * 1024,
+                  "what a block needs for the widest rows it has without asking");
     kernel<<<static_cast<unsigned>((rows + block_rows - 1) / block_rows), kBlockThreads,
              static_cast<size_t>(shared), stream>>>(x, y, rows, cols, group_rows, tile_bytes);
     return cudaGetLastError();
@@ -184,14 +188,15 @@ bool fits_packs(int64_t cols) {
 
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    if (rows < 0 || cols < 0 || cols > kMaxCols<T>) return cudaErrorInvalidValue;
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
+    if (cols > kMaxCols<T>) return cudaErrorInvalidValue;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     constexpr int kPack = 16 / sizeof(T);
-    const bool whole_packs =
-        widest_pack<T>(x, cols, cols) == kPack && widest_pack<T>(y, cols, cols) == kPack;
-    if ((whole_packs && fits_packs<kPack, kMaxHeld<T>>(cols)) ||
-        phase_of<16>(x) != phase_of<16>(y)) {
+    const bool whole_packs = takes_packs<kPack>(x, cols, cols) && takes_packs<kPack>(y, cols, cols);
+    const bool alike = phase_of<16>(x) == phase_of<16>(y) && takes_packs<1>(x, cols, cols) &&
+                       takes_packs<1>(y, cols, cols);
+    if ((whole_packs && fits_packs<kPack, kMaxHeld<T>>(cols)) || !alike) {
         return launch<kAlgorithm>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows, cols,
                                   stream);
     }

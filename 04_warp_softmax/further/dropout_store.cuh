@@ -4,7 +4,10 @@
 //
 // Dropout behind softmax, in its Store: each element becomes 0 with a probability, the others grow.
 //   new here   random numbers that depend on seed and position alone: no state, no order of threads
-//   traffic    that of the softmax
+//   traffic    that of the softmax; but ten rounds for each four elements (for each single one where
+//              no packs move) keep it busier with arithmetic than with memory
+//   note       a new seed for each launch is the caller's task; from the same seed a gradient finds
+//              the same mask again
 //   source     Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32-10
 #pragma once
 #include "../warp_softmax.cuh"
@@ -52,8 +55,9 @@ struct DropoutStore {
     float probability;
     uint64_t seed;
 
-    int widest_pack(int64_t cols) const {
-        return warp_softmax::widest_pack<T>(y, row_stride, cols);
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(y, row_stride, cols);
     }
 
     template <int kPack, class Compute>

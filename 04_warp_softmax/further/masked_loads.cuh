@@ -22,9 +22,10 @@ struct ScaleMaskLoad {
     ComputeOf<T> scale;
     int64_t row_stride;
 
-    int widest_pack(int64_t cols) const {
-        return std::min(warp_softmax::widest_pack<T>(x, row_stride, cols),
-                        warp_softmax::widest_pack<bool>(mask, row_stride, cols));
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(x, row_stride, cols) &&
+               takes_packs<kPack>(mask, row_stride, cols);
     }
 
     template <int kPack, class Compute>
@@ -45,14 +46,15 @@ struct ScaleMaskLoad {
 template <class T>
 struct CausalLoad {
     using Element = T;
-    static constexpr bool kMasks = false;  // column 0 is always there
+    static constexpr bool kMasks = false;  // column 0 is always there, -inf or not
     const T* x;
     ComputeOf<T> scale;
     int64_t seq;
     int64_t row_stride;
 
-    int widest_pack(int64_t cols) const {
-        return warp_softmax::widest_pack<T>(x, row_stride, cols);
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(x, row_stride, cols);
     }
 
     template <int kPack, class Compute>
@@ -70,7 +72,7 @@ struct CausalLoad {
 };
 
 // Softmax of x * scale where mask is true; zeros elsewhere, and in rows without any. mask: rows x cols
-// bools, true to keep. Errors as softmax.
+// bools, true to keep. scale > 0. Errors as softmax.
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {
@@ -87,7 +89,7 @@ template <class T>
 cudaError_t causal_softmax(const T* x, T* y, ComputeOf<T> scale, int64_t rows, int64_t cols,
                            int64_t seq, cudaStream_t stream) {
     if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
-    if (rows > 0 && (seq <= 0 || rows % seq != 0)) return cudaErrorInvalidValue;
+    if (rows > 0 && cols > 0 && (seq <= 0 || rows % seq != 0)) return cudaErrorInvalidValue;
     return launch<Algorithm::softmax>(CausalLoad<T>{x, scale, seq, cols}, DirectStore<T>{y, cols},
                                       rows, cols, stream);
 }

@@ -6,6 +6,7 @@
 //   new here   two rows in registers, one reduction
 //   traffic    2 reads + 1 write per element
 //   accepts    as the lesson, up to 1024 columns (512 of double); dx may be dy or y
+//              where their strides are equal
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "../warp_softmax.cuh"
@@ -32,15 +33,15 @@ __global__ void __launch_bounds__(kBlockThreads)
         const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
         const auto has = [&](int p) { return row < rows && (p < kSurePacks || col_of(p) < width); };
 
-        T y[kHeld];  // in their own type: two halves to a register
-        T dy[kHeld];
+        Compute y[kHeld];
+        Compute dy[kHeld];
 #pragma unroll
         for (int p = 0; p < kPacks; ++p) {
             if (has(p)) {
                 load_y.template load<kPack>(y + p * kPack, row, col_of(p));
                 load_dy.template load<kPack>(dy + p * kPack, row, col_of(p));
             } else {  // what adds nothing
-                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = T(0.f);
+                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = 0;
             }
         }
         Compute sum = 0;
@@ -52,21 +53,18 @@ __global__ void __launch_bounds__(kBlockThreads)
         }
         sum = group_sum<kLanes>(sum);
 #pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            Compute dx[kPack];
+        for (int i = 0; i < kHeld; ++i) {
+            dy[i] = kAlgorithm == Algorithm::softmax ? (dy[i] - sum) * y[i]
+                                                     : dy[i] - exponential<T>(y[i]) * sum;
+        }
 #pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                const auto result = static_cast<Compute>(y[p * kPack + i]);
-                const auto gradient = static_cast<Compute>(dy[p * kPack + i]);
-                dx[i] = kAlgorithm == Algorithm::softmax ? (gradient - sum) * result
-                                                         : gradient - exponential<T>(result) * sum;
-            }
-            if (has(p)) store.template store<kPack>(dx, row, col_of(p));
+        for (int p = 0; p < kPacks; ++p) {
+            if (has(p)) store.template store<kPack>(dy + p * kPack, row, col_of(p));
         }
     }
 }
 
-// Of y and of dy, each, in the registers of a lane.
+// Of y and of dy, each: they share the 256 bytes of a lane.
 template <class T>
 constexpr int kMaxHeldBackward = kMaxHeld<T> / 2;
 
@@ -75,9 +73,17 @@ template <Algorithm kAlgorithm, class LoadY, class LoadDy, class Store>
 cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t rows, int64_t cols,
                             cudaStream_t stream) {
     using T = typename LoadY::Element;
-    constexpr int kWidest = 16 / sizeof(T);
-    if (rows < 0 || cols < 0 || cols > 32 * kMaxHeldBackward<T>) return cudaErrorInvalidValue;
+    constexpr int kWidest = 16 / std::max({sizeof(T), sizeof(typename LoadDy::Element),
+                                           sizeof(typename Store::Element)});
+    const auto all_take = [&](auto pack) {
+        return load_y.template takes<pack.value>(cols) &&
+               load_dy.template takes<pack.value>(cols) && store.template takes<pack.value>(cols);
+    };
+    constexpr std::integral_constant<int, 1> kElement;
+    constexpr std::integral_constant<int, kWidest> kWhole;
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
+    if (cols > 32 * kMaxHeldBackward<T> || !all_take(kElement)) return cudaErrorInvalidValue;
     const auto with_pack = [&](auto pack) {
         return with_tile<pack.value, kMaxHeldBackward<T>>(
             cols, [&](auto lanes, auto sure, auto packs) {
@@ -87,10 +93,7 @@ cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t r
                     kBlockThreads / lanes.value, rows, stream, load_y, load_dy, store, rows, cols);
             });
     };
-    const int pack =
-        std::min({load_y.widest_pack(cols), load_dy.widest_pack(cols), store.widest_pack(cols)});
-    return pack < kWidest ? with_pack(std::integral_constant<int, 1>{})
-                          : with_pack(std::integral_constant<int, kWidest>{});
+    return all_take(kWhole) ? with_pack(kWhole) : with_pack(kElement);
 }
 
 // dx of softmax and of log_softmax (rows x cols, device memory), from their result y and its gradient
