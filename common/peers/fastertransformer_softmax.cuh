@@ -39,9 +39,10 @@ struct Sum {
 };
 
 // The first warp gets the block's values, kValues of them side by side: each warp folds its own, then
-// the first folds the warps'. The block is of whole warps; a barrier must follow before the next.
+// the first folds the warps'; one warp alone is spared that by version 5. The block is of whole warps;
+// a barrier must follow before the next.
 template <int kValues, class Op>
-__device__ void reduce_in_block(float (&values)[kValues], Op op) {
+__device__ void reduce_in_block(float (&values)[kValues], Op op, bool one_warp_alone = false) {
     __shared__ float of_warps[kValues][32];
     const int lane = threadIdx.x % 32;
     const int warp = threadIdx.x / 32;
@@ -55,6 +56,7 @@ __device__ void reduce_in_block(float (&values)[kValues], Op op) {
         }
     };
     fold();
+    if (one_warp_alone && blockDim.x <= 32) return;
     if (lane == 0) {
 #pragma unroll
         for (int i = 0; i < kValues; ++i) of_warps[i][warp] = values[i];
@@ -236,7 +238,7 @@ __global__ void v5_kernel(const typename Arithmetic::Packed* x, typename Arithme
                 value[r] = fmaxf(value[r], Arithmetic::largest(held[r][i]));
             }
         }
-        reduce_in_block(value, Max{});
+        reduce_in_block(value, Max{}, true);
         if (threadIdx.x == 0) {
 #pragma unroll
             for (int r = 0; r < kRows; ++r) m[r] = value[r];
@@ -254,10 +256,10 @@ __global__ void v5_kernel(const typename Arithmetic::Packed* x, typename Arithme
                 value[r] += Arithmetic::sum(held[r][i]);
             }
         }
-        reduce_in_block(value, Sum{});
+        reduce_in_block(value, Sum{}, true);
         if (threadIdx.x == 0) {
 #pragma unroll
-            for (int r = 0; r < kRows; ++r) factor[r] = 1.f / (value[r] + 1e-6f);
+            for (int r = 0; r < kRows; ++r) factor[r] = __fdividef(1.f, value[r] + 1e-6f);
         }
         __syncthreads();
 
@@ -283,6 +285,8 @@ struct V5Plan {
     int threads = 32;
     int blocks = 1;  // of a matrix
 };
+
+constexpr int64_t kMostOfGrid = 65535;  // batches, and heads
 
 constexpr int64_t v5_max_length(bool pairs) {
     return pairs ? 8192 : 4096;
@@ -323,7 +327,6 @@ cudaError_t v5_launch(const V5Plan& plan, const T* x, T* y, const T* mask, int64
 template <class T>
 cudaError_t v5(const T* x, T* y, const T* mask, int64_t batch, int64_t heads, int64_t length,
                float scale, cudaStream_t stream) {
-    constexpr int64_t kMostOfGrid = 65535;
     if (batch <= 0 || heads <= 0 || batch > kMostOfGrid || heads > kMostOfGrid || length <= 0) {
         return cudaErrorInvalidValue;
     }

@@ -58,7 +58,7 @@ __global__ void shared_memory_kernel(Load load, Store store, int64_t rows, int64
         float max = -INFINITY;
         for (int pack = tid; pack < packs; pack += kThreads) {
             float elements[kPack];
-            load.template load<kPack>(elements, row, int64_t{pack} * kPack);
+            load.template load<kPack>(elements, row, pack * kPack);
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 held[i * packs + pack] = elements[i];
@@ -84,7 +84,7 @@ __global__ void shared_memory_kernel(Load load, Store store, int64_t rows, int64
                 const float it = held[i * packs + pack];
                 elements[i] = kAlgorithm == Algorithm::softmax ? it / sum : it - log_sum;
             }
-            store.template store<kPack>(elements, row, int64_t{pack} * kPack);
+            store.template store<kPack>(elements, row, pack * kPack);
         }
     }
 }
@@ -92,13 +92,12 @@ __global__ void shared_memory_kernel(Load load, Store store, int64_t rows, int64
 constexpr int kUncachedThreads = 1024;
 
 template <Algorithm kAlgorithm, int kPack, class Load, class Store>
-__global__ void __launch_bounds__(kUncachedThreads)
-    uncached_kernel(Load load, Store store, int64_t rows, int64_t cols) {
-    const int64_t packs = cols / kPack;
+__global__ void uncached_kernel(Load load, Store store, int64_t rows, int64_t cols) {
+    const int packs = static_cast<int>(cols / kPack);  // no launch bounds, and 32 bits: as there
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         float elements[kPack];
         float max = -INFINITY;
-        for (int64_t pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
+        for (int pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
             load.template load<kPack>(elements, row, pack * kPack);
 #pragma unroll
             for (int i = 0; i < kPack; ++i) max = fmaxf(max, elements[i]);
@@ -106,7 +105,7 @@ __global__ void __launch_bounds__(kUncachedThreads)
         max = reduce_in_block<kUncachedThreads>(max, Max{});
 
         float sum = 0.f;
-        for (int64_t pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
+        for (int pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
             load.template load<kPack>(elements, row, pack * kPack);
 #pragma unroll
             for (int i = 0; i < kPack; ++i) sum += expf(elements[i] - max);
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(kUncachedThreads)
         sum = reduce_in_block<kUncachedThreads>(sum, Sum{});
 
         const float log_sum = kAlgorithm == Algorithm::log_softmax ? logf(sum) : 0.f;
-        for (int64_t pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
+        for (int pack = threadIdx.x; pack < packs; pack += kUncachedThreads) {
             load.template load<kPack>(elements, row, pack * kPack);
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {

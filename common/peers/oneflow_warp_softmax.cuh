@@ -11,7 +11,8 @@
 //   limits     an access is at (row * row_size + col) / pack, rounded down: with an odd row_size and
 //              even columns every other row begins an element early. x and y must be aligned to a
 //              pack; nobody looks. No columns are an error, no rows are none
-//   kernels    one for each number of elements a lane, padded and not: 140 a type and function
+//   kernels    one for each number of elements a lane, padded and not: 140 a type and function, of
+//              which those that no shape reaches are not compiled here
 //   changed    there a lane whose row is beyond the last leaves the loop, while other lanes of its
 //              warp name it in their shuffles; here it stays, repeats a row, and stores nothing
 //   source     the description of OneFlow's softmax.cuh, and the article that presents it
@@ -188,14 +189,22 @@ cudaError_t launch_tile(Load load, Store store, int64_t rows, int64_t cols, cuda
         blocks_for((rows + kRowsOfBlock - 1) / kRowsOfBlock, kBlockThreads, &blocks);
     if (error != cudaSuccess) return error;
     const dim3 threads(kWidth, kGroups);
-    if (cols == kHeld * kWidth) {
-        warp_kernel<kAlgorithm, kPack, kHeld, kWidth, kRows, false>
-            <<<blocks, threads, 0, stream>>>(load, store, rows, cols);
-    } else {
-        warp_kernel<kAlgorithm, kPack, kHeld, kWidth, kRows, true>
-            <<<blocks, threads, 0, stream>>>(load, store, rows, cols);
+    // Only those of OneFlow's 140 kernels that can be reached are compiled: single elements are for
+    // odd columns, of which a whole tile is one column alone; two columns are a tile of their own.
+    constexpr int kCols = kHeld * kWidth;
+    [[maybe_unused]] const auto launch = [&](auto kernel) {
+        kernel<<<blocks, threads, 0, stream>>>(load, store, rows, cols);
+        return cudaPeekAtLastError();
+    };
+    if constexpr (kPack == 2 || kCols == 1) {
+        if (cols == kCols)
+            return launch(warp_kernel<kAlgorithm, kPack, kHeld, kWidth, kRows, false, Load, Store>);
     }
-    return cudaPeekAtLastError();
+    if constexpr (kCols > 2 * kPack) {
+        if (cols < kCols)
+            return launch(warp_kernel<kAlgorithm, kPack, kHeld, kWidth, kRows, true, Load, Store>);
+    }
+    return cudaErrorInvalidValue;
 }
 
 // From the narrowest group with a pack a lane to the whole warp, then pack by pack to 32 elements a

@@ -3,5 +3,3 @@
 
 template cudaError_t oneflow_warp_softmax::softmax(const __nv_bfloat16*, __nv_bfloat16*, int64_t,
                                                    int64_t, cudaStream_t);
-template cudaError_t oneflow_warp_softmax::log_softmax(const __nv_bfloat16*, __nv_bfloat16*,
-                                                       int64_t, int64_t, cudaStream_t);
