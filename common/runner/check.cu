@@ -270,8 +270,8 @@ Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
                        const Result* previous) {
     // Every thread leaves a tally, to be read by the host: no more of them than there is work for.
     constexpr int64_t kElementsPerBlock = 64 * kThreads;
-    const auto blocks = static_cast<unsigned>(std::clamp<int64_t>(
-        std::min(shape.rows, elements(shape) / kElementsPerBlock), 1, 2048));
+    const auto blocks = static_cast<unsigned>(
+        std::clamp<int64_t>(std::min(shape.rows, elements(shape) / kElementsPerBlock), 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
     const Result theirs = previous == nullptr ? Result{} : *previous;
     visit(ours.rules.dtype, [&](auto of) {
