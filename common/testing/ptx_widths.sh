@@ -58,7 +58,7 @@ is_expected() {
     local one
     while read -r one; do
         [[ $(sorted <<<"$1") != $(sorted <<<"$one") ]] || return 0
-    done < <(sed 's/ *| */\n/g' <<<"$2")
+    done <<<"${2// | /$'\n'}"
     return 1
 }
 
