@@ -50,6 +50,10 @@ struct Precision {
     }
 };
 
+// Float's, four times: behind the rounding to 16 bits a kernel may use the fast exponential, which is
+// off by 2 + 1.2 |x| units.
+constexpr double kFastHalfUlp = 0x1p-22;
+
 __host__ __device__ inline Precision precision_of(DType dtype) {
     Precision precision;
     switch (dtype) {
@@ -57,6 +61,7 @@ __host__ __device__ inline Precision precision_of(DType dtype) {
             break;
         case DType::float16:
             precision.narrow = true;
+            precision.half_ulp = kFastHalfUlp;
             precision.fraction_bits = 10;
             precision.subnormal = 0x1p-24;
             precision.smallest_normal = 0x1p-14;
@@ -64,6 +69,7 @@ __host__ __device__ inline Precision precision_of(DType dtype) {
             break;
         case DType::bfloat16:
             precision.narrow = true;
+            precision.half_ulp = kFastHalfUlp;
             precision.fraction_bits = 7;
             precision.subnormal = 0x1p-133;
             precision.overflow = 0x1.ffp127;
@@ -246,14 +252,13 @@ struct Expected {
 // The end of every bound: how far a finite result may lie from value + rest, of which the
 // arithmetic loses `error`.
 //
-// A result never has to be nearer than two steps of the subnormal numbers (in double the reference,
-// which errs there like the result, takes two more). A narrow one is rounded once more: by half a
-// unit in the last place of what the arithmetic gave. That may lie in the next binade, whose unit is
-// twice as large: so a whole unit of the value.
+// A result never has to be nearer than two of the smallest numbers of the arithmetic (in double the
+// reference, which errs there like the result, takes two more). A narrow one is rounded once more, by
+// half a unit in the last place of what the arithmetic gave.
 __host__ __device__ inline Expected finite(double value, double rest, double error,
                                            const Precision& precision) {
-    double bound = error + (precision.reference_ulps > 0 ? 4 : 2) * precision.subnormal;
-    if (precision.narrow) bound += precision.ulp(value);
+    double bound = error + (precision.reference_ulps > 0 ? 4 : 2) * precision.smallest_term;
+    if (precision.narrow) bound += 0.5 * precision.ulp(fabs(value) + bound);
     // Near the largest number, rounding decides between it and infinity.
     if (fabs(value) == INFINITY || fabs(value) - bound >= precision.overflow)
         return {value < 0 ? -INFINITY : INFINITY, 0};

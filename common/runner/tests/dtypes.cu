@@ -21,16 +21,16 @@ namespace {
 
 using namespace runner;
 
-enum class Fault { none, off_by_steps, missing_element, left_over, float_arithmetic };
+enum class Fault { none, off_by_steps, cut_off, missing_element, left_over, float_arithmetic };
 
 // What arithmetic on T is done in.
 template <class T>
 using Arithmetic = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// How many steps of T the faulty kernel is off: 2 where the type has few digits, elsewhere more than
+// How many steps of T the faulty kernel is off: 1 where the type has few digits, elsewhere more than
 // 64 additions excuse.
 template <class T>
-constexpr int kSteps = sizeof(T) == 2 ? 2 : 256;
+constexpr int kSteps = sizeof(T) == 2 ? 1 : 256;
 
 // y moved by so many steps of T, away from 0.
 template <class T>
@@ -69,6 +69,8 @@ __global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Ope
             operation == Operation::softmax ? exp(distance) / sum : distance - log(sum);
         T rounded = static_cast<T>(static_cast<double>(result));
         if (col == faulty_col && fault == Fault::off_by_steps) rounded = moved(rounded, kSteps<T>);
+        const bool up = fabs(to_double(rounded)) > fabs(static_cast<double>(result));
+        if (fault == Fault::cut_off && up) rounded = moved(rounded, -1);
         if (col != faulty_col || fault != Fault::left_over) y[row * cols + col] = rounded;
     }
 }
@@ -188,6 +190,8 @@ TEST_CASE("a wrong kernel is caught in every type") {
             // One element of 33 moves a logarithm by less than the last digit of a narrow type.
             if (!precision_of(dtype).narrow)
                 CHECK(mismatches(Fault::missing_element, Operation::log_sum_exp) > 0);
+            if (precision_of(dtype).narrow && (input == Input::normal || input == Input::uniform))
+                CHECK(mismatches(Fault::cut_off) > 0);
             const bool is_double = dtype == DType::float64;
             CHECK((mismatches(Fault::float_arithmetic) > 0) == is_double);
         }
@@ -234,7 +238,9 @@ TEST_CASE("the reference is good enough for every type") {
             const Report report = check_on_host(x.data(), shape, {y.data(), strict});
             INFO(name_of(input) << ": " << describe(report));
             CHECK(report.good());
-            CHECK(report.worst_share < (dtype_of<T> == DType::float64 ? 0.5 : 0.75));
+            // The one rounding to a narrow type may take all of its bound.
+            const bool narrow = precision_of(dtype_of<T>).narrow;
+            CHECK(report.worst_share <= (narrow ? 1 : dtype_of<T> == DType::float64 ? 0.5 : 0.75));
         });
     }
 }

@@ -222,7 +222,11 @@ TEST_CASE("the reference of a gradient is good enough for every type") {
                 INFO(name_of(operation) << ", " << name_of(input) << ": " << describe(report));
                 CHECK(report.good());
                 CHECK(report.checked == cols);
-                CHECK(report.worst_share < (dtype_of<T> == DType::float64 ? 0.5 : 0.75));
+                // The one rounding to a narrow type may take all of its bound.
+                const bool narrow = precision_of(dtype_of<T>).narrow;
+                CHECK(report.worst_share <= (narrow                          ? 1
+                                             : dtype_of<T> == DType::float64 ? 0.5
+                                                                             : 0.75));
             });
         }
     }
@@ -318,7 +322,7 @@ TEST_CASE(
             const Report report = check_on_host(x.data(), shape, {y.data(), forward});
             INFO(describe(report));
             CHECK(report.good());
-            CHECK(report.worst_share <= 0.5);  // rounded to the nearest, or the one beside it
+            CHECK(report.worst_share <= (precision_of(dtype_of<T>).narrow ? 1 : 0.5));
         }
     });
     const Variant masked = variant_with(Operation::scale_mask_softmax);
