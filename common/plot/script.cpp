@@ -243,20 +243,37 @@ std::string name_of(const Figure& figure, const Bars::Group& group) {
     return group.label + "  " + text_of(value < 100 ? value : std::round(value));
 }
 
+// Below narrow bars a name stands in several lines: broken at its underscores, a quoted "\n" each.
+std::string in_lines(const std::string& quoted_name) {
+    constexpr size_t kLine = 10;
+    std::string text, line;
+    std::istringstream parts(quoted_name);
+    for (std::string part; std::getline(parts, part, '_');) {
+        const bool breaks = !line.empty() && line.size() + 1 + part.size() > kLine;
+        text += line.empty() && text.empty() ? "" : breaks ? "\\n" : "_";
+        line = breaks || line.empty() ? part : line + "_" + part;
+        text += part;
+    }
+    return text;
+}
+
 std::string axes_of_bars(const Figure& figure) {
+    constexpr size_t kFew = 5;
     const Bars& bars = *figure.bars;
+    const bool narrow = !lying(figure) && bars.groups.size() > kFew;
     const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
     std::string names;
     for (size_t i = 0; i < bars.groups.size(); ++i) {
         const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
-        names += (i > 0 ? ", " : "") + quoted(name_of(figure, bars.groups[i])) + " " +
+        const std::string name = quoted(name_of(figure, bars.groups[i]));
+        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : name) + " " +
                  text_of(pitch == 1 ? middle : middle - 0.5);
     }
     const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
     if (!lying(figure)) {
-        return "set xrange [-1:" + last + " - 1]\nset xtics (" + names +
-               ") noenhanced scale 0\nset boxwidth 0.86\nset style fill solid noborder\n" +
-               y_axis(figure, 0);
+        return "set xrange [-1:" + last + " - 1]\nset xtics (" + names + ") noenhanced scale 0" +
+               (narrow ? " font ',14'" : "") +
+               "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_axis(figure, 0);
     }
     return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
            " - 0.4:-0.6]\nset ytics (" + names +

@@ -30,7 +30,7 @@ set label "writes" at screen 0.7666,0.614 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.55 to screen 0.7586,0.578 fc rgb '#777777' fs solid noborder
 set label "reads" at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
 set xrange [-1:32 - 1]
-set xtics ("softmax" 1, "softmax_any_width" 5, "log_softmax" 9, "log_softmax_any_width" 13, "scale_mask_softmax" 17, "causal_softmax" 21, "softmax_backward" 25, "log_softmax_backward" 29) noenhanced scale 0
+set xtics ("softmax" 1, "softmax\nany_width" 5, "log\nsoftmax" 9, "log\nsoftmax\nany_width" 13, "scale\nmask\nsoftmax" 17, "causal\nsoftmax" 21, "softmax\nbackward" 25, "log\nsoftmax\nbackward" 29) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:12.96]
