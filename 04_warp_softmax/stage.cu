@@ -16,13 +16,20 @@ using warp_softmax::ComputeOf;
 using warp_softmax::DirectLoad;
 using warp_softmax::DirectStore;
 
+// launch(x, y) with pointers of the call's type.
+template <class Launch>
+cudaError_t with_pointers(const Call& call, Launch launch) {
+    return runner::visit(call.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        return launch(call.input<T>(), call.output<T>());
+    });
+}
+
 // The front call where rows lie close together; the functors where there are strides.
 template <Algorithm kAlgorithm, class Front>
 cudaError_t forward(const Call& call, Front front) {
-    return runner::visit(call.dtype, [&](auto of) {
-        using T = typename decltype(of)::type;
-        const T* x = call.input<T>();
-        T* y = call.output<T>();
+    return with_pointers(call, [&](auto x, auto y) {
+        using T = std::remove_pointer_t<decltype(y)>;
         if (!call.has_strides()) return front(x, y);
         return warp_softmax::launch<kAlgorithm>(DirectLoad<T>{x, call.x_stride},
                                                 DirectStore<T>{y, call.y_stride}, call.rows,
@@ -92,10 +99,8 @@ runner::Stage describe_04_warp_softmax() {
     any_width.summary = "odd rows too as 16-byte packs, of several rows";
     any_width.takes_strides = false;
     any_width.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return warp_softmax::softmax_any_width(call.input<T>(), call.output<T>(), call.rows,
-                                                   call.cols, call.stream);
+        return with_pointers(call, [&](auto x, auto y) {
+            return warp_softmax::softmax_any_width(x, y, call.rows, call.cols, call.stream);
         });
     };
 
@@ -114,10 +119,8 @@ runner::Stage describe_04_warp_softmax() {
     log_any_width.summary = "the same of log_softmax";
     log_any_width.operation = Operation::log_softmax;
     log_any_width.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            return warp_softmax::log_softmax_any_width(call.input<T>(), call.output<T>(), call.rows,
-                                                       call.cols, call.stream);
+        return with_pointers(call, [&](auto x, auto y) {
+            return warp_softmax::log_softmax_any_width(x, y, call.rows, call.cols, call.stream);
         });
     };
 

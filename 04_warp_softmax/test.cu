@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "common/runner/build_info.hpp"
 #include "common/runner/fuzz.hpp"
@@ -13,21 +12,7 @@
 
 runner::Stage describe_04_warp_softmax();
 
-namespace {
-
 using runner::DeviceBuffer;
-using runner::to_double;
-
-template <class T>
-std::vector<T> random_values(size_t count, unsigned seed) {
-    std::mt19937 random(seed);
-    std::normal_distribution<float> normal(0.f, 3.f);
-    std::vector<T> values;
-    for (size_t i = 0; i < count; ++i) values.push_back(T(normal(random)));
-    return values;
-}
-
-}  // namespace
 
 TEST_CASE("every variant of 04 is what it says, in every type") {
     for (const runner::Variant& variant : describe_04_warp_softmax().variants)
@@ -48,7 +33,8 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
     const int64_t rows = 40;
     for (const int64_t cols : {33, 64, 500}) {
         const auto count = static_cast<size_t>(rows * cols);
-        const DeviceBuffer<float> x(random_values<float>(count, 3));
+        const DeviceBuffer<float> x(
+            testing::named_values<float>(runner::Input::normal, {rows, cols}));
         DeviceBuffer<float> plain(count);
         DeviceBuffer<float> dropped(count);
         REQUIRE(warp_softmax::softmax(x.data(), plain.data(), rows, cols, nullptr) == cudaSuccess);
@@ -86,7 +72,7 @@ TEST_CASE("04 refuses an address that no element has, instead of dividing by zer
 
 TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {
     constexpr int kCols = 40;
-    const DeviceBuffer<float> x(random_values<float>(2 * kCols, 5));
+    const DeviceBuffer<float> x(testing::named_values<float>(runner::Input::normal, {2, kCols}));
     const DeviceBuffer<unsigned char> mask([] {
         std::vector<unsigned char> kept(2 * kCols, 0);
         kept[kCols + 3] = 1;  // of the second row

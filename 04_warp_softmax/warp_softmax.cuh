@@ -207,7 +207,8 @@ __global__ void __launch_bounds__(kBlockThreads)
 
 // ---------------------------------------------------------------- the launch
 
-// One block per rows_per_block rows, up to a thousand waves of the GPU; each then walks over more. (With 32 waves, as in OneFlow, 1048576 x 512 takes 3% longer.)
+// One block per rows_per_block rows, up to a thousand waves of the GPU; each then walks over more.
+// (With 32 waves, as in OneFlow, 1048576 x 512 takes 1% longer on an H200.)
 template <class... Arguments>
 cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows_per_block, int64_t rows,
                         cudaStream_t stream, Arguments... arguments) {

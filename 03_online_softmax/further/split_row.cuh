@@ -264,12 +264,15 @@ inline Split split(int64_t rows, int64_t cols) {
     return cut;
 }
 
-// Bytes of scratch that split_row needs for this shape on the current device: none for clusters.
-inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
-    if (rows <= 0 || cols <= 0) return 0;
-    const Split cut = split(rows, cols);
+// Bytes of scratch for so many rows that are cut so: none for clusters.
+inline size_t workspace_bytes_of(const Split& cut, int64_t rows) {
     if (cut.wait != Wait::grid) return 0;
     return static_cast<size_t>(std::min(rows, cut.rows_at_once) * cut.blocks) * sizeof(Normalizer);
+}
+
+// Bytes of scratch that split_row needs for this shape on the current device.
+inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
+    return rows <= 0 || cols <= 0 ? 0 : workspace_bytes_of(split(rows, cols), rows);
 }
 
 inline cudaError_t launch_cluster_per_row(const float* x, float* y, dim3 grid, int64_t cols,
@@ -333,7 +336,7 @@ inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t col
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     const Split cut = split(rows, cols);
     if (cut.wait == Wait::nobody) return block_per_row(x, y, rows, cols, stream);
-    const size_t needed = split_row_workspace_bytes(rows, cols);
+    const size_t needed = workspace_bytes_of(cut, rows);
     if (workspace_bytes < needed || (needed > 0 && workspace == nullptr)) {
         return cudaErrorInvalidValue;
     }

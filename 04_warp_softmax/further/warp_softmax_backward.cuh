@@ -47,9 +47,7 @@ __global__ void __launch_bounds__(kBlockThreads)
         Compute sum = 0;
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) {
-            const auto gradient = static_cast<Compute>(dy[i]);
-            sum +=
-                kAlgorithm == Algorithm::softmax ? static_cast<Compute>(y[i]) * gradient : gradient;
+            sum += kAlgorithm == Algorithm::softmax ? y[i] * dy[i] : dy[i];
         }
         sum = group_sum<kLanes>(sum);
 #pragma unroll

@@ -75,13 +75,12 @@ __device__ float masked_score(T x, T mask, float scale) {
     return static_cast<float>(x) * scale + (1.f - static_cast<float>(mask)) * -10000.f;
 }
 
-// One row by the whole block.
+// One row by the whole block: each thread has the score of its column.
 template <class T>
-__device__ void v1_row(const T* x, T* y, const T* mask, int length, float scale) {
+__device__ void v1_softmax(float score, T* y, int length) {
     __shared__ float m;
     __shared__ float d;
     const int col = threadIdx.x;
-    const float score = col < length ? masked_score(x[col], mask[col], scale) : -1e20f;
 
     float value[1] = {score};
     reduce_in_block(value, Max{});
@@ -95,6 +94,12 @@ __device__ void v1_row(const T* x, T* y, const T* mask, int length, float scale)
     __syncthreads();
 
     if (col < length) y[col] = static_cast<T>(share / d);
+}
+
+template <class T>
+__device__ void v1_row(const T* x, T* y, const T* mask, int length, float scale) {
+    const int col = threadIdx.x;
+    v1_softmax(col < length ? masked_score(x[col], mask[col], scale) : -1e20f, y, length);
 }
 
 // Grid: batch * heads * length.

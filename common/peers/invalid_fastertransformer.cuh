@@ -17,31 +17,13 @@
 
 namespace invalid_fastertransformer {
 
-using fastertransformer_softmax::Max;
-using fastertransformer_softmax::reduce_in_block;
-using fastertransformer_softmax::Sum;
-
-// One row by the whole block: v1_row() of fastertransformer_softmax.cuh but for the two lines.
+// v1_row() of fastertransformer_softmax.cuh but for the score.
 template <class T>
 __device__ void row_without_input(const T* x, T* y, int length) {
-    __shared__ float m;
-    __shared__ float d;
     const int col = threadIdx.x;
     [[maybe_unused]] const T unused = x[col < length ? col : 0];
     const float score = -1e20f;  // there: x * scale + (1 - mask) * -10000
-
-    float value[1] = {score};
-    reduce_in_block(value, Max{});
-    if (col == 0) m = value[0];
-    __syncthreads();
-
-    const float share = col < length ? __expf(score - m) : 0.f;
-    value[0] = share;
-    reduce_in_block(value, Sum{});
-    if (col == 0) d = value[0] + 1e-6f;
-    __syncthreads();
-
-    if (col < length) y[col] = static_cast<T>(share / d);
+    fastertransformer_softmax::v1_softmax(score, y, length);
 }
 
 template <class T>

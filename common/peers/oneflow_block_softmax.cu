@@ -10,15 +10,6 @@ using kernels::Algorithm;
 using runner::Call;
 using runner::DType;
 
-// launch(x, y) with pointers of the call's type, one of those that these tiers take.
-template <class Launch>
-cudaError_t with_pointers(const Call& call, Launch launch) {
-    if (call.dtype == DType::float16) return launch(call.input<__half>(), call.output<__half>());
-    if (call.dtype == DType::bfloat16)
-        return launch(call.input<__nv_bfloat16>(), call.output<__nv_bfloat16>());
-    return launch(call.input<float>(), call.output<float>());
-}
-
 template <Algorithm kAlgorithm>
 std::string too_narrow(runner::Shape shape, DType) {
     const int64_t most = ::oneflow_warp_softmax::most_cols(kAlgorithm);

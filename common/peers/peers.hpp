@@ -4,9 +4,22 @@
 #include <string>
 #include <vector>
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include "common/runner/stage.hpp"
 
 namespace peers {
+
+// launch(x, y) with pointers of the call's type: of those that peers take, which is all but double.
+template <class Launch>
+cudaError_t with_pointers(const runner::Call& call, Launch launch) {
+    using runner::DType;
+    if (call.dtype == DType::float16) return launch(call.input<__half>(), call.output<__half>());
+    if (call.dtype == DType::bfloat16)
+        return launch(call.input<__nv_bfloat16>(), call.output<__nv_bfloat16>());
+    return launch(call.input<float>(), call.output<float>());
+}
 
 struct Peer {
     runner::Stage stage = {};   // its name and variants; its bounds are nobody's promise

@@ -228,18 +228,8 @@ std::string run_case(const FuzzCase& one) {
 }
 
 ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
-    std::vector<const Stage*> stages;
-    for (const std::string& word : options.stages) stages.push_back(&find_stage(all, word));
-    if (stages.empty()) {
-        for (const Stage& stage : all) stages.push_back(&stage);
-    }
-    const bool known = std::any_of(stages.begin(), stages.end(), [&](const Stage* stage) {
-        return std::any_of(stage->variants.begin(), stage->variants.end(),
-                           [&](const Variant& variant) {
-                               return options.variant.empty() || variant.name == options.variant;
-                           });
-    });
-    if (!known) throw UsageError("no variant is called '" + options.variant + "' there");
+    const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
+    require_variant(stages, options.variant);
 
     // Large enough for every way of sharing work, small enough for thousands of cases: on a GPU one
     // case in 32 may be large.

@@ -716,18 +716,7 @@ private:
 };
 
 void check_options(const std::vector<const Stage*>& stages, const RunOptions& options) {
-    if (!options.variant.empty()) {
-        std::string known;
-        bool found = false;
-        for (const Stage* stage : stages) {
-            for (const Variant& variant : stage->variants) {
-                found = found || variant.name == options.variant;
-                known += " " + variant.name;
-            }
-        }
-        if (!found)
-            throw UsageError("no variant is called '" + options.variant + "'; here are:" + known);
-    }
+    require_variant(stages, options.variant);
     if (!options.input_file.empty() && !options.shapes.empty()) {
         throw UsageError(
             "--shape and an input file exclude each other: the file has its own shape");
@@ -855,6 +844,27 @@ DType parse_dtype(const std::string& text) {
     return *dtype;
 }
 
+std::vector<const Stage*> chosen_stages(const std::vector<Stage>& all,
+                                        const std::vector<std::string>& words) {
+    std::vector<const Stage*> stages;
+    for (const std::string& word : words) stages.push_back(&find_stage(all, word));
+    if (stages.empty()) {
+        for (const Stage& stage : all) stages.push_back(&stage);
+    }
+    return stages;
+}
+
+void require_variant(const std::vector<const Stage*>& stages, const std::string& variant) {
+    std::string known;
+    for (const Stage* stage : stages) {
+        for (const Variant& each : stage->variants) {
+            if (variant.empty() || each.name == variant) return;
+            known += " " + each.name;
+        }
+    }
+    throw UsageError("no variant is called '" + variant + "'; here are:" + known);
+}
+
 void require_taken(const Variant& variant, Shape shape, DType dtype) {
     const std::string obstacle = obstacle_of(variant, shape, dtype);
     if (obstacle.empty()) return;
@@ -863,11 +873,7 @@ void require_taken(const Variant& variant, Shape shape, DType dtype) {
 }
 
 ExitCode run(const std::vector<Stage>& all, RunOptions options) {
-    std::vector<const Stage*> stages;
-    for (const std::string& word : options.stages) stages.push_back(&find_stage(all, word));
-    if (stages.empty()) {
-        for (const Stage& stage : all) stages.push_back(&stage);
-    }
+    const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
     check_options(stages, options);
     std::optional<Array> array;
     if (!options.input_file.empty()) {

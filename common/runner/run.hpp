@@ -41,6 +41,13 @@ ExitCode run(const std::vector<Stage>& all, RunOptions options);
 // UsageError lists them.
 const Stage& find_stage(const std::vector<Stage>& all, std::string word);
 
+// Those that the words mean, in their order; without words all of them.
+std::vector<const Stage*> chosen_stages(const std::vector<Stage>& all,
+                                        const std::vector<std::string>& words);
+
+// UsageError, which lists the variants, where none of the stages' is called so. Empty means any.
+void require_variant(const std::vector<const Stage*>& stages, const std::string& variant);
+
 // "4000x1000" as a shape. UsageError for anything else.
 Shape parse_shape(const std::string& text);
 

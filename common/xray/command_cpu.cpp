@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The verbs in a build for the CPU device.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -31,24 +30,19 @@ struct Chosen {
 std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
     std::vector<Chosen> chosen;
     std::string left_out;
-    bool known = false;
-    const auto choose_in = [&](const runner::Stage& stage) {
-        for (const runner::Variant& variant : stage.variants) {
+    const std::vector<const runner::Stage*> among = runner::chosen_stages(stages, options.stages);
+    runner::require_variant(among, options.variant);
+    for (const runner::Stage* stage : among) {
+        for (const runner::Variant& variant : stage->variants) {
             if (!options.variant.empty() && options.variant != variant.name) continue;
-            known = true;
             const std::string obstacle = runner::obstacle_of(variant, options.shape, options.dtype);
             if (obstacle.empty()) {
-                chosen.push_back({&stage, &variant});
+                chosen.push_back({stage, &variant});
             } else {
-                left_out += "left out: " + stage.name + "/" + variant.name + ": " + obstacle + "\n";
+                left_out +=
+                    "left out: " + stage->name + "/" + variant.name + ": " + obstacle + "\n";
             }
         }
-    };
-    for (const std::string& name : options.stages) choose_in(runner::find_stage(stages, name));
-    if (options.stages.empty()) std::for_each(stages.begin(), stages.end(), choose_in);
-    if (!known) {
-        throw runner::UsageError("--variant " + options.variant +
-                                 ": no such variant; `./stages list` names them");
     }
     if (chosen.empty()) throw runner::UsageError("nothing to count\n" + left_out);
     std::fputs(left_out.c_str(), stderr);

@@ -189,13 +189,7 @@ std::vector<std::string> launch_words(const std::string& stage, const std::strin
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
-    std::vector<const runner::Stage*> chosen;
-    for (const std::string& name : options.stages) {
-        chosen.push_back(&runner::find_stage(stages, name));
-    }
-    if (chosen.empty()) {
-        for (const runner::Stage& stage : stages) chosen.push_back(&stage);
-    }
+    const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     Recording recording = new_recording();
     const auto record_variant = [&](const runner::Stage& stage, const runner::Variant& variant,
                                     runner::DType dtype, runner::Shape shape) {
