@@ -28,16 +28,33 @@ struct ScaleMaskLoad {
                takes_packs<kPack>(mask, row_stride, cols);
     }
 
-    template <int kPack, class Compute>
-    __device__ void load(Compute* to, int64_t row, int64_t col) const {
-        const int64_t at = row * row_stride + col;
-        const auto pack = *reinterpret_cast<const Pack<T, kPack>*>(x + at);
-        const auto kept = *reinterpret_cast<const Pack<bool, kPack>*>(mask + at);
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            to[i] = kept.element[i] ? static_cast<Compute>(pack.element[i]) * scale
-                                    : -static_cast<Compute>(INFINITY);
+    template <int kPack>
+    struct Both {
+        Pack<T, kPack> x;
+        Pack<bool, kPack> mask;
+    };
+    struct Row {
+        const T* x;
+        const bool* mask;
+        ComputeOf<T> scale;
+
+        template <int kPack>
+        __device__ Both<kPack> fetch(int col, bool is_there, T /*padding*/) const {
+            Both<kPack> both{};  // a mask of false
+            if (is_there) {
+                both.x = *reinterpret_cast<const Pack<T, kPack>*>(x + col);
+                both.mask = *reinterpret_cast<const Pack<bool, kPack>*>(mask + col);
+            }
+            return both;
         }
+        template <class Compute, int kPack>
+        __device__ Compute element(const Both<kPack>& pack, int i, int /*col*/) const {
+            return pack.mask.element[i] ? static_cast<Compute>(pack.x.element[i]) * scale
+                                        : -static_cast<Compute>(INFINITY);
+        }
+    };
+    __device__ Row at(int64_t row) const {
+        return {x + row * row_stride, mask + row * row_stride, scale};
     }
 };
 
@@ -57,17 +74,23 @@ struct CausalLoad {
         return takes_packs<kPack>(x, row_stride, cols);
     }
 
-    template <int kPack, class Compute>
-    __device__ void load(Compute* to, int64_t row, int64_t col) const {
-        const int64_t last = row % seq;  // the last column that this row sees
-        Pack<T, kPack> pack{};
-        if (col <= last)
-            pack = *reinterpret_cast<const Pack<T, kPack>*>(x + row * row_stride + col);
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            to[i] = col + i <= last ? static_cast<Compute>(pack.element[i]) * scale
-                                    : -static_cast<Compute>(INFINITY);
+    struct Row {
+        typename DirectLoad<T>::Row x;
+        ComputeOf<T> scale;
+        int seen;  // columns
+
+        template <int kPack>
+        __device__ Pack<T, kPack> fetch(int col, bool is_there, T padding) const {
+            return x.template fetch<kPack>(col, is_there && col < seen, padding);
         }
+        template <class Compute, int kPack>
+        __device__ Compute element(const Pack<T, kPack>& pack, int i, int col) const {
+            return col + i < seen ? static_cast<Compute>(pack.element[i]) * scale
+                                  : -static_cast<Compute>(INFINITY);
+        }
+    };
+    __device__ Row at(int64_t row) const {
+        return {{x + row * row_stride}, scale, static_cast<int>(row % seq) + 1};
     }
 };
 

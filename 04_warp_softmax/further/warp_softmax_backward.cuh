@@ -16,13 +16,12 @@ namespace warp_softmax {
 // As warp_softmax_kernel, with two loads.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class LoadY,
           class LoadDy, class Store>
-__global__ void __launch_bounds__(kBlockThreads)
+__global__ void __launch_bounds__(kBlockThreads<kLanes>)
     warp_softmax_backward_kernel(LoadY load_y, LoadDy load_dy, Store store, int64_t rows,
                                  int64_t cols) {
     using T = typename Store::Element;
     using Compute = ComputeOf<T>;
-    constexpr int kGroups = kBlockThreads / kLanes;
-    constexpr int kHeld = kPacks * kPack;
+    constexpr int kGroups = kBlockThreads<kLanes> / kLanes;
     const int lane = threadIdx.x % kLanes;
     const int group = threadIdx.x / kLanes;
     const int width = static_cast<int>(cols);
@@ -30,34 +29,48 @@ __global__ void __launch_bounds__(kBlockThreads)
     const int64_t step = int64_t{gridDim.x} * kGroups;
     for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
         const int64_t row = first + group;
+        if (kLanes == 32 && row >= rows) return;  // a whole warp may leave
         const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
-        const auto has = [&](int p) { return row < rows && (p < kSurePacks || col_of(p) < width); };
+        const auto has = [&](int p) {
+            return (kLanes == 32 || row < rows) && (p < kSurePacks || col_of(p) < width);
+        };
 
-        Compute y[kHeld];
-        Compute dy[kHeld];
+        const auto y_row = load_y.at(row);
+        const auto dy_row = load_dy.at(row);
+        const T kNothing(0.f);  // adds nothing
+        decltype(y_row.template fetch<kPack>(0, true, kNothing)) y_packs[kPacks];
+        decltype(dy_row.template fetch<kPack>(0, true, kNothing)) dy_packs[kPacks];
 #pragma unroll
         for (int p = 0; p < kPacks; ++p) {
-            if (has(p)) {
-                load_y.template load<kPack>(y + p * kPack, row, col_of(p));
-                load_dy.template load<kPack>(dy + p * kPack, row, col_of(p));
-            } else {  // what adds nothing
-                for (int i = p * kPack; i < (p + 1) * kPack; ++i) y[i] = dy[i] = 0;
-            }
+            y_packs[p] = y_row.template fetch<kPack>(col_of(p), has(p), kNothing);
+            dy_packs[p] = dy_row.template fetch<kPack>(col_of(p), has(p), kNothing);
         }
+        const auto y = [&](int p, int i) {
+            return y_row.template element<Compute>(y_packs[p], i, col_of(p));
+        };
+        const auto dy = [&](int p, int i) {
+            return dy_row.template element<Compute>(dy_packs[p], i, col_of(p));
+        };
+
         Compute sum = 0;
 #pragma unroll
-        for (int i = 0; i < kHeld; ++i) {
-            sum += kAlgorithm == Algorithm::softmax ? y[i] * dy[i] : dy[i];
+        for (int p = 0; p < kPacks; ++p) {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                sum += kAlgorithm == Algorithm::softmax ? y(p, i) * dy(p, i) : dy(p, i);
+            }
         }
         sum = group_sum<kLanes>(sum);
 #pragma unroll
-        for (int i = 0; i < kHeld; ++i) {
-            dy[i] = kAlgorithm == Algorithm::softmax ? (dy[i] - sum) * y[i]
-                                                     : dy[i] - exponential<T>(y[i]) * sum;
-        }
-#pragma unroll
         for (int p = 0; p < kPacks; ++p) {
-            if (has(p)) store.template store<kPack>(dy + p * kPack, row, col_of(p));
+            Compute dx[kPack];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                dx[i] = kAlgorithm == Algorithm::softmax
+                            ? (dy(p, i) - sum) * y(p, i)
+                            : dy(p, i) - lifted_exp<T>(y(p, i)) / kLift<T> * sum;
+            }
+            if (has(p)) store.template store<kPack>(dx, row, col_of(p));
         }
     }
 }
@@ -85,10 +98,10 @@ cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t r
     const auto with_pack = [&](auto pack) {
         return with_tile<pack.value, kMaxHeldBackward<T>>(
             cols, [&](auto lanes, auto sure, auto packs) {
-                return launch_rows(
+                return launch_rows<lanes.value>(
                     warp_softmax_backward_kernel<kAlgorithm, pack.value, lanes.value, sure.value,
                                                  packs.value, LoadY, LoadDy, Store>,
-                    kBlockThreads / lanes.value, rows, stream, load_y, load_dy, store, rows, cols);
+                    rows, stream, load_y, load_dy, store, rows, cols);
             });
     };
     return all_take(kWhole) ? with_pack(kWhole) : with_pack(kElement);
