@@ -129,19 +129,17 @@ std::string today() {
 }
 
 Recording new_recording() {
-    Recording recording;
     cudaDeviceProp properties{};
     runner::check_cuda(cudaGetDeviceProperties(&properties, 0), "asking for the GPU's name");
+    return {properties.name, runner::build_info().nvcc, {}};
+}
+
+Origin origin_of_now() {
     int driver = 0;
     runner::check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
-    recording.gpu = properties.name;
-    recording.nvcc = runner::build_info().nvcc;
-    recording.driver = runner::version_text(driver);
     const std::string version = ncu_version();
-    recording.ncu = version.substr(0, version.find_first_of(" \n"));
-    recording.commit = runner::build_info().commit;
-    recording.date = today();
-    return recording;
+    return {runner::version_text(driver), version.substr(0, version.find_first_of(" \n")),
+            runner::build_info().commit, today()};
 }
 
 }  // namespace
@@ -191,6 +189,7 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     Recording recording = new_recording();
+    const Origin origin = origin_of_now();
     const auto record_variant = [&](const runner::Stage& stage, const runner::Variant& variant,
                                     runner::DType dtype, runner::Shape shape) {
         std::printf("  %-18s %-16s %-8s %7ld x %-7ld ", stage.name.c_str(), variant.name.c_str(),
@@ -205,7 +204,8 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
         for (std::string& word : launch_words(stage.name, variant.name, shape, dtype)) {
             words.push_back(std::move(word));
         }
-        recording.variants.push_back({stage.name, variant.name, dtype, shape, record(words)});
+        recording.variants.push_back(
+            {stage.name, variant.name, dtype, shape, origin, record(words)});
         const RecordedVariant& recorded = recording.variants.back();
         std::printf("%.0f sectors\n",
                     recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));

@@ -36,7 +36,12 @@ RecordedVariant variant_from(const Json& json) {
     const std::string type = json.at("dtype");
     const std::optional<runner::DType> dtype = runner::dtype_named(type);
     if (!dtype) throw std::runtime_error("it has a type called '" + type + "'");
-    RecordedVariant variant{json.at("stage"), json.at("variant"), *dtype, {}, {}};
+    RecordedVariant variant{json.at("stage"),
+                            json.at("variant"),
+                            *dtype,
+                            {},
+                            {json.at("driver"), json.at("ncu"), json.at("commit"), json.at("date")},
+                            {}};
     variant.shape = {json.at("rows"), json.at("cols")};
     for (const Json& kernel : json.at("kernels")) variant.kernels.push_back(kernel_from(kernel));
     return variant;
@@ -45,19 +50,15 @@ RecordedVariant variant_from(const Json& json) {
 Json to_json(const RecordedVariant& variant) {
     Json json = {{"stage", variant.stage},          {"variant", variant.variant},
                  {"dtype", name_of(variant.dtype)}, {"rows", variant.shape.rows},
-                 {"cols", variant.shape.cols},      {"kernels", Json::array()}};
+                 {"cols", variant.shape.cols},      {"driver", variant.origin.driver},
+                 {"ncu", variant.origin.ncu},       {"commit", variant.origin.commit},
+                 {"date", variant.origin.date},     {"kernels", Json::array()}};
     for (const RecordedKernel& kernel : variant.kernels) json["kernels"].push_back(to_json(kernel));
     return json;
 }
 
 Recording recording_from(const Json& json) {
-    Recording recording{json.at("gpu"),
-                        json.at("nvcc"),
-                        json.at("driver"),
-                        json.at("ncu"),
-                        json.at("commit"),
-                        json.at("date"),
-                        {}};
+    Recording recording{json.at("gpu"), json.at("nvcc"), {}};
     for (const Json& variant : json.at("variants")) {
         recording.variants.push_back(variant_from(variant));
     }
@@ -65,10 +66,7 @@ Recording recording_from(const Json& json) {
 }
 
 Json to_json(const Recording& recording) {
-    Json json = {{"gpu", recording.gpu},       {"nvcc", recording.nvcc},
-                 {"driver", recording.driver}, {"ncu", recording.ncu},
-                 {"commit", recording.commit}, {"date", recording.date},
-                 {"variants", Json::array()}};
+    Json json = {{"gpu", recording.gpu}, {"nvcc", recording.nvcc}, {"variants", Json::array()}};
     for (const RecordedVariant& variant : recording.variants) {
         json["variants"].push_back(to_json(variant));
     }

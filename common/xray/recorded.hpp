@@ -24,10 +24,16 @@ struct RecordedKernel {
     std::map<std::string, double> counters;  // by Metric::key
 };
 
+// What a variant was recorded with, and when.
+struct Origin {
+    std::string driver, ncu, commit, date;
+};
+
 struct RecordedVariant {
     std::string stage, variant;
     runner::DType dtype;
     runner::Shape shape;
+    Origin origin;
     std::vector<RecordedKernel> kernels;  // in the order of their launch
 
     // Over all kernels. Throws std::out_of_range where the counter was not recorded.
@@ -37,7 +43,6 @@ struct RecordedVariant {
 // What one GPU and one compiler gave.
 struct Recording {
     std::string gpu, nvcc;  // together the key: a new recording replaces the one with the same two
-    std::string driver, ncu, commit, date;
     std::vector<RecordedVariant> variants;
 
     const RecordedVariant* find(const std::string& stage, const std::string& variant,

@@ -37,16 +37,18 @@ private:
     std::filesystem::path path_;
 };
 
-RecordedVariant variant(const std::string& name, double sectors) {
+RecordedVariant variant(const std::string& name, double sectors,
+                        const std::string& commit = "abc") {
     return {"03_online_softmax",
             name,
             runner::DType::float32,
             {256, 1024},
+            {"13.0", "2025.3.1", commit, "2026-01-01"},
             {{"k", "(1, 1, 1)", "(32, 1, 1)", {{"global_load_sectors", sectors}}}}};
 }
 
 Recording recording(const std::string& nvcc, std::vector<RecordedVariant> variants) {
-    return {"NVIDIA H200", nvcc, "13.0", "2025.3.1", "abc", "2026-01-01", std::move(variants)};
+    return {"NVIDIA H200", nvcc, std::move(variants)};
 }
 
 }  // namespace
@@ -84,7 +86,7 @@ TEST_CASE("recordings are kept by GPU and compiler") {
 
     save_recording(file.path(), recording("12.9", {variant("a", 1), variant("b", 2)}));
     save_recording(file.path(), recording("13.0", {variant("a", 3)}));
-    save_recording(file.path(), recording("12.9", {variant("b", 4)}));  // b anew, a stays
+    save_recording(file.path(), recording("12.9", {variant("b", 4, "def")}));  // b anew, a stays
 
     const std::vector<Recording> read = read_recordings(file.path());
     REQUIRE(read.size() == 2);
@@ -96,6 +98,11 @@ TEST_CASE("recordings are kept by GPU and compiler") {
     CHECK(sectors(0, "a") == 1);
     CHECK(sectors(0, "b") == 4);
     CHECK(sectors(1, "a") == 3);
+    const auto commit = [&](const char* name) {
+        return read[0].find("03_online_softmax", name, {256, 1024})->origin.commit;
+    };
+    CHECK(commit("a") == "abc");
+    CHECK(commit("b") == "def");
     CHECK(read[1].find("03_online_softmax", "b", {256, 1024}) == nullptr);
     CHECK(read[1].find("03_online_softmax", "a", {256, 1025}) == nullptr);
 }
