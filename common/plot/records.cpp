@@ -95,8 +95,8 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
             for (const json& variant : recording.at("variants")) {
                 HardwareCount count;
                 count.gpu = recording.at("gpu");
-                count.commit = words(recording, "commit");
-                count.date = words(recording, "date").substr(0, 10);
+                count.commit = words(variant, "commit");
+                count.date = words(variant, "date").substr(0, 10);
                 count.stage = variant.at("stage");
                 count.variant = variant.at("variant");
                 count.dtype = variant.at("dtype");

@@ -495,8 +495,8 @@ private:
         for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
         std::printf(
             "  GB/s: bytes of the inputs and the result over the median time, caches flushed.\n"
-            "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant before\n"
-            "  that computes the same.\n");
+            "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant\n"
+            "  before that computes the same.\n");
         if (std::isfinite(empty_us)) {
             std::printf(
                 "  A kernel that does nothing takes %s us here: no small shape can be faster.\n",

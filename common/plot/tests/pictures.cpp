@@ -95,9 +95,11 @@ TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRA
                      "loads_per_element": 2.5, "stores_per_element": 1})"));
     folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
         {"stage": "01_first", "variant": "v", "dtype": "float32", "rows": 10, "cols": 100,
-         "kernels": [{"dram_read_bytes": 3000, "dram_write_bytes": 2000},
+         "commit": "abc", "kernels": [{"dram_read_bytes": 3000, "dram_write_bytes": 2000},
                      {"dram_read_bytes": 1000}]}]}]})");
     const RecordFolder read = read_folder(folder.path);
+    REQUIRE(read.counters.size() == 1);
+    CHECK(read.counters[0].commit == "abc");
     const std::vector<Figure> figures = traffic({read}, "01_first", read.counters);
     REQUIRE(figures.size() == 1);
     CHECK(csv_of(figures[0]) ==

@@ -18,7 +18,7 @@ set label "01 naive: bytes moved per element of x" at screen 0.02,0.95 left noen
 set label "counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "bytes per element" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "counted: what threads load and store (float32, 256 x 1024). DRAM: what of it left the caches, by the GPU's own counters" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "DRAM: NVIDIA H200, commit e31be6972230, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "DRAM: NVIDIA H200, commit 85e91fe, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label "as the lesson declares" at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder

@@ -18,15 +18,15 @@ set label "04 warp: every kind of width, 256 MB, float64" at screen 0.02,0.95 le
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit e31be6972230, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.7756,0.759239 to screen 0.8016,0.759239 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.8096,0.759239 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7756,0.707239 to screen 0.8016,0.707239 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.7886,0.707239 point pt 13 ps large_point lc rgb '#009E73'
-set label "softmax" at screen 0.8096,0.707239 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7756,0.655239 to screen 0.8016,0.655239 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.7886,0.655239 point pt 11 ps large_point lc rgb '#E69F00'
-set label "softmax_any_width" at screen 0.8096,0.655239 left noenhanced tc rgb '#222222'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.7756,0.757303 to screen 0.8016,0.757303 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label "copy (roof)" at screen 0.8096,0.757303 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7756,0.705303 to screen 0.8016,0.705303 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.7886,0.705303 point pt 13 ps large_point lc rgb '#009E73'
+set label "softmax" at screen 0.8096,0.705303 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7756,0.653303 to screen 0.8016,0.653303 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.7886,0.653303 point pt 11 ps large_point lc rgb '#E69F00'
+set label "softmax_any_width" at screen 0.8096,0.653303 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [0.833333:1228.8]
 set xtics format '%.0s%c'
@@ -36,7 +36,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7676
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:4620.32]
+set yrange [0:4605.54]
 plot '04_warp_softmax_widths_float64.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
      '04_warp_softmax_widths_float64.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
      '04_warp_softmax_widths_float64.csv' skip 1 using 1:(column(4)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
