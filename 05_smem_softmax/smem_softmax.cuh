@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax, version 1.0
+//
+// A row too long for the registers of a warp lives in the shared memory of a block.
+//   new here   layouts of a row in shared memory, and their bank conflicts; block size by occupancy
+//   traffic    as 04: 1 read + 1 write per element, while the row fits; uncached: 3 reads + 1 write
+//   accepts    what 04 accepts, its functors too, up to what shared memory has room for: on an H200
+//              57,856 floats or 115,712 halves; uncached takes any row
+//   rows       as in 04
+//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), second and third tier: rebuilt, with x
+//              kept in its own type and moved 16 bytes at a time
+#pragma once
+#include <cub/block/block_reduce.cuh>
+
+#include "../04_warp_softmax/warp_softmax.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+namespace smem_softmax {
+
+using warp_softmax::Algorithm;
+using warp_softmax::ComputeOf;
+using warp_softmax::DirectLoad;
+using warp_softmax::DirectStore;
+using warp_softmax::kLift;
+using warp_softmax::Pack;
+
+// ---------------------------------------------------------------- layouts of a row
+
+// Where element i of pack p goes. Packed: in the row's order, so that the same element of neighbouring
+// lanes is kPack places apart. Interleaved: all first elements, then all second ones, so that it is
+// beside it.
+struct PackedOrder {
+    static constexpr int place(int p, int i, int pack, int /*packs*/) { return p * pack + i; }
+};
+struct InterleavedOrder {
+    static constexpr int place(int p, int i, int /*pack*/, int packs) { return i * packs + p; }
+};
+
+// A layout keeps a row between the loops over it, and names the bytes that move at once where widths
+// and addresses allow it. A thread gets only what it has put itself. `kept` is the row's memory.
+
+// Element by element, as OneFlow does with packs of two.
+template <class Order>
+struct ByElement {
+    static constexpr bool kKeeps = true;
+    static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
+
+    template <class T, int kPack>
+    __device__ static void put(const Pack<T, kPack>& from, unsigned char* kept, int p, int packs) {
+        T* const row = reinterpret_cast<T*>(kept);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) row[Order::place(p, i, kPack, packs)] = from.element[i];
+    }
+    template <class T, int kPack>
+    __device__ static void get(Pack<T, kPack>& to, const unsigned char* kept, int p, int packs) {
+        const T* const row = reinterpret_cast<const T*>(kept);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) to.element[i] = row[Order::place(p, i, kPack, packs)];
+    }
+};
+using Packed = ByElement<PackedOrder>;
+using Interleaved = ByElement<InterleavedOrder>;
+
+// A pack as one access of 16 bytes. The cast says what nvcc could not prove: that it is aligned.
+struct Whole {
+    static constexpr bool kKeeps = true;
+    static constexpr int pack_of(size_t element_bytes) {
+        return static_cast<int>(16 / element_bytes);
+    }
+    template <class Fetched>
+    __device__ static void put(const Fetched& from, unsigned char* kept, int p, int /*packs*/) {
+        reinterpret_cast<Fetched*>(kept)[p] = from;
+    }
+    template <class Fetched>
+    __device__ static void get(Fetched& to, const unsigned char* kept, int p, int /*packs*/) {
+        to = reinterpret_cast<const Fetched*>(kept)[p];
+    }
+};
+
+// Nothing is kept: each loop fetches the row again, from the L2 with luck.
+struct Uncached {
+    static constexpr bool kKeeps = false;
+    static constexpr int pack_of(size_t element_bytes) { return Whole::pack_of(element_bytes); }
+};
+
+// What a load fetches at once: a Pack, or whatever its element() wants to see.
+template <class Load, int kPack>
+using FetchedBy =
+    decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, typename Load::Element{}));
+
+// ---------------------------------------------------------------- the kernel
+
+// All threads of a row get the reduction of what they bring. Of a block, none comes back before all
+// have called.
+template <int kThreads, class Compute, class Merge>
+__device__ Compute reduce_in_row(Compute value, Merge merge) {
+    if constexpr (kThreads == 32) {
+#pragma unroll
+        for (int step = 16; step > 0; step /= 2) {
+            value = merge(value, __shfl_xor_sync(~0u, value, step));
+        }
+        return value;
+    } else {
+        using BlockReduce = cub::BlockReduce<Compute, kThreads>;
+        __shared__ typename BlockReduce::TempStorage scratch;
+        __shared__ Compute of_all;
+        value = BlockReduce(scratch).Reduce(value, merge);
+        if (threadIdx.x == 0) of_all = value;  // the only thread that has it
+        __syncthreads();
+        return of_all;
+    }
+}
+
+// kThreads threads per row, kRows rows per block: threadIdx.y is the row in the block.
+template <Algorithm kAlgorithm, class Layout, int kPack, int kThreads, int kRows, class Load,
+          class Store>
+__global__ void __launch_bounds__(kThreads* kRows)
+    rows_kernel(Load load, Store store, int64_t rows, int64_t cols) {
+    static_assert(kRows == 1 || kThreads == 32, "rows that share a block must not share barriers");
+    using T = typename Store::Element;
+    using Compute = ComputeOf<typename Load::Element>;
+    using Fetched = FetchedBy<Load, kPack>;
+    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
+    const int packs = static_cast<int>(cols / kPack);
+    const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
+    unsigned char* const kept = shared_bytes + row_in_block * cols * (sizeof(Fetched) / kPack);
+
+    const int64_t step = int64_t{gridDim.x} * kRows;
+    for (int64_t row = int64_t{blockIdx.x} * kRows + row_in_block; row < rows; row += step) {
+        const auto x_row = load.at(row);
+        const auto fetch = [&](int p) {
+            return x_row.template fetch<kPack>(p * kPack, true, kNothing);
+        };
+        const auto fetch_again = [&](int p) {
+            if constexpr (!Layout::kKeeps) return fetch(p);
+            Fetched fetched;
+            if constexpr (Layout::kKeeps) Layout::get(fetched, kept, p, packs);
+            return fetched;
+        };
+        const auto element = [&](const Fetched& fetched, int i, int p) {
+            return x_row.template element<Compute>(fetched, i, p * kPack);
+        };
+
+        Compute max = kNothing;
+        for (int p = threadIdx.x; p < packs; p += kThreads) {
+            const Fetched fetched = fetch(p);
+            if constexpr (Layout::kKeeps) Layout::put(fetched, kept, p, packs);
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
+        }
+        max = reduce_in_row<kThreads>(max, [](Compute a, Compute b) { return fmax(a, b); });
+        if (Load::kMasks && max == kNothing) max = 0;  // as in 04
+
+        Compute sum = 0;
+        for (int p = threadIdx.x; p < packs; p += kThreads) {
+            const Fetched fetched = fetch_again(p);
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                sum += warp_softmax::lifted_exp<T>(element(fetched, i, p) - max);
+            }
+        }
+        sum = reduce_in_row<kThreads>(sum, [](Compute a, Compute b) { return a + b; });
+
+        const bool empty = Load::kMasks && sum == 0;
+        const Compute scale = empty ? 0 : 1 / sum;
+        const Compute log_sum = empty ? 0 : std::log(sum / kLift<T>);
+        for (int p = threadIdx.x; p < packs; p += kThreads) {
+            const Fetched fetched = fetch_again(p);
+            Compute result[kPack];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const Compute difference = element(fetched, i, p) - max;
+                result[i] = kAlgorithm == Algorithm::softmax
+                                ? warp_softmax::lifted_exp<T>(difference) * scale
+                                : difference - log_sum;
+            }
+            store.template store<kPack>(result, row, p * kPack);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- the launch
+
+// Bytes that the rows of a block may take of the current device's shared memory: all but 1 KB, for the
+// reductions. 0 without a device.
+inline int64_t room_for_rows() {
+    int device = 0;
+    int most = 0;
+    const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                              device) == cudaSuccess;
+    return known ? most - 1024 : 0;
+}
+
+// With the largest block of kThreads... threads a row, smallest first, of which a multiprocessor holds
+// as many as of the smallest: while one block waits at a barrier the others go on, so there should be
+// many; threads beyond that come for free, as far as there are packs for them. Up to 32 times as many
+// blocks as the GPU holds, as OneFlow has; then each walks over more rows.
+template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, int... kThreads, class Load,
+          class Store>
+cudaError_t launch_blocks(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
+    constexpr int64_t kWaves = 32;
+    constexpr int64_t kUnasked = 48 * 1024;  // more shared memory must be asked for
+    constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
+    const int64_t room = room_for_rows();
+    const int64_t shared = kRows * cols * kBytes;
+    if (shared > room) return cudaErrorInvalidValue;
+
+    struct Candidate {
+        void (*kernel)(Load, Store, int64_t, int64_t);
+        int threads;
+        int resident;  // blocks on a multiprocessor
+    };
+    Candidate candidates[] = {
+        {rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>, kThreads, 0}...};
+    Candidate chosen = candidates[0];
+    cudaError_t error = cudaSuccess;
+    for (Candidate& each : candidates) {
+        if (each.threads > chosen.threads && each.threads > cols / kPack) break;
+        if (shared > kUnasked) {  // all there is: another host thread may launch another shape
+            error = cudaFuncSetAttribute(each.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(room));
+            if (error != cudaSuccess) return error;
+        }
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &each.resident, each.kernel, each.threads * kRows, static_cast<size_t>(shared));
+        if (error != cudaSuccess) return error;
+        if (each.resident >= candidates[0].resident) chosen = each;
+    }
+
+    int device = 0;
+    int multiprocessors = 0;
+    error = cudaGetDevice(&device);
+    if (error != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return error;
+    const int64_t most = std::max<int64_t>(1, kWaves * multiprocessors * chosen.resident);
+    const auto blocks = static_cast<unsigned>(std::min((rows + kRows - 1) / kRows, most));
+    chosen.kernel<<<blocks, dim3(chosen.threads, kRows), static_cast<size_t>(shared), stream>>>(
+        load, store, rows, cols);
+    return cudaGetLastError();
+}
+
+// Columns and the threads of a block stay within 32 bits.
+constexpr int64_t kMaxCols = (int64_t{1} << 31) - 1025;
+
+// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in
+// 04. kRows: 1, a block per row; or more, a warp per row and so many in a block. Asynchronous on
+// stream. cudaErrorInvalidValue for a negative size, rows that do not fit into a block's shared memory
+// (Uncached takes up to 2^31 - 1025 columns), and an address that no T has.
+template <Algorithm kAlgorithm, class Layout = Whole, int kRows = 1, class Load, class Store>
+cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
+    constexpr int kPack =
+        Layout::pack_of(std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
+    if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    if (!load.template takes<1>(cols) || !store.template takes<1>(cols)) {
+        return cudaErrorInvalidValue;
+    }
+    const auto with_pack = [&](auto pack) {
+        constexpr int kThis = decltype(pack)::value;
+        if constexpr (kRows > 1) {
+            return launch_blocks<kAlgorithm, Layout, kThis, kRows, 32>(load, store, rows, cols,
+                                                                       stream);
+        } else if constexpr (Layout::kKeeps) {
+            return launch_blocks<kAlgorithm, Layout, kThis, 1, 128, 256, 512, 1024>(
+                load, store, rows, cols, stream);
+        } else {  // few large blocks: the fewer rows under way, the more of them is still in the L2
+            return launch_blocks<kAlgorithm, Layout, kThis, 1, 1024>(load, store, rows, cols,
+                                                                     stream);
+        }
+    };
+    return load.template takes<kPack>(cols) && store.template takes<kPack>(cols)
+               ? with_pack(std::integral_constant<int, kPack>{})
+               : with_pack(std::integral_constant<int, 1>{});
+}
+
+// Softmax of each row of x into y (rows x cols, device memory, y may be x). Asynchronous on stream.
+// cudaErrorInvalidValue for a null pointer, and as launch.
+template <class Layout = Whole, int kRows = 1, class T>
+cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
+    return launch<Algorithm::softmax, Layout, kRows>(DirectLoad<T>{x, cols},
+                                                     DirectStore<T>{y, cols}, rows, cols, stream);
+}
+
+// log(softmax(x)) of each row.
+template <class Layout = Whole, class T>
+cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
+    return launch<Algorithm::log_softmax, Layout>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols},
+                                                  rows, cols, stream);
+}
+
+}  // namespace smem_softmax

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures stage 05, against stage 04.
+#include "smem_softmax.cuh"
+
+#include "../04_warp_softmax/warp_softmax.cuh"
+#include "common/runner/stage.hpp"
+
+namespace {
+
+using runner::Call;
+using runner::DType;
+using runner::Shape;
+using smem_softmax::Algorithm;
+using smem_softmax::DirectLoad;
+using smem_softmax::DirectStore;
+
+// The front call where rows lie close together; the functors where there are strides.
+template <Algorithm kAlgorithm, class Layout, int kRows = 1>
+cudaError_t forward(const Call& call) {
+    return runner::visit(call.dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        const T* x = call.input<T>();
+        T* y = call.output<T>();
+        if (call.has_strides()) {
+            return smem_softmax::launch<kAlgorithm, Layout, kRows>(
+                DirectLoad<T>{x, call.x_stride}, DirectStore<T>{y, call.y_stride}, call.rows,
+                call.cols, call.stream);
+        }
+        if constexpr (kAlgorithm == Algorithm::log_softmax) {
+            return smem_softmax::log_softmax<Layout>(x, y, call.rows, call.cols, call.stream);
+        } else {
+            return smem_softmax::softmax<Layout, kRows>(x, y, call.rows, call.cols, call.stream);
+        }
+    });
+}
+
+// What shared memory has no room for: kRows rows of a block.
+template <int kRows>
+std::string does_not_fit(Shape shape, DType dtype) {
+    const int64_t most =
+        smem_softmax::room_for_rows() / kRows / static_cast<int64_t>(runner::size_of(dtype));
+    return shape.cols > most ? "more than " + std::to_string(most) + " columns" : "";
+}
+
+// A thread adds up whole packs of up to kPack elements, and of wide rows one pack after the other.
+template <int kThreads, int kPack>
+int64_t threads_per_row(Shape shape, DType) {
+    return std::clamp<int64_t>(shape.cols / kPack, 1, kThreads);
+}
+
+template <class Layout>
+runner::Variant four_rows(const std::string& name, const std::string& summary) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    variant.takes_strides = true;
+    variant.obstacle = does_not_fit<4>;
+    variant.launch = forward<Algorithm::softmax, Layout, 4>;
+    variant.threads_per_row = threads_per_row<32, 2>;
+    return variant;
+}
+
+template <class Layout>
+runner::Variant block_per_row(const std::string& name, const std::string& summary) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    variant.takes_strides = true;
+    variant.obstacle = does_not_fit<1>;
+    variant.launch = forward<Algorithm::softmax, Layout>;
+    variant.threads_per_row = threads_per_row<128, 8>;
+    return variant;
+}
+
+}  // namespace
+
+runner::Stage describe_05_smem_softmax() {
+    runner::Variant baseline;
+    baseline.name = "04_warp_softmax/softmax";
+    baseline.traffic = {1, 1};
+    baseline.dtypes = runner::all_dtypes();
+    baseline.obstacle = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) -> std::string {
+            constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type>;
+            return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
+        });
+    };
+    baseline.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return warp_softmax::softmax(call.input<T>(), call.output<T>(), call.rows, call.cols,
+                                         call.stream);
+        });
+    };
+    baseline.threads_per_row = [](Shape shape, DType) {
+        return std::clamp<int64_t>(shape.cols / 17, 1, 32);
+    };
+
+    const runner::Variant four_rows_packed = four_rows<smem_softmax::Packed>(
+        "four_rows_packed", "four rows a block, in their order: conflicts");
+    const runner::Variant four_rows_interleaved = four_rows<smem_softmax::Interleaved>(
+        "four_rows_interleaved", "four rows a block, packs split up: none");
+
+    // Of one row, nvcc knows where it lies.
+    runner::Variant packed =
+        block_per_row<smem_softmax::Packed>("packed", "a row a block: nvcc fuses what conflicts");
+    packed.shared_accesses_fuse = true;
+    const runner::Variant interleaved =
+        block_per_row<smem_softmax::Interleaved>("interleaved", "OneFlow's way round the conflict");
+    const runner::Variant softmax =
+        block_per_row<smem_softmax::Whole>("softmax", "16 bytes at a time, in and out");
+
+    runner::Variant log_softmax =
+        block_per_row<smem_softmax::Whole>("log_softmax", "log(softmax(x)), from the same row");
+    log_softmax.operation = runner::Operation::log_softmax;
+    log_softmax.launch = forward<Algorithm::log_softmax, smem_softmax::Whole>;
+
+    runner::Variant uncached =
+        block_per_row<smem_softmax::Uncached>("uncached", "any width: x is read three times");
+    uncached.traffic = {3, 1};
+    uncached.obstacle = {};
+    uncached.threads_per_row = threads_per_row<1024, 8>;
+
+    runner::Stage stage;
+    stage.name = "05_smem_softmax";
+    stage.title = "a row lives in shared memory";
+    stage.header = "05_smem_softmax/smem_softmax.cuh";
+    stage.variants = {four_rows_packed, four_rows_interleaved, packed,  interleaved,
+                      softmax,          log_softmax,           uncached};
+    stage.baseline = baseline;
+    return stage;
+}
