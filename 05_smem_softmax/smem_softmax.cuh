@@ -28,47 +28,42 @@ using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- layouts of a row
 
-// Where element i of pack p goes. Packed: in the row's order, so that the same element of neighbouring
-// lanes is kPack places apart. Interleaved: all first elements, then all second ones, so that it is
-// beside it.
-struct PackedOrder {
-    static constexpr int place(int p, int i, int pack, int /*packs*/) { return p * pack + i; }
-};
-struct InterleavedOrder {
-    static constexpr int place(int p, int i, int /*pack*/, int packs) { return i * packs + p; }
-};
+// A layout keeps a row between the loops over it: put() leaves pack p of `packs` in the row's piece of
+// shared memory, get() brings it back to the same thread. pack_of: elements that move at once where
+// widths and addresses allow it.
 
-// A layout keeps a row between the loops over it, and names the bytes that move at once where widths
-// and addresses allow it. A thread gets only what it has put itself. `kept` is the row's memory.
-
-// Element by element, as OneFlow does with packs of two.
-template <class Order>
+// Element by element, packs of two, as in OneFlow. Packed: in the row's order, so that of neighbouring
+// lanes element i is two places apart. Interleaved: all elements 0, then all elements 1, side by side.
+template <bool kInterleaved>
 struct ByElement {
     static constexpr bool kKeeps = true;
     static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
 
+    template <int kPack>
+    __device__ static int place(int p, int i, int packs) {
+        return kInterleaved ? i * packs + p : p * kPack + i;
+    }
     template <class T, int kPack>
     __device__ static void put(const Pack<T, kPack>& from, unsigned char* kept, int p, int packs) {
         T* const row = reinterpret_cast<T*>(kept);
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) row[Order::place(p, i, kPack, packs)] = from.element[i];
+        for (int i = 0; i < kPack; ++i) row[place<kPack>(p, i, packs)] = from.element[i];
     }
     template <class T, int kPack>
     __device__ static void get(Pack<T, kPack>& to, const unsigned char* kept, int p, int packs) {
         const T* const row = reinterpret_cast<const T*>(kept);
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) to.element[i] = row[Order::place(p, i, kPack, packs)];
+        for (int i = 0; i < kPack; ++i) to.element[i] = row[place<kPack>(p, i, packs)];
     }
 };
-using Packed = ByElement<PackedOrder>;
-using Interleaved = ByElement<InterleavedOrder>;
+using Packed = ByElement<false>;
+using Interleaved = ByElement<true>;
 
-// A pack as one access of 16 bytes. The cast says what nvcc could not prove: that it is aligned.
+// 16 bytes as one access. The cast says what nvcc cannot always prove: that they are aligned.
 struct Whole {
     static constexpr bool kKeeps = true;
-    static constexpr int pack_of(size_t element_bytes) {
-        return static_cast<int>(16 / element_bytes);
-    }
+    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
+
     template <class Fetched>
     __device__ static void put(const Fetched& from, unsigned char* kept, int p, int /*packs*/) {
         reinterpret_cast<Fetched*>(kept)[p] = from;
@@ -82,18 +77,17 @@ struct Whole {
 // Nothing is kept: each loop fetches the row again, from the L2 with luck.
 struct Uncached {
     static constexpr bool kKeeps = false;
-    static constexpr int pack_of(size_t element_bytes) { return Whole::pack_of(element_bytes); }
+    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
 };
+
+// ---------------------------------------------------------------- the kernel
 
 // What a load fetches at once: a Pack, or whatever its element() wants to see.
 template <class Load, int kPack>
 using FetchedBy =
     decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, typename Load::Element{}));
 
-// ---------------------------------------------------------------- the kernel
-
-// All threads of a row get the reduction of what they bring. Of a block, none comes back before all
-// have called.
+// All threads of a row, a warp or a block, get the reduction of what they bring.
 template <int kThreads, class Compute, class Merge>
 __device__ Compute reduce_in_row(Compute value, Merge merge) {
     if constexpr (kThreads == 32) {
@@ -176,37 +170,40 @@ __global__ void __launch_bounds__(kThreads* kRows)
                                 ? warp_softmax::lifted_exp<T>(difference) * scale
                                 : difference - log_sum;
             }
-            store.template store<kPack>(result, row, p * kPack);
+            // 64 bits: of a column in 32, nvcc (13.0) stores the elements one by one.
+            store.template store<kPack>(result, row, int64_t{p} * kPack);
         }
     }
 }
 
 // ---------------------------------------------------------------- the launch
 
-// Bytes that the rows of a block may take of the current device's shared memory: all but 1 KB, for the
-// reductions. 0 without a device.
-inline int64_t room_for_rows() {
+inline int64_t device_attribute(cudaDeviceAttr attribute) {
     int device = 0;
-    int most = 0;
-    const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                       cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                              device) == cudaSuccess;
-    return known ? most - 1024 : 0;
+    int value = 0;
+    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
+    return value;
 }
 
-// With the largest block of kThreads... threads a row, smallest first, of which a multiprocessor holds
-// as many as of the smallest: while one block waits at a barrier the others go on, so there should be
-// many; threads beyond that come for free, as far as there are packs for them. Up to 32 times as many
+// Bytes of shared memory that the rows of one block may take on the current device: all that there is
+// but 1 KB, for the reductions.
+inline int64_t room_for_rows() {
+    return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
+}
+
+// With the largest block, of kThreads... threads a row, of which a multiprocessor holds as many as of
+// the first and smallest. While a block waits at a barrier the others go on, so there should be many;
+// more threads in each then come for free, as far as there are packs for them. Up to 32 times as many
 // blocks as the GPU holds, as OneFlow has; then each walks over more rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, int... kThreads, class Load,
           class Store>
 cudaError_t launch_blocks(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int64_t kWaves = 32;
-    constexpr int64_t kUnasked = 48 * 1024;  // more shared memory must be asked for
+    constexpr size_t kUnasked = 48 * 1024;  // more shared memory must be asked for
     constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
     const int64_t room = room_for_rows();
-    const int64_t shared = kRows * cols * kBytes;
-    if (shared > room) return cudaErrorInvalidValue;
+    if (kRows * cols * kBytes > room) return cudaErrorInvalidValue;
+    const auto shared = static_cast<size_t>(kRows * cols * kBytes);
 
     struct Candidate {
         void (*kernel)(Load, Store, int64_t, int64_t);
@@ -216,42 +213,36 @@ cudaError_t launch_blocks(Load load, Store store, int64_t rows, int64_t cols, cu
     Candidate candidates[] = {
         {rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>, kThreads, 0}...};
     Candidate chosen = candidates[0];
-    cudaError_t error = cudaSuccess;
     for (Candidate& each : candidates) {
         if (each.threads > chosen.threads && each.threads > cols / kPack) break;
-        if (shared > kUnasked) {  // all there is: another host thread may launch another shape
+        cudaError_t error = cudaSuccess;
+        if (shared > kUnasked) {  // for all the room: other host threads may have other rows
             error = cudaFuncSetAttribute(each.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(room));
-            if (error != cudaSuccess) return error;
         }
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each.resident, each.kernel, each.threads * kRows, static_cast<size_t>(shared));
+        if (error == cudaSuccess) {
+            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each.resident, each.kernel,
+                                                                  each.threads * kRows, shared);
+        }
         if (error != cudaSuccess) return error;
-        if (each.resident >= candidates[0].resident) chosen = each;
+        if (each.resident == candidates[0].resident) chosen = each;
     }
-
-    int device = 0;
-    int multiprocessors = 0;
-    error = cudaGetDevice(&device);
-    if (error != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess) return error;
-    const int64_t most = std::max<int64_t>(1, kWaves * multiprocessors * chosen.resident);
-    const auto blocks = static_cast<unsigned>(std::min((rows + kRows - 1) / kRows, most));
-    chosen.kernel<<<blocks, dim3(chosen.threads, kRows), static_cast<size_t>(shared), stream>>>(
-        load, store, rows, cols);
+    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * chosen.resident;
+    const int64_t blocks =
+        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave));
+    const dim3 block(static_cast<unsigned>(chosen.threads), kRows);
+    const auto kernel = chosen.kernel;
+    kernel<<<static_cast<unsigned>(blocks), block, shared, stream>>>(load, store, rows, cols);
     return cudaGetLastError();
 }
 
-// Columns and the threads of a block stay within 32 bits.
-constexpr int64_t kMaxCols = (int64_t{1} << 31) - 1025;
-
 // Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in
-// 04. kRows: 1, a block per row; or more, a warp per row and so many in a block. Asynchronous on
-// stream. cudaErrorInvalidValue for a negative size, rows that do not fit into a block's shared memory
-// (Uncached takes up to 2^31 - 1025 columns), and an address that no T has.
+// 04. kRows: 1, a block per row, or more, a warp per row and so many in a block. Asynchronous on
+// stream. cudaErrorInvalidValue for a negative size, rows that do not fit (Uncached takes up to 2^31 -
+// 1025 columns), and an address that no T has.
 template <Algorithm kAlgorithm, class Layout = Whole, int kRows = 1, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
+    constexpr int64_t kMaxCols = (int64_t{1} << 31) - 1025;  // and a block's threads in 32 bits
     constexpr int kPack =
         Layout::pack_of(std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
     if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
@@ -260,16 +251,15 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
         return cudaErrorInvalidValue;
     }
     const auto with_pack = [&](auto pack) {
-        constexpr int kThis = decltype(pack)::value;
+        constexpr int kOf = decltype(pack)::value;
         if constexpr (kRows > 1) {
-            return launch_blocks<kAlgorithm, Layout, kThis, kRows, 32>(load, store, rows, cols,
-                                                                       stream);
-        } else if constexpr (Layout::kKeeps) {
-            return launch_blocks<kAlgorithm, Layout, kThis, 1, 128, 256, 512, 1024>(
-                load, store, rows, cols, stream);
-        } else {  // few large blocks: the fewer rows under way, the more of them is still in the L2
-            return launch_blocks<kAlgorithm, Layout, kThis, 1, 1024>(load, store, rows, cols,
+            return launch_blocks<kAlgorithm, Layout, kOf, kRows, 32>(load, store, rows, cols,
                                                                      stream);
+        } else if constexpr (Layout::kKeeps) {
+            return launch_blocks<kAlgorithm, Layout, kOf, 1, 128, 256, 512, 1024>(load, store, rows,
+                                                                                  cols, stream);
+        } else {  // few large blocks: the fewer rows at a time, the more of them the L2 still has
+            return launch_blocks<kAlgorithm, Layout, kOf, 1, 1024>(load, store, rows, cols, stream);
         }
     };
     return load.template takes<kPack>(cols) && store.template takes<kPack>(cols)

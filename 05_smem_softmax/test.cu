@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+
+#include "../04_warp_softmax/further/masked_loads.cuh"
+#include "common/runner/build_info.hpp"
+#include "common/runner/fuzz.hpp"
+#include "common/runner/probe.hpp"
+#include "common/testing/softmax_properties.hpp"
+#include "smem_softmax.cuh"
+
+runner::Stage describe_05_smem_softmax();
+
+using runner::DeviceBuffer;
+
+namespace {
+
+// Conflicts of banks in one launch, as written; nothing where nobody counts.
+template <class T>
+std::optional<int64_t> conflicts(const std::string& name, runner::Shape shape) {
+    const DeviceBuffer<T> x(testing::named_values<T>(runner::Input::normal, shape));
+    DeviceBuffer<T> y(testing::size_of(shape));
+    for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
+        if (variant.name != name) continue;
+        runner::probe().start();
+        testing::launch(variant, x.data(), y.data(), shape);
+        const std::optional<runner::Counts> counts = runner::probe().stop();
+        return counts ? std::optional(counts->shared_bank_conflicts) : std::nullopt;
+    }
+    throw std::runtime_error("no variant " + name);
+}
+
+}  // namespace
+
+TEST_CASE("every variant of 05 is what it says, in every type") {
+    for (const runner::Variant& variant : describe_05_smem_softmax().variants)
+        testing::holds_every_property(variant);
+}
+
+TEST_CASE("packs of two floats, element by element in their order, take two wavefronts each") {
+    const runner::Shape shape{8, 1024};
+    if (!conflicts<float>("softmax", shape)) return;  // on a GPU Nsight Compute counts them
+    // One put and two gets of each element, in requests of 32.
+    const int64_t requests = 3 * runner::elements(shape) / 32;
+    CHECK(conflicts<float>("four_rows_packed", shape) == requests);
+    CHECK(conflicts<float>("packed", shape) == requests);
+    CHECK(conflicts<float>("four_rows_interleaved", shape) == 0);
+    CHECK(conflicts<float>("interleaved", shape) == 0);
+    CHECK(conflicts<float>("softmax", shape) == 0);
+    CHECK(conflicts<float>("uncached", shape) == 0);
+    CHECK(conflicts<__half>("packed", shape) == 0);  // two halves are one word of one bank
+}
+
+TEST_CASE("05 takes rows up to what shared memory holds, and refuses longer ones") {
+    const auto refuses_one_more = [](auto zero) {
+        using T = decltype(zero);
+        const int64_t most = smem_softmax::room_for_rows() / static_cast<int64_t>(sizeof(T));
+        const runner::Variant softmax = describe_05_smem_softmax().variants[4];
+        REQUIRE(softmax.name == "softmax");
+        for (const int64_t cols : {most - 1, most}) {
+            const std::vector<T> values =
+                testing::named_values<T>(runner::Input::normal, {1, cols});
+            testing::expect_good(softmax, values, testing::result_of(softmax, values, {1, cols}),
+                                 {1, cols});
+        }
+        const DeviceBuffer<T> x(static_cast<size_t>(most + 1));
+        DeviceBuffer<T> y(static_cast<size_t>(most + 1));
+        y.poison();
+        CHECK(smem_softmax::softmax(x.data(), y.data(), 1, most + 1, nullptr) ==
+              cudaErrorInvalidValue);
+        CHECK(smem_softmax::log_softmax(x.data(), y.data(), 1, most + 1, nullptr) ==
+              cudaErrorInvalidValue);
+        CHECK(smem_softmax::softmax<smem_softmax::Packed, 4>(x.data(), y.data(), 4, most / 4 + 1,
+                                                             nullptr) == cudaErrorInvalidValue);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        CHECK(cudaGetLastError() == cudaSuccess);
+        for (const T untouched : y.download()) CHECK(std::isnan(runner::to_double(untouched)));
+    };
+    refuses_one_more(0.f);
+    refuses_one_more(__half(0.f));
+}
+
+TEST_CASE("05 refuses more columns than 32 bits number, and an address that no element has") {
+    DeviceBuffer<float> y(64);
+    CHECK(smem_softmax::softmax<smem_softmax::Uncached>(y.data(), y.data(), 1, int64_t{1} << 31,
+                                                        nullptr) == cudaErrorInvalidValue);
+    const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(y.data()) + 1);
+    CHECK(smem_softmax::softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+// A mask is kept with x, and a row that it leaves empty is zeros (log: -inf).
+template <class Layout>
+void masks_long_rows() {
+    constexpr int64_t kRows = 3;
+    constexpr int64_t kCols = 5000;
+    const DeviceBuffer<float> x(
+        testing::named_values<float>(runner::Input::normal, {kRows, kCols}));
+    std::vector<unsigned char> kept(kRows * kCols, 0);
+    for (int64_t col = 0; col < kCols; col += 3) kept[static_cast<size_t>(col)] = 1;
+    kept[2 * kCols + 4321] = 1;
+    const DeviceBuffer<unsigned char> mask(kept);
+    DeviceBuffer<float> y(kRows * kCols);
+    DeviceBuffer<float> log_y(kRows * kCols);
+    const warp_softmax::ScaleMaskLoad<float> load{
+        x.data(), reinterpret_cast<const bool*>(mask.data()), 0.5f, kCols};
+    using smem_softmax::Algorithm;
+    using smem_softmax::DirectStore;
+    REQUIRE(smem_softmax::launch<Algorithm::softmax, Layout>(
+                load, DirectStore<float>{y.data(), kCols}, kRows, kCols, nullptr) == cudaSuccess);
+    REQUIRE(smem_softmax::launch<Algorithm::log_softmax, Layout>(
+                load, DirectStore<float>{log_y.data(), kCols}, kRows, kCols, nullptr) ==
+            cudaSuccess);
+    const std::vector<float> values = x.download();
+    const std::vector<float> shares = y.download();
+    const std::vector<float> logs = log_y.download();
+    double sum = 0;
+    for (size_t i = 0; i < kCols; ++i) sum += kept[i] ? std::exp(0.5 * values[i]) : 0;
+    for (size_t i = 0; i < shares.size(); ++i) {
+        const double wanted = i < kCols ? std::exp(0.5 * values[i]) / sum : 1;
+        const double share = kept[i] ? wanted : 0;
+        CHECK(std::fabs(shares[i] - share) <= 1e-5 * share);
+        if (kept[i]) CHECK(std::fabs(logs[i] - std::log(share)) <= 1e-5);
+        if (!kept[i]) CHECK(logs[i] == -INFINITY);
+    }
+}
+TEST_CASE("05 takes the functors of 04, kept or not") {
+    masks_long_rows<smem_softmax::Whole>();
+    masks_long_rows<smem_softmax::Uncached>();
+}
+
+// Widths, addresses, strides: what a variant takes, in every type.
+TEST_CASE("05 passes thousands of random cases") {
+    const runner::Stage stage = describe_05_smem_softmax();
+    for (int64_t number = 0; number < 3000; ++number) {
+        const runner::FuzzCase one = runner::fuzz_case({&stage}, "", 5, number, 16384);
+        const std::string wrong = runner::run_case(one);
+        if (wrong.empty()) continue;
+        FAIL("case " << number << ": " << text_of(one) << ": " << wrong);
+    }
+}
+
+TEST_CASE("05 takes more elements and more rows than 32 bits count", "[huge]") {
+    if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
+    for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
+        testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 4096 + 7, 4096});
+        testing::holds_where_it_fits<__half>(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
+        testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
+    }
+}
