@@ -22,6 +22,11 @@ is_configured() {
     ! grep -qE "^$awaited:.*NOTFOUND$" "$build/CMakeCache.txt"
 }
 
+# Whether the build's files know these targets. Those of a stage that has been added since they do not.
+know_targets() {
+    ninja -C "$build" -t commands "$@" >/dev/null 2>&1
+}
+
 configure() {
     has_ninja_files || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     [[ $device != cuda ]] || export CUDACXX=${CUDACXX:-$(find_nvcc)}
@@ -33,7 +38,7 @@ configure() {
 # How many files the targets need that were never compiled. (What changed since is soon built.)
 files_to_compile() {
     local object
-    ninja -C "$build" -t commands "$@" 2>/dev/null | sed -nE 's/.* -o ([^ ]+\.o)( .*|$)/\1/p' |
+    { ninja -C "$build" -t commands "$@" 2>/dev/null || true; } | sed -nE 's/.* -o ([^ ]+\.o)( .*|$)/\1/p' |
         while read -r object; do
             [[ -e $build/$object ]] || echo "$object"
         done | wc -l
@@ -42,7 +47,9 @@ files_to_compile() {
 build() {
     local files announcement="building $* for the $device device" started=$SECONDS
     mkdir -p "$build"
-    is_configured || configure
+    if ! is_configured || ! know_targets "$@"; then
+        configure
+    fi
     files=$(files_to_compile "$@")
     ((files == 0)) || announcement+=" (about $((files * ${seconds_per_file[$device]} / $(nproc) + 5)) s)"
     announcement+=" ..."

@@ -20,6 +20,8 @@ readonly table="
 04_warp_softmax    warp_softmax::warp_softmax_kernel          ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld2 st16 | ld8 ld1 st8 | ld4 ld1 st4 | ld2 ld1 st2
 04_warp_softmax    warp_softmax::flat_rows_kernel             cp.async16 ld8 st8 st16 | cp.async16 ld4 st4 st16 | cp.async16 ld2 st2 st16
 04_warp_softmax    warp_softmax::warp_softmax_backward_kernel ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
+05_smem_softmax    warp_softmax::warp_softmax_kernel          ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
+05_smem_softmax    smem_softmax::rows_kernel                  ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 "
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

@@ -155,6 +155,10 @@ expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_
 expect 2 "missing for .*debug.* gdb" debug 3 --no-install
 stand_in gdb <<<'echo "GNU gdb 13.1"'
 expect 0 'debug_03_online_softmax\[--block 0 --thread 5\]' debug 3 --block 0 --thread 5
+# A stage that was added since cmake ran: ninja does not know its programs.
+stand_in ninja <<<'[[ $* != *commands* ]] || exit 1; echo 1.11.1'
+expect 0 '03_online_softmax\[--quick\].*configuring' run 3 --quick
+stand_in ninja <<<'echo "1.11.1 -o kernel.o -c kernel.cu"'
 # --- pictures ------------------------------------------------------------------------------------
 # The run's status is kept, whatever becomes of the pictures; nothing is installed for them.
 expect 0 '03_online_softmax\[--quick\].plot\[plot 03_online_softmax --after-run --from results --out results/pictures\]' run 3 --quick
