@@ -128,10 +128,13 @@ __global__ void __launch_bounds__(kThreads* kRows)
             return x_row.template fetch<kPack>(p * kPack, true, kNothing);
         };
         const auto fetch_again = [&](int p) {
-            if constexpr (!Layout::kKeeps) return fetch(p);
-            Fetched fetched;
-            if constexpr (Layout::kKeeps) Layout::get(fetched, kept, p, packs);
-            return fetched;
+            if constexpr (Layout::kKeeps) {
+                Fetched fetched;
+                Layout::get(fetched, kept, p, packs);
+                return fetched;
+            } else {
+                return fetch(p);
+            }
         };
         const auto element = [&](const Fetched& fetched, int i, int p) {
             return x_row.template element<Compute>(fetched, i, p * kPack);
