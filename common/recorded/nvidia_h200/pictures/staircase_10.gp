@@ -18,18 +18,21 @@ set label "Every stage's softmax, 10 rows" at screen 0.02,0.95 left noenhanced f
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, commit 618d294c2e97, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, commit 618d294c2e97, commit c52587a2b3b5, commit f5283429504b, 2026-11-21, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.8368,0.766667 to screen 0.8628,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.8708,0.766667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.8368,0.646296 to screen 0.8628,0.646296 nohead lw 3 lc rgb '#0072B2'
 set label '' at screen 0.8498,0.646296 point pt 7 ps large_point lc rgb '#0072B2'
 set label "03 online" at screen 0.8708,0.646296 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.329 to screen 0.8628,0.329 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.8498,0.329 point pt 5 ps large_point lc rgb '#D55E00'
-set label "01 naive" at screen 0.8708,0.329 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.277 to screen 0.8628,0.277 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.8498,0.277 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "02 safe" at screen 0.8708,0.277 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.381 to screen 0.8628,0.381 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.8498,0.381 point pt 5 ps large_point lc rgb '#D55E00'
+set label "01 naive" at screen 0.8708,0.381 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.329 to screen 0.8628,0.329 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.8498,0.329 point pt 9 ps large_point lc rgb '#CC79A7'
+set label "02 safe" at screen 0.8708,0.329 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.277 to screen 0.8628,0.277 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.277 point pt 11 ps large_point lc rgb '#E69F00'
+set label "05 smem" at screen 0.8708,0.277 left noenhanced tc rgb '#222222'
 set arrow from screen 0.8368,0.225 to screen 0.8628,0.225 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.8498,0.225 point pt 13 ps large_point lc rgb '#009E73'
 set label "04 warp" at screen 0.8708,0.225 left noenhanced tc rgb '#222222'
@@ -55,6 +58,8 @@ plot 'staircase_10.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints
      'staircase_10.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
      'staircase_10.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
      'staircase_10.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     'staircase_10.csv' skip 1 using 1:(on_line($1, column(6))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+     'staircase_10.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     'staircase_10.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     'staircase_10.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset output
 finished = 1

@@ -18,12 +18,15 @@ set label "Every stage's log softmax, 10 rows" at screen 0.02,0.95 left noenhanc
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, commit c52587a2b3b5, commit f5283429504b, 2026-11-21, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.8368,0.81 to screen 0.8628,0.81 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.8708,0.81 left noenhanced tc rgb '#222222'
 set arrow from screen 0.8368,0.675 to screen 0.8628,0.675 nohead lw 3 lc rgb '#0072B2'
 set label '' at screen 0.8498,0.675 point pt 7 ps large_point lc rgb '#0072B2'
 set label "03 online" at screen 0.8708,0.675 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.500702 to screen 0.8628,0.500702 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.500702 point pt 11 ps large_point lc rgb '#E69F00'
+set label "05 smem" at screen 0.8708,0.500702 left noenhanced tc rgb '#222222'
 set arrow from screen 0.8368,0.253949 to screen 0.8628,0.253949 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.8498,0.253949 point pt 13 ps large_point lc rgb '#009E73'
 set label "04 warp" at screen 0.8708,0.253949 left noenhanced tc rgb '#222222'
@@ -45,6 +48,8 @@ plot 'staircase_log_softmax_10.csv' skip 1 using 1:(on_line($1, column(2))) with
      'staircase_log_softmax_10.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
      'staircase_log_softmax_10.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
      'staircase_log_softmax_10.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     'staircase_log_softmax_10.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+     'staircase_log_softmax_10.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     'staircase_log_softmax_10.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     'staircase_log_softmax_10.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset output
 finished = 1

@@ -1,0 +1,103 @@
+# `gnuplot 05_smem_softmax_floor.gp` in this folder draws 05_smem_softmax_floor from 05_smem_softmax_floor.csv. Written by `./stages plot`.
+set encoding utf8
+
+reset
+large_point = 0.75
+small_point = 0.42
+set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
+set output '05_smem_softmax_floor.svg'
+set datafile separator comma
+set datafile missing NaN
+unset key
+set border 3 lc rgb '#555555' lw 1
+set tics nomirror out textcolor rgb '#333333'
+unset mxtics
+unset mytics
+set grid ytics lc rgb '#dddddd' lw 1 lt 1
+set label "05 smem: time beside that of a copy" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
+set label "time of one launch" at screen 0.02,0.723 left noenhanced tc rgb '#333333'
+set label "median time of one launch, caches flushed; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit f5283429504b, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.033,0.835 point pt 11 ps large_point lc rgb '#E69F00'
+set label "four_rows_packed" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.2392,0.835 to screen 0.2652,0.835 nohead lw 3 lc rgb '#56B4E9'
+set label '' at screen 0.2522,0.835 point pt 15 ps large_point lc rgb '#56B4E9'
+set label "four_rows_interleaved" at screen 0.2732,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.5094,0.835 to screen 0.5354,0.835 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.5224,0.835 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label "packed" at screen 0.5434,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.6266,0.835 to screen 0.6526,0.835 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.6396,0.835 point pt 9 ps large_point lc rgb '#8C510A'
+set label "interleaved" at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7948,0.835 to screen 0.8208,0.835 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.8078,0.835 point pt 5 ps large_point lc rgb '#D55E00'
+set label "softmax" at screen 0.8288,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.033,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
+set label "uncached" at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.1576,0.783 to screen 0.1836,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label "copy (roof)" at screen 0.1916,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.3258,0.783 to screen 0.3518,0.783 nohead lw 1.2 lc rgb '#777777'
+set label "empty kernel" at screen 0.3598,0.783 left noenhanced tc rgb '#222222'
+set logscale y
+set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
+set logscale x
+set xrange [8.33333:1.23863e+06]
+set xtics format '%.0s%c'
+set xlabel "columns" noenhanced offset 0,0.3
+set multiplot
+set label "4000 rows" at screen 0.29,0.723 center noenhanced tc rgb '#222222'
+set lmargin at screen 0.1
+set rmargin at screen 0.48
+set tmargin at screen 0.693
+set bmargin at screen 0.225
+set yrange [1:100000]
+beside = ' 100 1000 4000 10000 32000 100000 128256 '
+is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
+on_line(x, y) = is_beside(x) ? NaN : y
+beside_line(x, y) = is_beside(x) ? y : NaN
+plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 1.2 lc rgb '#777777' notitle
+unset label
+unset arrow
+set label "10 rows" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
+set lmargin at screen 0.6
+set rmargin at screen 0.98
+set tmargin at screen 0.693
+set bmargin at screen 0.225
+set yrange [1:100000]
+beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
+is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
+on_line(x, y) = is_beside(x) ? NaN : y
+beside_line(x, y) = is_beside(x) ? y : NaN
+plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(15))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(16))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(17))) with lines lw 1.2 lc rgb '#777777' notitle
+unset multiplot
+unset output
+finished = 1
