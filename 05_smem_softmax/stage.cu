@@ -4,6 +4,7 @@
 
 #include "../04_warp_softmax/warp_softmax.cuh"
 #include "common/runner/stage.hpp"
+#include "further/cluster_softmax.cuh"
 
 namespace {
 
@@ -76,6 +77,64 @@ runner::Variant block_per_row(const std::string& name, const std::string& summar
     return variant;
 }
 
+// How the runner's scratch, which a variant may leave unused, changes what it does.
+smem_softmax::Cut cut_of(Shape shape, DType dtype) {
+    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+    return smem_softmax::cut_for(shape.rows, packs, smem_softmax::current_chip(), true);
+}
+
+runner::Variant on_chip(const std::string& name, const std::string& summary) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    return variant;
+}
+
+runner::Variant online_cached() {
+    runner::Variant variant =
+        on_chip("online_cached", "a row in registers, what is left in shared");
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::online_cached_softmax(call.input<T>(), call.output<T>(), call.rows,
+                                                       call.cols, call.stream);
+        });
+    };
+    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::min<int64_t>(smem_softmax::threads_for(packs), std::max<int64_t>(1, packs));
+    };
+    return variant;
+}
+
+template <Algorithm kAlgorithm>
+runner::Variant clusters(const std::string& name, const std::string& summary) {
+    runner::Variant variant = on_chip(name, summary);
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::launch_clusters<kAlgorithm>(call.input<T>(), call.output<T>(),
+                                                             call.rows, call.cols, call.workspace,
+                                                             call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
+        const smem_softmax::Cut cut = cut_of(shape, dtype);
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads,
+                                 std::max<int64_t>(1, packs));
+    };
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
+                shape.rows, shape.cols);
+        });
+    };
+    return variant;
+}
+
 }  // namespace
 
 runner::Stage describe_05_smem_softmax() {
@@ -129,8 +188,21 @@ runner::Stage describe_05_smem_softmax() {
     stage.name = "05_smem_softmax";
     stage.title = "a row lives in shared memory";
     stage.header = "05_smem_softmax/smem_softmax.cuh";
-    stage.variants = {four_rows_packed, four_rows_interleaved, packed,  interleaved,
-                      softmax,          log_softmax,           uncached};
+    runner::Variant cluster_log = clusters<Algorithm::log_softmax>(
+        "cluster_log_softmax", "log(softmax(x)), from the same clusters");
+    cluster_log.operation = runner::Operation::log_softmax;
+
+    stage.variants = {four_rows_packed,
+                      four_rows_interleaved,
+                      packed,
+                      interleaved,
+                      softmax,
+                      log_softmax,
+                      uncached,
+                      online_cached(),
+                      clusters<Algorithm::softmax>("cluster_softmax",
+                                                   "a row over up to 16 blocks, or over the grid"),
+                      cluster_log};
     stage.baseline = baseline;
     return stage;
 }

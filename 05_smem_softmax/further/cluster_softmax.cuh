@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/cluster_softmax, version 1.0
+//
+// Several blocks share a row, so that rows of a megabyte stay on the chip, and few rows use all of it.
+//   new here   blocks of a cluster that send their (m, d) to each other's shared memory; or a grid of
+//              blocks that are all there at the same time, and leave it in device memory
+//   traffic    1 read + 1 write per element while the blocks can keep the row: 16 of them 1.4 million
+//              floats on an H200; 2 reads of what is left
+//   accepts    as online_cached.cuh
+//   needs      CUDA 12. Clusters: compute capability 9.0; cudaErrorNotSupported below
+//   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
+#pragma once
+#include <cooperative_groups.h>
+#ifdef __NVCC__
+#include <cuda/ptx>
+#endif
+
+#include "online_cached.cuh"
+
+namespace smem_softmax {
+
+inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+
+// A cluster per row. A block waits for messages, not for a barrier of the cluster: at 976 x 65536 floats
+// on an H200 that is the difference between 0.87 and 0.97 of the speed of a copy.
+struct Cluster {
+    template <class Compute>
+    struct Scratch {
+        Normalizer<Compute> of_block[kLargestCluster];
+        uint64_t arrived;  // counts the bytes of the messages
+    };
+    __device__ static cooperative_groups::cluster_group cluster() {
+        return cooperative_groups::this_cluster();
+    }
+    __device__ int64_t row() const { return blockIdx.x / cluster().num_blocks(); }
+    __device__ int rank() const { return static_cast<int>(cluster().block_rank()); }
+
+    // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
+    // exchange(), when x has been read.
+    template <class Compute>
+    __device__ void open(Scratch<Compute>& scratch) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        if (threadIdx.x == 0) {
+            const unsigned bytes = cluster().num_blocks() * sizeof(Normalizer<Compute>);
+            cuda::ptx::mbarrier_init(&scratch.arrived, 1);
+            cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+            cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
+                                                 cuda::ptx::space_shared, &scratch.arrived, bytes);
+        }
+#endif
+        __cluster_barrier_arrive_relaxed();
+    }
+    template <class Compute>
+    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+        const auto blocks = static_cast<int>(cluster().num_blocks());
+        const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
+        __cluster_barrier_wait();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        if (to < blocks) {
+            const Compute message[] = {block.m, block.d};
+            cuda::ptx::st_async(&cluster().map_shared_rank(scratch.of_block + rank(), to)->m,
+                                message, cluster().map_shared_rank(&scratch.arrived, to));
+        }
+        while (!cuda::ptx::mbarrier_try_wait_parity(
+            cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, &scratch.arrived, 0)) {
+        }
+#else
+        if (to < blocks) *cluster().map_shared_rank(scratch.of_block + rank(), to) = block;
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+#endif
+        return warp_merge(scratch.of_block, blocks);
+    }
+};
+
+// All blocks of a cooperative launch at the same time, `blocks_a_row` of them for a row.
+template <class Compute>
+struct Grid {
+    template <class>
+    struct Scratch {
+        Normalizer<Compute> row;
+    };
+    Normalizer<Compute>* of_block;  // device memory, one per block
+    int blocks_a_row;
+
+    __device__ int64_t row() const { return blockIdx.x / blocks_a_row; }
+    __device__ int rank() const { return static_cast<int>(blockIdx.x % blocks_a_row); }
+    __device__ void open(Scratch<Compute>&) const {}
+    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+        if (threadIdx.x == 0) of_block[blockIdx.x] = block;
+        cooperative_groups::this_grid().sync();
+        if (threadIdx.x < 32) {  // one warp: if all asked for the same few lines, they would queue
+            block = warp_merge(of_block + row() * blocks_a_row, blocks_a_row);
+            if (threadIdx.x == 0) scratch.row = block;
+        }
+        __syncthreads();
+        return scratch.row;
+    }
+};
+
+// How rows are cut: a row over so many blocks, each with a slice.
+enum class Share { block, cluster, grid };  // who has a row
+struct Cut {
+    Share share;
+    int blocks;  // a row
+    Slice slice;
+    int64_t rows_at_once;  // in one launch
+};
+
+// What the cut depends on, of the current device.
+struct Chip {
+    int64_t multiprocessors;
+    int64_t room;             // bytes of shared memory for a block's rows
+    int64_t largest_cluster;  // blocks; 0 where there are no clusters
+};
+
+// Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
+// kernel was compiled for GPUs that have none.
+inline int64_t largest_cluster() {
+    const auto kernel = row_on_chip_kernel<Algorithm::softmax, true, true, Cluster, float>;
+    cudaFuncAttributes compiled{};
+    if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
+    if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90) {
+        return 0;
+    }
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(kLargestCluster);
+    config.blockDim = dim3(1024);
+    int blocks = 0;
+    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
+            cudaSuccess ||
+        cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) {
+        return 0;
+    }
+    return std::min(blocks, kLargestCluster);
+}
+
+inline Chip current_chip() {
+    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster()};
+}
+
+// A row of so many packs over `blocks` blocks of at most `most_threads`, which share the `room` of a
+// multiprocessor with others where they are smaller than 1024. Slices begin on a line of the cache
+// where rows do.
+inline Cut cut_of(Share share, int64_t packs, int64_t blocks, int64_t room, int most_threads,
+                  int64_t rows_at_once) {
+    constexpr int64_t kLine = 128 / 16;
+    const int64_t each = divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
+    // Blocks of 256 threads, of which a multiprocessor holds four, one loading while another waits;
+    // more threads where these have no room for the slice, or 512 just for it in their registers (0.92
+    // instead of 0.87 of the copy at 262144 floats, an H200).
+    int threads = threads_for(each);
+    if (threads > 256 && (threads <= 448 || threads > 512)) {
+        for (threads = 256; threads < most_threads; threads *= 2) {
+            const int64_t kept = divided_up(each, threads) - kHeld;
+            if (kept * threads * 16 <= room * threads / 1024 - 1024) break;
+        }
+    }
+    return {share, static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
+            slice_of(each, threads, std::min(room, room * most_threads / 1024)), rows_at_once};
+}
+
+// The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
+// beyond that a cluster of such blocks; with so few rows that they would leave multiprocessors idle,
+// blocks half as full. What even the largest cluster cannot keep in registers goes to shared memory,
+// or, where there are few rows and scratch for it, to the whole grid.
+inline Cut cut_for(int64_t rows, int64_t packs, const Chip& chip, bool has_scratch) {
+    constexpr int64_t kFull = 256 * kHeld;
+    const int64_t full_blocks = std::max<int64_t>(1, divided_up(packs, kFull));
+    if (has_scratch && full_blocks > kLargestCluster &&
+        rows * kLargestCluster <= 2 * chip.multiprocessors) {
+        const int64_t at_once = 2 * chip.multiprocessors;  // blocks of 512 threads
+        const int64_t blocks = std::min(full_blocks, at_once / rows);
+        return cut_of(Share::grid, packs, blocks, chip.room - 2048, 512, rows);
+    }
+    if (chip.largest_cluster < 2) {
+        return cut_of(Share::block, packs, 1, chip.room, 1024, INT32_MAX);
+    }
+    const bool few = rows * full_blocks < 4 * chip.multiprocessors;
+    const int64_t wanted = few ? divided_up(packs, kFull / 2) : full_blocks;
+    const int64_t blocks = std::min(std::max<int64_t>(1, wanted), chip.largest_cluster);
+    return cut_of(blocks == 1 ? Share::block : Share::cluster, packs, blocks, chip.room, 1024,
+                  INT32_MAX / blocks);
+}
+
+// Bytes of scratch that a cut for so many rows needs.
+template <class T>
+size_t workspace_bytes_of(const Cut& cut) {
+    if (cut.share != Share::grid) return 0;
+    return static_cast<size_t>(cut.rows_at_once * cut.blocks) * sizeof(Normalizer<ComputeOf<T>>);
+}
+
+// Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
+// they do not.
+template <class T>
+size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
+    if (rows <= 0 || cols <= 0) return 0;
+    return workspace_bytes_of<T>(cut_for(rows, packs_of<T>(cols), current_chip(), true));
+}
+
+// One kernel, as many grids as it takes for all rows.
+template <class T, class Kernel, class Team>
+cudaError_t launch_cut(Kernel kernel, const T* x, T* y, Team team, int64_t rows, int64_t cols,
+                       const Cut& cut, cudaStream_t stream) {
+    cudaLaunchAttribute attribute{};
+    if (cut.share == Share::cluster) {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {static_cast<unsigned>(cut.blocks), 1, 1};
+    } else if (cut.share == Share::grid) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    }
+    cudaLaunchConfig_t config{};
+    config.blockDim = dim3(static_cast<unsigned>(cut.slice.threads));
+    config.dynamicSmemBytes = cut.slice.shared();
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = cut.share == Share::block ? 0 : 1;
+    cudaError_t error = cudaSuccess;
+    if (cut.slice.shared() > 0) {  // all: another host thread may be about to launch other rows
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(room_for_rows()));
+    }
+    if (error == cudaSuccess && cut.share == Share::cluster) {  // more than 8 must be asked for
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    }
+    for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
+        const int64_t now = std::min(rows - row, cut.rows_at_once);
+        config.gridDim = dim3(static_cast<unsigned>(now * cut.blocks));
+        error = cudaLaunchKernelEx(&config, kernel, x + row * cols, y + row * cols, team, cols,
+                                   cut.slice.packs, cut.slice.kept);
+    }
+    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    return error;
+}
+
+// Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut) bytes.
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                      cudaStream_t stream) {
+    const bool more = cut.slice.more();
+    if (cut.share == Share::cluster) {
+        const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Cluster, T>
+                                 : row_on_chip_kernel<kAlgorithm, false, true, Cluster, T>;
+        return launch_cut(kernel, x, y, Cluster{}, rows, cols, cut, stream);
+    }
+    if (cut.share == Share::grid) {
+        using Set = Normalizer<ComputeOf<T>>;
+        const auto kernel = row_on_chip_kernel<kAlgorithm, true, true, Grid<ComputeOf<T>>, T>;
+        return launch_cut(kernel, x, y,
+                          Grid<ComputeOf<T>>{static_cast<Set*>(workspace), cut.blocks}, rows, cols,
+                          cut, stream);
+    }
+    const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>
+                             : row_on_chip_kernel<kAlgorithm, false, true, Block, T>;
+    return launch_cut(kernel, x, y, Block{}, rows, cols, cut, stream);
+}
+
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+    bool empty = false;
+    const cudaError_t error = check_rows(x, y, rows, cols, &empty);
+    if (error != cudaSuccess || empty) return error;
+    if (!have_one_alignment(x, y))
+        return launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
+    const Chip chip = current_chip();
+    Cut cut = cut_for(rows, packs_of<T>(cols), chip, workspace != nullptr);
+    if (workspace_bytes_of<T>(cut) > workspace_bytes) {
+        cut = cut_for(rows, packs_of<T>(cols), chip, false);
+    }
+    return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
+}
+
+// Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width; a block per
+// row where there are no clusters, or x and y are not misaligned by the same. workspace may be null;
+// with cluster_softmax_workspace_bytes() of it, 16-byte aligned and of any content, few long rows take
+// less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than
+// 2^31 - 1 columns, an address that no T has.
+template <class T>
+cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                            size_t workspace_bytes, cudaStream_t stream) {
+    return launch_clusters<Algorithm::softmax>(x, y, rows, cols, workspace, workspace_bytes,
+                                               stream);
+}
+
+// log(softmax(x)) of each row.
+template <class T>
+cudaError_t cluster_log_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                                size_t workspace_bytes, cudaStream_t stream) {
+    return launch_clusters<Algorithm::log_softmax>(x, y, rows, cols, workspace, workspace_bytes,
+                                                   stream);
+}
+
+}  // namespace smem_softmax

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/online_cached, version 1.0
+//
+// A row of any length, as much of it on the chip as there is room for: first in registers, then in
+// shared memory. What is left is read twice.
+//   new here   a thread has all its loads under way before it uses one; it takes its exponentials
+//              relative to its own maximum, so that one exchange of (m, d) is all a row waits for
+//   traffic    1 read + 1 write per element of what is kept, 2 reads + 1 write of the rest
+//   accepts    float, __half, __nv_bfloat16, double; any width and any address; y may be x
+//   rows       as in 04
+//   source     (m, d): Milakov & Gimelshein 2018. Who shares a row is a parameter: here a block;
+//              cluster_softmax.cuh has the others
+#pragma once
+#include <cstddef>
+#include <cstring>
+
+#include <cuda_pipeline.h>
+
+#include "../smem_softmax.cuh"
+
+namespace smem_softmax {
+
+// ---------------------------------------------------------------- sets of elements
+
+// A set of elements: its maximum m, and d, the sum of lifted_exp(x - m), as in 03.
+template <class Compute>
+struct __align__(2 * sizeof(Compute)) Normalizer {
+    Compute m;
+    Compute d;
+};
+
+// What to subtract for a maximum of m: inf - inf would be NaN.
+template <class Compute>
+__device__ Compute base_of(Compute m) {
+    return m == -static_cast<Compute>(INFINITY) ? 0 : m;
+}
+
+// The sets of all lanes as one, in every lane.
+template <class Compute>
+__device__ Normalizer<Compute> warp_merge(Normalizer<Compute> mine) {
+    const Compute m = warp_softmax::group_max<32>(mine.m);
+    return {m, warp_softmax::group_sum<32>(mine.d * std::exp(mine.m - base_of(m)))};
+}
+
+// `count` sets as one, in every lane: lane i begins with set i.
+template <class Compute>
+__device__ Normalizer<Compute> warp_merge(const Normalizer<Compute>* sets, int count) {
+    Normalizer<Compute> mine{-static_cast<Compute>(INFINITY), 0};
+#pragma unroll 1
+    for (int i = threadIdx.x % 32; i < count; i += 32) {
+        const Normalizer<Compute> set = sets[i];
+        const Compute m = fmax(mine.m, set.m);
+        mine.d = mine.d * std::exp(mine.m - base_of(m)) + set.d * std::exp(set.m - base_of(m));
+        mine.m = m;
+    }
+    return warp_merge(mine);
+}
+
+// ---------------------------------------------------------------- 16 bytes
+
+// The same bits as something else.
+template <class To, class From>
+__host__ __device__ To bits_as(const From& from) {
+    static_assert(sizeof(To) == sizeof(From), "no bit more or less");
+    To to;
+    memcpy(&to, &from, sizeof(To));
+    return to;
+}
+
+template <class T>
+constexpr int kWidest = 16 / sizeof(T);  // elements
+
+// A pack travels as the four words it is in memory: elements of 16 bits would take a register each.
+template <class T>
+using PackOf = Pack<T, kWidest<T>>;
+
+// Word by word: of a copy of the pack nvcc (13.0) makes two accesses of 8 bytes.
+template <class T>
+__device__ uint4 words_of(const PackOf<T>& pack) {
+    if constexpr (sizeof(T) == 8) {
+        const auto low = bits_as<uint2>(pack.element[0]);
+        const auto high = bits_as<uint2>(pack.element[1]);
+        return make_uint4(low.x, low.y, high.x, high.y);
+    } else {
+        using Word = Pack<T, 4 / sizeof(T)>;
+        unsigned word[4];
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            Word of;
+            for (int i = 0; i < int(4 / sizeof(T)); ++i) {
+                of.element[i] = pack.element[w * (4 / sizeof(T)) + i];
+            }
+            word[w] = bits_as<unsigned>(of);
+        }
+        return make_uint4(word[0], word[1], word[2], word[3]);
+    }
+}
+
+// The largest of a pack's elements and of `max`. Halves are compared two at a time, which needs no
+// conversion.
+template <class T, class Compute>
+__device__ Compute max_with(Compute max, uint4 words) {
+    if constexpr (sizeof(T) == 2) {
+        using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+        const Two of_four[] = {__hmax2(bits_as<Two>(words.x), bits_as<Two>(words.y)),
+                               __hmax2(bits_as<Two>(words.z), bits_as<Two>(words.w))};
+        const Two two = __hmax2(of_four[0], of_four[1]);
+        return fmax(max, fmax(static_cast<Compute>(two.x), static_cast<Compute>(two.y)));
+    } else {
+        const auto pack = bits_as<PackOf<T>>(words);
+        for (const T element : pack.element) max = fmax(max, static_cast<Compute>(element));
+        return max;
+    }
+}
+
+// ---------------------------------------------------------------- the kernel
+
+// Packs that a thread has in registers. 8 are 32 floats, of the 64 registers that a thread may use where
+// a multiprocessor is to hold 1024 of them: half of the register file is data.
+inline constexpr int kHeld = 8;
+
+// Who works on a row: `blocks()` blocks, of which this is number `rank()`. exchange() gets the set of a
+// block, in its first warp, and gives that of the row, in every thread. `scratch` is shared memory.
+struct Block {
+    template <class Compute>
+    struct Scratch {
+        Normalizer<Compute> row;
+    };
+    __device__ int64_t row() const { return blockIdx.x; }
+    __device__ int rank() const { return 0; }
+    template <class Compute>
+    __device__ void open(Scratch<Compute>&) const {}
+    template <class Compute>
+    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+        if (threadIdx.x == 0) scratch.row = block;
+        __syncthreads();
+        return scratch.row;
+    }
+};
+
+// Thread t of a block has packs t, t + threads, ...: the first kHeld stay in its registers, the next
+// `kept` in shared memory, the others are read again. kMore: whether there are any but the first.
+// kWholeStores: whether packs of y begin at multiples of 16 bytes where those of x do. slice: packs of a
+// row that are a block's.
+template <Algorithm kAlgorithm, bool kMore, bool kWholeStores, class Team, class T>
+__global__ void __launch_bounds__(1024, 1)
+    row_on_chip_kernel(const T* x, T* y, Team team, int64_t cols, int64_t slice, int kept) {
+    using Compute = ComputeOf<T>;
+    constexpr int kPack = kWidest<T>;
+    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
+    // What x leaves behind: its exponential, where that is as good as x. A rounded one is not.
+    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && sizeof(T) > 2;
+    __shared__ typename Team::template Scratch<Compute> scratch;
+    __shared__ Normalizer<Compute> warps[32];
+    team.open(scratch);
+
+    // Packs begin at the row's first multiple of 16 bytes. The elements before the first and behind the
+    // last are fewer than the first block has threads, which take one each.
+    const int threads = blockDim.x;
+    const int thread = threadIdx.x;
+    const T* const x_row = x + team.row() * cols;
+    T* const y_row = y + team.row() * cols;
+    const auto address = reinterpret_cast<uintptr_t>(x_row) / sizeof(T);
+    const int64_t head = min(static_cast<int64_t>((0 - address) % kPack), cols);
+    const int64_t packs = (cols - head) / kPack;
+    const int ends = team.rank() == 0 ? static_cast<int>(cols - packs * kPack) : 0;
+    const int64_t end = thread < head ? thread : cols - ends + thread;
+    const int64_t first = team.rank() * slice + thread;
+    const auto left = static_cast<int>(min(packs, (team.rank() + 1) * slice) - first);
+    const uint4* const from = reinterpret_cast<const uint4*>(x_row + head) + first;
+    uint4* const to = reinterpret_cast<uint4*>(y_row + head) + first;
+    uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
+
+    uint4 held[kHeld];
+    PackOf<T> empty;
+    for (T& element : empty.element) element = static_cast<T>(kNothing);
+    const uint4 nothing = words_of<T>(empty);
+#pragma unroll
+    for (int p = 0; p < kHeld; ++p) {
+        held[p] = nothing;
+        if (p * threads < left) held[p] = from[p * threads];
+    }
+    Compute at_end = thread < ends ? static_cast<Compute>(x_row[end]) : kNothing;
+    const int all = kMore ? (left + threads - 1) / threads : 0;
+    const int known = min(all, kHeld + kept);
+    if constexpr (kMore) {
+        for (int p = kHeld; p < known; ++p) {
+            __pipeline_memcpy_async(keep + (p - kHeld) * threads, from + int64_t{p} * threads, 16);
+        }
+        __pipeline_commit();
+    }
+
+    // In registers.
+    Compute m = at_end;
+#pragma unroll
+    for (int p = 0; p < kHeld; ++p) m = max_with<T>(m, held[p]);
+    const auto exp_of = [](T element, Compute max) {
+        return warp_softmax::lifted_exp<T>(static_cast<Compute>(element) - max);
+    };
+    const auto take = [&](uint4& words, Compute max) {
+        auto pack = bits_as<PackOf<T>>(words);
+        Compute sum = 0;
+#pragma unroll
+        for (T& element : pack.element) {
+            const Compute share = exp_of(element, max);
+            sum += share;
+            if constexpr (kKeepsExp) element = share;
+        }
+        if constexpr (kKeepsExp) words = bits_as<uint4>(pack);
+        return sum;
+    };
+    const Compute end_share = warp_softmax::lifted_exp<T>(at_end - base_of(m));
+    if constexpr (kKeepsExp) at_end = end_share;
+    Normalizer<Compute> mine{m, end_share};
+#pragma unroll
+    for (int p = 0; p < kHeld; ++p) mine.d += take(held[p], base_of(m));
+
+    // In shared memory, and what is left.
+    Compute kept_m = kNothing;
+    if constexpr (kMore) {
+        __pipeline_wait_prior(0);
+        for (int p = kHeld; p < known; ++p) {
+            kept_m = max_with<T>(kept_m, keep[(p - kHeld) * threads]);
+        }
+        Normalizer<Compute> more{kept_m, 0};
+        for (int p = kHeld; p < known; ++p) {
+            uint4 words = keep[(p - kHeld) * threads];
+            more.d += take(words, base_of(kept_m));
+            if constexpr (kKeepsExp) keep[(p - kHeld) * threads] = words;
+        }
+        for (int p = known; p < all; ++p) {
+            uint4 words = from[int64_t{p} * threads];
+            const Compute larger = max_with<T>(more.m, words);
+            more.d = more.d * std::exp(more.m - base_of(larger)) + take(words, base_of(larger));
+            more.m = larger;
+        }
+        const Compute larger = fmax(mine.m, more.m);
+        mine.d = mine.d * std::exp(mine.m - base_of(larger)) +
+                 more.d * std::exp(more.m - base_of(larger));
+        mine.m = larger;
+    }
+
+    mine = warp_merge(mine);
+    if (thread % 32 == 0) warps[thread / 32] = mine;
+    __syncthreads();
+    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    const Normalizer<Compute> row = team.exchange(scratch, mine);
+
+    const Compute row_m = base_of(row.m);
+    const Compute inverse = 1 / row.d;
+    const Compute log_sum = std::log(row.d / kLift<T>);
+    const auto result_of = [&](T element) {
+        return static_cast<T>(kAlgorithm == Algorithm::softmax
+                                  ? exp_of(element, row_m) * inverse
+                                  : static_cast<Compute>(element) - row_m - log_sum);
+    };
+    const auto give = [&](int64_t offset, uint4 words, bool has_exp, Compute scale) {
+        const auto of = bits_as<PackOf<T>>(words);
+        PackOf<T> pack;
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            pack.element[i] = kKeepsExp && has_exp
+                                  ? static_cast<T>(of.element[i] * static_cast<T>(scale))
+                                  : result_of(of.element[i]);
+        }
+        if constexpr (kWholeStores) {
+            to[offset] = words_of<T>(pack);
+        } else {
+            T* const out = reinterpret_cast<T*>(to + offset);
+            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
+        }
+    };
+    const Compute scale = std::exp(m - row_m) * inverse;
+    // 0, which the compiler does not know: it would keep all elements of 16 bits as floats from
+    // above, in twice the registers that there are, rather than convert them again.
+    const unsigned zero = gridDim.z - 1;
+#pragma unroll
+    for (int p = 0; p < kHeld; ++p) {
+        if constexpr (sizeof(T) == 2) {
+            held[p] =
+                make_uint4(held[p].x ^ zero, held[p].y ^ zero, held[p].z ^ zero, held[p].w ^ zero);
+        }
+        if (p * threads < left) give(p * threads, held[p], true, scale);
+    }
+    if (thread < ends) {
+        y_row[end] = kKeepsExp ? static_cast<T>(at_end * scale) : result_of(static_cast<T>(at_end));
+    }
+    if constexpr (kMore) {
+        const Compute kept_scale = std::exp(kept_m - row_m) * inverse;
+        for (int p = kHeld; p < known; ++p) {
+            give(int64_t{p} * threads, keep[(p - kHeld) * threads], true, kept_scale);
+        }
+        for (int p = known; p < all; ++p) {
+            give(int64_t{p} * threads, from[int64_t{p} * threads], false, 0);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- the launch
+
+// A block's part of a row: so many packs, for so many threads.
+struct Slice {
+    int64_t packs;
+    int threads;
+    int kept;  // packs of a thread in shared memory
+    bool more() const { return packs > int64_t{kHeld} * threads; }
+    size_t shared() const { return static_cast<size_t>(kept) * threads * 16; }
+};
+
+inline int64_t divided_up(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+// room: bytes of shared memory that the block may have.
+inline Slice slice_of(int64_t packs, int threads, int64_t room) {
+    const int64_t kept =
+        std::min(divided_up(packs, threads) - kHeld, room / (int64_t{16} * threads));
+    return {packs, threads, static_cast<int>(std::max<int64_t>(0, kept))};
+}
+
+// Threads that hold so many packs in their registers: whole warps, at most 1024.
+inline int threads_for(int64_t packs) {
+    return static_cast<int>(
+        std::min<int64_t>(1024, std::max<int64_t>(1, divided_up(packs, 32 * kHeld)) * 32));
+}
+
+// Packs that begin in a row, at most.
+template <class T>
+int64_t packs_of(int64_t cols) {
+    return cols / kWidest<T>;
+}
+
+// Whether packs of 16 bytes begin at the same elements of both.
+template <class T>
+bool have_one_alignment(const T* x, const T* y) {
+    return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % 16 == 0;
+}
+
+// Whether anything is to be done. cudaErrorInvalidValue for what no launch can do.
+template <class T>
+cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool* empty) {
+    constexpr int64_t kMaxCols = INT32_MAX;  // packs are counted in 32 bits
+    *empty = rows == 0 || cols == 0;
+    if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
+    if (*empty) return cudaSuccess;
+    const auto is_no_address = [](const T* p) {
+        return p == nullptr || reinterpret_cast<uintptr_t>(p) % sizeof(T) != 0;
+    };
+    return is_no_address(x) || is_no_address(y) ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+// A block per row, of any width. Asynchronous on stream.
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
+                                 cudaStream_t stream) {
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid
+    bool empty = false;
+    cudaError_t error = check_rows(x, y, rows, cols, &empty);
+    if (error != cudaSuccess || empty) return error;
+    const int64_t room = room_for_rows();
+    const int64_t packs = packs_of<T>(cols);
+    const Slice slice = slice_of(packs, threads_for(packs), room);
+    const auto kernel = !have_one_alignment(x, y)
+                            ? row_on_chip_kernel<kAlgorithm, true, false, Block, T>
+                        : slice.more() ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>
+                                       : row_on_chip_kernel<kAlgorithm, false, true, Block, T>;
+    if (slice.shared() > 0) {
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(room));
+        if (error != cudaSuccess) return error;
+    }
+    for (int64_t row = 0; row < rows; row += kMaxBlocks) {
+        const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
+        kernel<<<blocks, slice.threads, slice.shared(), stream>>>(
+            x + row * cols, y + row * cols, Block{}, cols, slice.packs, slice.kept);
+    }
+    return cudaGetLastError();
+}
+
+// Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width. Asynchronous
+// on stream. cudaErrorInvalidValue for a null pointer, a negative size, an address that no T has.
+template <class T>
+cudaError_t online_cached_softmax(const T* x, T* y, int64_t rows, int64_t cols,
+                                  cudaStream_t stream) {
+    return launch_online_cached<Algorithm::softmax>(x, y, rows, cols, stream);
+}
+
+// log(softmax(x)) of each row.
+template <class T>
+cudaError_t online_cached_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
+                                      cudaStream_t stream) {
+    return launch_online_cached<Algorithm::log_softmax>(x, y, rows, cols, stream);
+}
+
+}  // namespace smem_softmax
