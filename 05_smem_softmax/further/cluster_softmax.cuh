@@ -39,7 +39,7 @@ struct Cluster {
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
     // exchange(), when x has been read.
     template <class Compute>
-    __device__ void open(Scratch<Compute>& scratch) const {
+    __device__ void open([[maybe_unused]] Scratch<Compute>& scratch) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
         if (threadIdx.x == 0) {
             const unsigned bytes = cluster().num_blocks() * sizeof(Normalizer<Compute>);
