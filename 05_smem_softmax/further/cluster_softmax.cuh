@@ -162,26 +162,21 @@ inline Cut cut_of(Share share, int64_t packs, int64_t blocks, int64_t room, int 
 }
 
 // The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
-// beyond that a cluster of such blocks; with so few rows that they would leave multiprocessors idle,
-// blocks half as full. What even the largest cluster cannot keep in registers goes to shared memory,
-// or, where there are few rows and scratch for it, to the whole grid.
+// beyond that a cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of
+// its work; and what the largest cluster of such does not hold, in larger blocks. The whole grid has a
+// row where there are few rows, longer than a cluster has registers, and scratch for it.
 inline Cut cut_for(int64_t rows, int64_t packs, const Chip& chip, bool has_scratch) {
-    constexpr int64_t kFull = 256 * kHeld;
-    const int64_t full_blocks = std::max<int64_t>(1, divided_up(packs, kFull));
-    if (has_scratch && full_blocks > kLargestCluster &&
-        rows * kLargestCluster <= 2 * chip.multiprocessors) {
-        const int64_t at_once = 2 * chip.multiprocessors;  // blocks of 512 threads
-        const int64_t blocks = std::min(full_blocks, at_once / rows);
-        return cut_of(Share::grid, packs, blocks, chip.room - 2048, 512, rows);
+    constexpr int64_t kFull = 128 * kHeld;
+    constexpr int64_t kGridBlock = 256 * kHeld;
+    const int64_t grid_blocks = std::min(divided_up(packs, kGridBlock),
+                                         2 * chip.multiprocessors / std::max<int64_t>(1, rows));
+    if (has_scratch && packs > kLargestCluster * kGridBlock && grid_blocks >= kLargestCluster) {
+        return cut_of(Share::grid, packs, grid_blocks, chip.room - 2048, 512, rows);
     }
-    if (chip.largest_cluster < 2) {
-        return cut_of(Share::block, packs, 1, chip.room, 1024, INT32_MAX);
-    }
-    const bool few = rows * full_blocks < 4 * chip.multiprocessors;
-    const int64_t wanted = few ? divided_up(packs, kFull / 2) : full_blocks;
-    const int64_t blocks = std::min(std::max<int64_t>(1, wanted), chip.largest_cluster);
-    return cut_of(blocks == 1 ? Share::block : Share::cluster, packs, blocks, chip.room, 1024,
-                  INT32_MAX / blocks);
+    const int64_t blocks =
+        packs <= 2 * kFull ? 1 : std::min(divided_up(packs, kFull), chip.largest_cluster);
+    if (blocks < 2) return cut_of(Share::block, packs, 1, chip.room, 1024, INT32_MAX);
+    return cut_of(Share::cluster, packs, blocks, chip.room, 1024, INT32_MAX / blocks);
 }
 
 // Bytes of scratch that a cut for so many rows needs.
