@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
+//
+// Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
+//   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
+//              a thread has packs that all lie over the same columns
+//   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
+//   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
+//   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
+//   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <numeric>
+
+#include <cuda_pipeline.h>
+
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+namespace smem_softmax {
+namespace any_axis {
+
+using warp_softmax::Algorithm;
+using warp_softmax::ComputeOf;
+using warp_softmax::kLift;
+using warp_softmax::lifted_exp;
+using warp_softmax::Pack;
+
+// ---------------------------------------------------------------- a thread's part of a slab
+
+// A tensor is `outer` slabs of dim rows of inner elements.
+struct Sizes {
+    int64_t outer;
+    int64_t dim;
+    int64_t inner;
+};
+
+// How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
+// are, it is one piece of memory, and its packs need not end where rows do.
+struct Plan {
+    int pack;           // elements that move in one access: 16 bytes of them, or 1
+    int width;          // columns
+    int64_t tiles;      // that a slab is cut into
+    int threads;        // of a tile; threads * pack is a multiple of width
+    int slabs;          // tiles of a block: the same columns of neighbouring slabs
+    bool held;          // whether a tile lies in shared memory between its read and its write
+    size_t tile_bytes;  // of one tensor there
+    size_t join_bytes;  // of what the threads exchange
+
+    size_t shared_bytes(int tensors) const { return join_bytes + slabs * tensors * tile_bytes; }
+};
+
+// How many elements an address lies behind a multiple of 16 bytes.
+template <class T>
+__host__ __device__ int phase_of(const T* address) {
+    return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
+}
+
+// A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
+// element i of each is in the same column.
+template <class T, int kPack>
+struct Part {
+    using Packed = Pack<T, kPack>;
+    int64_t first;  // offset of the first one
+    int64_t step;
+    int64_t count;
+    int64_t begin;  // of the slab: packs at its ends may reach beyond it
+    int64_t end;
+
+    __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
+        const int64_t slab = blockIdx.x / plan.tiles * plan.slabs + tile;
+        const int64_t col = blockIdx.x % plan.tiles * plan.width + thread * kPack % plan.width;
+        begin = slab * sizes.dim * sizes.inner;
+        end = begin + sizes.dim * sizes.inner;
+        const int phase = kPack == 1 ? 0 : phase_of(x + begin);  // 0 where there are several tiles
+        first = begin - phase + thread * kPack / plan.width * sizes.inner + col;
+        step = plan.threads * kPack / plan.width * sizes.inner;
+        const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
+        const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
+        count = none ? 0 : (packs - thread + plan.threads - 1) / plan.threads;
+    }
+
+    // Pack k of the tensor, with `padding` where the slab does not reach.
+    __device__ Packed fetch(const T* x, int64_t k, T padding) const {
+        const int64_t at = first + k * step;
+        Packed pack;
+        if (k < count && at >= begin && at + kPack <= end) {
+            pack = *reinterpret_cast<const Packed*>(x + at);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const bool there = k < count && at + i >= begin && at + i < end;
+                pack.element[i] = there ? x[at + i] : padding;
+            }
+        }
+        return pack;
+    }
+
+    __device__ void put(T* y, int64_t k, const Packed& pack) const {
+        const int64_t at = first + k * step;
+        if (at >= begin && at + kPack <= end) {
+            *reinterpret_cast<Packed*>(y + at) = pack;
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if (at + i >= begin && at + i < end) y[at + i] = pack.element[i];
+            }
+        }
+    }
+
+    // All packs on their way to shared memory, `apart` packs apart there; wait_for_copies() waits.
+    __device__ void copy(const T* x, Packed* held, int apart, T padding) const {
+        constexpr int kAtOnce = 8;
+        if constexpr (sizeof(Packed) < 4) {  // too small for an asynchronous copy
+            for (int k = 0; k < count; k += kAtOnce) {
+                Packed batch[kAtOnce];
+#pragma unroll
+                for (int i = 0; i < kAtOnce; ++i) batch[i] = fetch(x, k + i, padding);
+#pragma unroll
+                for (int i = 0; i < kAtOnce; ++i) {
+                    if (k + i < count) held[(k + i) * apart] = batch[i];
+                }
+            }
+        } else {
+            int64_t at = first;
+            for (int k = 0; k < count; ++k, at += step) {
+                if (at >= begin && at + kPack <= end) {
+                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(Packed));
+                } else {
+                    held[k * apart] = fetch(x, k, padding);
+                }
+            }
+        }
+    }
+};
+
+// A thread only looks at what it has copied itself: no barrier.
+__device__ inline void wait_for_copies() {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+// The threads of a tile together have rows * width values, element i of thread t in place
+// t * kPack + i: each gets what all values of its columns make together. All threads of a block call it.
+template <int kPack, class Compute, class Join>
+__device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
+                             Join join) {
+    constexpr int kAtOnce = 8;
+    int rows = plan.threads * kPack / plan.width;
+    if (rows == 1) return;
+    Compute* values = reinterpret_cast<Compute*>(shared_bytes) + tile * plan.threads * kPack;
+    const bool takes_part = tile < plan.slabs;
+    if (takes_part) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) values[thread * kPack + i] = mine[i];
+    }
+    while (rows > 1) {  // up to eight become one, in the first of their places
+        __syncthreads();
+        const int left = (rows + kAtOnce - 1) / kAtOnce;
+        const int end = rows * plan.width;
+        const int apart = left * plan.width;
+        for (int i = thread; takes_part && i < apart; i += plan.threads) {
+            Compute all = values[i];
+#pragma unroll
+            for (int j = 1; j < kAtOnce; ++j) {
+                if (i + j * apart < end) all = join(all, values[i + j * apart]);
+            }
+            values[i] = all;
+        }
+        rows = left;
+    }
+    __syncthreads();
+    if (takes_part) {
+        int col = thread * kPack % plan.width;
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            mine[i] = values[col];
+            col = col + 1 == plan.width ? 0 : col + 1;
+        }
+    }
+    __syncthreads();  // all have theirs, before others take its place
+}
+
+struct Larger {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return fmax(a, b);
+    }
+};
+struct Total {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return a + b;
+    }
+};
+
+// ---------------------------------------------------------------- kernels
+
+// Packs that a thread has under way at once where a tile is read twice.
+template <class T>
+constexpr int kBatch = sizeof(T) == 2 ? 4 : 8;
+
+// Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
+template <class T, int kPacks, int kPack, class Compute>
+__device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
+                          Compute (&sum)[kPack]) {
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        Compute next = max[i];
+#pragma unroll
+        for (const auto& pack : packs) next = fmax(next, static_cast<Compute>(pack.element[i]));
+        const Compute base = next == -static_cast<Compute>(INFINITY) ? 0 : next;
+        sum[i] *= lifted_exp<T>(max[i] - base) / static_cast<Compute>(kLift<T>);
+#pragma unroll
+        for (const auto& pack : packs) {
+            sum[i] += lifted_exp<T>(static_cast<Compute>(pack.element[i]) - base);
+        }
+        max[i] = next;
+    }
+}
+
+template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+__global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    using Packed = Pack<T, kPack>;
+    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && std::is_same_v<T, Compute>;
+    const T nothing(-INFINITY);
+    const int tile = threadIdx.x / plan.threads;
+    const int thread = threadIdx.x % plan.threads;
+    const Part<T, kPack> part(x, sizes, plan, tile, thread);
+    Packed* held =
+        reinterpret_cast<Packed*>(shared_bytes + plan.join_bytes + tile * plan.tile_bytes) + thread;
+
+    Compute max[kPack];
+    Compute sum[kPack];
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        max[i] = -static_cast<Compute>(INFINITY);
+        sum[i] = 0;
+    }
+    if constexpr (kHeld) {
+        part.copy(x, held, plan.threads, nothing);
+        wait_for_copies();
+#pragma unroll 4
+        for (int k = 0; k < part.count; ++k) {
+            const Packed pack = held[k * plan.threads];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i)
+                max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
+        }
+        join_columns<kPack>(max, plan, tile, thread, Larger{});
+#pragma unroll 4
+        for (int k = 0; k < part.count; ++k) {
+            Packed pack = held[k * plan.threads];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const Compute share = lifted_exp<T>(static_cast<Compute>(pack.element[i]) - max[i]);
+                sum[i] += share;
+                if (kKeepsExp) pack.element[i] = static_cast<T>(share);
+            }
+            if (kKeepsExp) held[k * plan.threads] = pack;
+        }
+    } else {
+        Compute all[kPack];
+        for (int64_t k = 0; k < part.count; k += kBatch<T>) {
+            Packed batch[kBatch<T>];
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) batch[i] = part.fetch(x, k + i, nothing);
+            add_packs(batch, max, sum);
+        }
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) all[i] = max[i];
+        join_columns<kPack>(all, plan, tile, thread, Larger{});
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {  // equal maxima, also -inf twice, have factor 1
+            if (max[i] != all[i])
+                sum[i] *= lifted_exp<T>(max[i] - all[i]) / static_cast<Compute>(kLift<T>);
+            max[i] = all[i];
+        }
+    }
+    join_columns<kPack>(sum, plan, tile, thread, Total{});
+
+    Compute last[kPack];  // the step from x - max, or its exp, to the result
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
+    }
+    const auto finish = [&](Packed pack) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto element = static_cast<Compute>(pack.element[i]);
+            const Compute result =
+                kHeld && kKeepsExp                      ? element * last[i]
+                : kAlgorithm == Algorithm::softmax ? lifted_exp<T>(element - max[i]) * last[i]
+                                                   : element - max[i] - last[i];
+            pack.element[i] = static_cast<T>(result);
+        }
+        return pack;
+    };
+    if constexpr (kHeld) {
+#pragma unroll 4
+        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
+    } else {
+        // Backwards: what was read last may still be in the cache.
+        for (int64_t k = part.count - 1; k >= 0; k -= kBatch<T>) {
+            Packed batch[kBatch<T>];
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) {
+                if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
+            }
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) {
+                if (k >= i) part.put(y, k - i, finish(batch[i]));
+            }
+        }
+    }
+}
+
+// The gradient: one sum per column, of y * dy or, of log-softmax, of dy.
+template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+__global__ void __launch_bounds__(1024)
+    any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    using Packed = Pack<T, kPack>;
+    constexpr int kAtOnce = kHeld ? 2 : kBatch<T> / 2;
+    const T nothing(0.f);
+    const int tile = threadIdx.x / plan.threads;
+    const int thread = threadIdx.x % plan.threads;
+    const Part<T, kPack> part(y, sizes, plan, tile, thread);
+    unsigned char* tiles = shared_bytes + plan.join_bytes + 2 * tile * plan.tile_bytes;
+    Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
+    Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
+    if constexpr (kHeld) {
+        part.copy(y, held_y, plan.threads, nothing);
+        part.copy(dy, held_dy, plan.threads, nothing);
+        wait_for_copies();
+    }
+    const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
+        if constexpr (kHeld) {
+            return held[static_cast<int>(k) * plan.threads];
+        } else {
+            return part.fetch(from, k, nothing);
+        }
+    };
+
+    Compute sum[kPack];
+#pragma unroll
+    for (Compute& each : sum) each = 0;
+    for (int64_t k = 0; k < part.count; k += kAtOnce) {
+        Packed ys[kAtOnce];
+        Packed dys[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k + i >= part.count) continue;
+            if (kAlgorithm == Algorithm::softmax) ys[i] = fetch(y, held_y, k + i);
+            dys[i] = fetch(dy, held_dy, k + i);
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k + i >= part.count) continue;
+#pragma unroll
+            for (int j = 0; j < kPack; ++j) {
+                const auto slope = static_cast<Compute>(dys[i].element[j]);
+                sum[j] += kAlgorithm == Algorithm::softmax
+                              ? static_cast<Compute>(ys[i].element[j]) * slope
+                              : slope;
+            }
+        }
+    }
+    join_columns<kPack>(sum, plan, tile, thread, Total{});
+
+    for (int64_t k = part.count - 1; k >= 0; k -= kAtOnce) {
+        Packed ys[kAtOnce];
+        Packed dys[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k < i) continue;
+            ys[i] = fetch(y, held_y, k - i);
+            dys[i] = fetch(dy, held_dy, k - i);
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k < i) continue;
+#pragma unroll
+            for (int j = 0; j < kPack; ++j) {
+                const auto value = static_cast<Compute>(ys[i].element[j]);
+                const auto slope = static_cast<Compute>(dys[i].element[j]);
+                const Compute result =
+                    kAlgorithm == Algorithm::softmax
+                        ? (slope - sum[j]) * value
+                        : slope - lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum[j];
+                ys[i].element[j] = static_cast<T>(result);
+            }
+            part.put(dx, k - i, ys[i]);
+        }
+    }
+}
+
+// ---------------------------------------------------------------- the plan and the launch
+
+// What the plan needs to know of the GPU.
+struct Device {
+    int shared = 0;  // bytes that a block may have
+    int multiprocessors = 0;
+};
+inline cudaError_t this_device(Device* device) {
+    int id = 0;
+    cudaError_t error = cudaGetDevice(&id);
+    if (error != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, id);
+    if (error != cudaSuccess) return error;
+    return cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount, id);
+}
+
+// The most threads of a block; of 16-bit types, whose packs are twice as many columns to join, half.
+template <class T>
+constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
+
+// The threads of a tile of that width, or width 0 where they would be too many for a block.
+template <class T>
+Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int64_t most_shared) {
+    const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
+    Plan plan{};
+    if (least > kMostThreads<T>) return plan;
+    const bool whole_rows = width == sizes.inner;
+    plan.pack = pack;
+    plan.width = static_cast<int>(width);
+    plan.tiles = (sizes.inner + width - 1) / width;
+    // All packs of a small tile at once, then up to eight by each thread.
+    const int64_t packs = (sizes.dim * width + (whole_rows ? 2 * (pack - 1) : 0)) / pack;
+    const int64_t each = std::clamp<int64_t>(packs / 128, 1, 8);
+    const int64_t wanted = (packs + each * least - 1) / (each * least);
+    plan.threads = static_cast<int>(least * std::clamp<int64_t>(wanted, 1, kMostThreads<T> / least));
+    plan.slabs = 1;
+    const auto join_bytes = [&](int64_t slabs) {
+        return (slabs * plan.threads * pack * sizeof(ComputeOf<T>) + 15) / 16 * 16;
+    };
+    const int64_t bytes = (packs * pack * sizeof(T) + 15) / 16 * 16;
+    plan.held = static_cast<int64_t>(join_bytes(1)) + tensors * bytes <= most_shared;
+    if (plan.held) {
+        constexpr int64_t kEnoughThreads = 256;
+        constexpr int64_t kEnoughBytes = 16384;
+        const int64_t slabs =
+            std::min(kEnoughThreads / plan.threads, kEnoughBytes / (tensors * bytes));
+        plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
+        plan.tile_bytes = static_cast<size_t>(bytes);
+    }
+    plan.join_bytes = join_bytes(plan.slabs);
+    return plan;
+}
+
+// How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
+// differ. Where tiles are parts of rows, whole packs need rows that begin with one.
+template <class T>
+Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
+    constexpr int kWhole = 16 / sizeof(T);
+    const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
+    const int64_t column_bytes = sizes.dim * tensors;  // of a column one byte wide
+    const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
+
+    // Whole rows, if they are narrow or a slab is small.
+    const Plan rows = cut<T>(sizes, tensors, phase < 0 ? 1 : kWhole, sizes.inner, device.shared);
+    const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
+    if (rows.width > 0 && rows.held && (narrow || row_bytes * column_bytes <= 24 * 1024))
+        return rows;
+    if (rows.width > 0 && row_bytes < 64) return rows;
+    if (rows.width > 0 && sizeof(T) == 2 && !packs_fit_rows && phase >= 0) return rows;
+
+    // Otherwise parts of them: of 128 bytes as long as four blocks fit on a multiprocessor, then of 64
+    // as long as two do; wider where dim is small.
+    int64_t width_bytes = 32;
+    if (column_bytes * 64 <= device.shared / 2) width_bytes = 64;
+    if (column_bytes * 128 <= device.shared / 4) width_bytes = 128;
+    while (width_bytes < row_bytes && width_bytes < 4096 && 2 * width_bytes * column_bytes <= 24 * 1024)
+        width_bytes *= 2;
+    const int64_t width = std::min(sizes.inner, width_bytes / static_cast<int64_t>(sizeof(T)));
+    return cut<T>(sizes, tensors, packs_fit_rows ? kWhole : 1, width, device.shared);
+}
+
+// Calls kernel(arguments..., sizes, plan), whose element is T, with that plan.
+template <class Kernel, class... Arguments>
+cudaError_t launch_kernel(Kernel kernel, Sizes sizes, const Plan& plan, int tensors,
+                          cudaStream_t stream, Arguments... arguments) {
+    const size_t shared = plan.shared_bytes(tensors);
+    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles;
+    if (blocks > INT_MAX) return cudaErrorInvalidValue;
+    const cudaError_t error = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    if (error != cudaSuccess) return error;
+    const int threads = (plan.slabs * plan.threads + 31) / 32 * 32;
+    kernel<<<static_cast<unsigned>(blocks), threads, shared, stream>>>(arguments..., sizes, plan);
+    return cudaGetLastError();
+}
+
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_forward(const Plan& plan, const T* x, T* y, Sizes sizes, cudaStream_t stream) {
+    constexpr int kWhole = 16 / sizeof(T);
+    const auto with = [&](auto kernel) {
+        return launch_kernel(kernel, sizes, plan, 1, stream, x, y);
+    };
+    if (plan.pack == 1) {
+        return plan.held ? with(any_axis_kernel<kAlgorithm, 1, true, T>)
+                         : with(any_axis_kernel<kAlgorithm, 1, false, T>);
+    }
+    return plan.held ? with(any_axis_kernel<kAlgorithm, kWhole, true, T>)
+                     : with(any_axis_kernel<kAlgorithm, kWhole, false, T>);
+}
+
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_backward(const Plan& plan, const T* y, const T* dy, T* dx, Sizes sizes,
+                            cudaStream_t stream) {
+    constexpr int kWhole = 16 / sizeof(T);
+    const auto with = [&](auto kernel) {
+        return launch_kernel(kernel, sizes, plan, 2, stream, y, dy, dx);
+    };
+    if (plan.pack == 1) {
+        return plan.held ? with(any_axis_backward_kernel<kAlgorithm, 1, true, T>)
+                         : with(any_axis_backward_kernel<kAlgorithm, 1, false, T>);
+    }
+    return plan.held ? with(any_axis_backward_kernel<kAlgorithm, kWhole, true, T>)
+                     : with(any_axis_backward_kernel<kAlgorithm, kWhole, false, T>);
+}
+
+// Checks what all front calls take, and calls launch(plan) where there is something to do. first: of
+// tensors that may all be null where a size is 0.
+template <class T, class Launch, class... Others>
+cudaError_t with_plan(Sizes sizes, Launch launch, const T* first, Others... others) {
+    constexpr int kTensors = sizeof...(others);  // that are read
+    if (sizes.outer < 0 || sizes.dim < 0 || sizes.inner < 0) return cudaErrorInvalidValue;
+    if (sizes.outer == 0 || sizes.dim == 0 || sizes.inner == 0) return cudaSuccess;
+    const auto is_bad = [](const T* address) {
+        return address == nullptr || reinterpret_cast<uintptr_t>(address) % sizeof(T) != 0;
+    };
+    if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
+    const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
+    Device device;
+    const cudaError_t error = this_device(&device);
+    if (error != cudaSuccess) return error;
+    return launch(plan_for<T>(sizes, kTensors, alike ? phase_of(first) : -1, device));
+}
+
+}  // namespace any_axis
+
+// ---------------------------------------------------------------- front calls
+
+// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+template <class T>
+cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                             cudaStream_t stream) {
+    using namespace any_axis;
+    const Sizes sizes{outer, dim, inner};
+    return with_plan(
+        sizes,
+        [&](const Plan& plan) {
+            return launch_forward<Algorithm::softmax>(plan, x, y, sizes, stream);
+        },
+        x, y);
+}
+
+// log(softmax(x)).
+template <class T>
+cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                                 cudaStream_t stream) {
+    using namespace any_axis;
+    const Sizes sizes{outer, dim, inner};
+    return with_plan(
+        sizes,
+        [&](const Plan& plan) {
+            return launch_forward<Algorithm::log_softmax>(plan, x, y, sizes, stream);
+        },
+        x, y);
+}
+
+// dx of the two, from their result y and its gradient dy; dx may be either.
+template <class T>
+cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
+                                      int64_t inner, cudaStream_t stream) {
+    using namespace any_axis;
+    const Sizes sizes{outer, dim, inner};
+    return with_plan(
+        sizes,
+        [&](const Plan& plan) {
+            return launch_backward<Algorithm::softmax>(plan, y, dy, dx, sizes, stream);
+        },
+        y, dy, dx);
+}
+template <class T>
+cudaError_t log_softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer,
+                                          int64_t dim, int64_t inner, cudaStream_t stream) {
+    using namespace any_axis;
+    const Sizes sizes{outer, dim, inner};
+    return with_plan(
+        sizes,
+        [&](const Plan& plan) {
+            return launch_backward<Algorithm::log_softmax>(plan, y, dy, dx, sizes, stream);
+        },
+        y, dy, dx);
+}
+
+}  // namespace smem_softmax
