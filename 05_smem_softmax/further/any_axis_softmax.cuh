@@ -292,10 +292,10 @@ __global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes 
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const auto element = static_cast<Compute>(pack.element[i]);
-            const Compute result =
-                kHeld && kKeepsExp                      ? element * last[i]
-                : kAlgorithm == Algorithm::softmax ? lifted_exp<T>(element - max[i]) * last[i]
-                                                   : element - max[i] - last[i];
+            const Compute result = kHeld && kKeepsExp ? element * last[i]
+                                   : kAlgorithm == Algorithm::softmax
+                                       ? lifted_exp<T>(element - max[i]) * last[i]
+                                       : element - max[i] - last[i];
             pack.element[i] = static_cast<T>(result);
         }
         return pack;
@@ -433,7 +433,8 @@ Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int64_t most_shared)
     const int64_t packs = (sizes.dim * width + (whole_rows ? 2 * (pack - 1) : 0)) / pack;
     const int64_t each = std::clamp<int64_t>(packs / 128, 1, 8);
     const int64_t wanted = (packs + each * least - 1) / (each * least);
-    plan.threads = static_cast<int>(least * std::clamp<int64_t>(wanted, 1, kMostThreads<T> / least));
+    plan.threads =
+        static_cast<int>(least * std::clamp<int64_t>(wanted, 1, kMostThreads<T> / least));
     plan.slabs = 1;
     const auto join_bytes = [&](int64_t slabs) {
         return (slabs * plan.threads * pack * sizeof(ComputeOf<T>) + 15) / 16 * 16;
@@ -471,13 +472,14 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
 
     // Otherwise parts of them: of 128 bytes as long as four blocks fit on a multiprocessor, then of 64
     // as long as two do; wider where dim is small.
+    constexpr int64_t kMostColumns = 256;  // packs, or elements
     int64_t width_bytes = 32;
     if (column_bytes * 64 <= device.shared / 2) width_bytes = 64;
     if (column_bytes * 128 <= device.shared / 4) width_bytes = 128;
-    while (width_bytes < row_bytes && width_bytes < 4096 && 2 * width_bytes * column_bytes <= 24 * 1024)
-        width_bytes *= 2;
-    const int64_t width = std::min(sizes.inner, width_bytes / static_cast<int64_t>(sizeof(T)));
-    return cut<T>(sizes, tensors, packs_fit_rows ? kWhole : 1, width, device.shared);
+    while (width_bytes < row_bytes && 2 * width_bytes * column_bytes <= 24 * 1024) width_bytes *= 2;
+    const int pack = packs_fit_rows ? kWhole : 1;
+    const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
+    return cut<T>(sizes, tensors, pack, std::min(sizes.inner, width), device.shared);
 }
 
 // Calls kernel(arguments..., sizes, plan), whose element is T, with that plan.

@@ -11,8 +11,8 @@
 //   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes
 #pragma once
 #include <algorithm>
-#include <cmath>
 #include <climits>
+#include <cmath>
 #include <cstdint>
 
 #include "../../04_warp_softmax/warp_softmax.cuh"
@@ -93,8 +93,8 @@ inline dim3 block_size(int64_t dim, int64_t inner) {
 inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) {
     const int64_t inner_blocks =
         std::min<int64_t>((inner + block.y - 1) / block.y, std::min<int64_t>(active, 65535));
-    const int64_t outer_blocks =
-        std::min(std::min<int64_t>((active + inner_blocks - 1) / inner_blocks, outer), INT64_C(65535));
+    const int64_t outer_blocks = std::min(
+        std::min<int64_t>((active + inner_blocks - 1) / inner_blocks, outer), INT64_C(65535));
     return {static_cast<unsigned>(outer_blocks), static_cast<unsigned>(inner_blocks)};
 }
 
@@ -122,8 +122,8 @@ cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_
     const int64_t active = 2 * int64_t{multiprocessors};                                // step 3
     const dim3 grid = grid_size(block, active, outer, inner);
     if (swapped) {
-        log_softmax_kernel<true><<<dim3(grid.y, grid.x), block, shared, stream>>>(x, y, outer, dim,
-                                                                                  inner);
+        log_softmax_kernel<true>
+            <<<dim3(grid.y, grid.x), block, shared, stream>>>(x, y, outer, dim, inner);
     } else {
         log_softmax_kernel<false><<<grid, block, shared, stream>>>(x, y, outer, dim, inner);
     }
