@@ -23,10 +23,10 @@ inline std::vector<runner::Shape> any_axis_shapes() {
 // The plan for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
 inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, int tensors,
                                     int phase) {
-    any_axis::Device device;
-    any_axis::this_device(&device);
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
+        any_axis::Device device;
+        any_axis::this_device<T>(&device);
         return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device);
     });
 }

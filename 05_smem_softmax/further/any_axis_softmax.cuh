@@ -4,9 +4,11 @@
 //
 // Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
 //   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
-//              a thread has packs that all lie over the same columns
+//              a thread has packs that all lie over the same columns; where a block's shared memory
+//              is too small, a cluster's
 //   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
+//   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
 //   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
@@ -14,6 +16,7 @@
 #include <climits>
 #include <numeric>
 
+#include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
 #include "../../04_warp_softmax/warp_softmax.cuh"
@@ -46,8 +49,9 @@ struct Plan {
     int64_t tiles;      // that a slab is cut into
     int threads;        // of a tile; threads * pack is a multiple of width
     int slabs;          // tiles of a block: the same columns of neighbouring slabs
+    int blocks;         // or, of a cluster that shares a tile, the blocks
     bool held;          // whether a tile lies in shared memory between its read and its write
-    size_t tile_bytes;  // of one tensor there
+    size_t tile_bytes;  // of one tensor there, in one block
     size_t join_bytes;  // of what the threads exchange
 
     size_t shared_bytes(int tensors) const { return join_bytes + slabs * tensors * tile_bytes; }
@@ -57,6 +61,11 @@ struct Plan {
 template <class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
+}
+
+// What of `count` packs a thread each block of a cluster has.
+__host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan) {
+    return (count + plan.blocks - 1) / plan.blocks;
 }
 
 // A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
@@ -71,16 +80,20 @@ struct Part {
     int64_t end;
 
     __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
-        const int64_t slab = blockIdx.x / plan.tiles * plan.slabs + tile;
-        const int64_t col = blockIdx.x % plan.tiles * plan.width + thread * kPack % plan.width;
+        const int64_t place = blockIdx.x / plan.blocks;
+        const int64_t slab = place / plan.tiles * plan.slabs + tile;
+        const int64_t col = place % plan.tiles * plan.width + thread * kPack % plan.width;
         begin = slab * sizes.dim * sizes.inner;
         end = begin + sizes.dim * sizes.inner;
         const int phase = kPack == 1 ? 0 : phase_of(x + begin);  // 0 where there are several tiles
-        first = begin - phase + thread * kPack / plan.width * sizes.inner + col;
         step = plan.threads * kPack / plan.width * sizes.inner;
         const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
+        const int64_t most = blocks_share((packs + plan.threads - 1) / plan.threads, plan);
+        const int64_t before = blockIdx.x % plan.blocks * most;  // that other blocks have
+        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * step;
         const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
-        count = none ? 0 : (packs - thread + plan.threads - 1) / plan.threads;
+        const int64_t of_thread = (packs - thread + plan.threads - 1) / plan.threads;
+        count = none ? 0 : min(most, of_thread - before);  // below 0: none
     }
 
     // Pack k of the tensor, with `padding` where the slab does not reach.
@@ -143,14 +156,32 @@ __device__ inline void wait_for_copies() {
     __pipeline_wait_prior(0);
 }
 
+// All blocks that share a tile.
+__device__ inline void synchronize(const Plan& plan) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    if (plan.blocks > 1) return cooperative_groups::this_cluster().sync();
+#endif
+    __syncthreads();
+}
+// A value in another block's shared memory, where this block has its own.
+template <class Compute>
+__device__ Compute value_of(int block, Compute* value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return *cooperative_groups::this_cluster().map_shared_rank(value, block);
+#else
+    return *value;  // there are no clusters
+#endif
+}
+
 // The threads of a tile together have rows * width values, element i of thread t in place
-// t * kPack + i: each gets what all values of its columns make together. All threads of a block call it.
+// t * kPack + i: each gets what all values of its columns make together. All threads of a block, or of
+// a cluster that shares a tile, call it.
 template <int kPack, class Compute, class Join>
 __device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
                              Join join) {
     constexpr int kAtOnce = 8;
     int rows = plan.threads * kPack / plan.width;
-    if (rows == 1) return;
+    if (rows == 1 && plan.blocks == 1) return;
     Compute* values = reinterpret_cast<Compute*>(shared_bytes) + tile * plan.threads * kPack;
     const bool takes_part = tile < plan.slabs;
     if (takes_part) {
@@ -172,7 +203,16 @@ __device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile,
         }
         rows = left;
     }
-    __syncthreads();
+    synchronize(plan);
+    if (plan.blocks > 1) {  // the cluster's go behind the block's own, which others still read
+        for (int i = thread; takes_part && i < plan.width; i += plan.threads) {
+            Compute all = value_of(0, values + i);
+            for (int b = 1; b < plan.blocks; ++b) all = join(all, value_of(b, values + i));
+            values[plan.width + i] = all;
+        }
+        values += plan.width;
+        synchronize(plan);
+    }
     if (takes_part) {
         int col = thread * kPack % plan.width;
 #pragma unroll
@@ -199,9 +239,13 @@ struct Total {
 
 // ---------------------------------------------------------------- kernels
 
+// The most threads of a block: of 16-bit types, which have twice as many columns in a pack, half.
+template <class T>
+constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
+
 // Packs that a thread has under way at once where a tile is read twice.
 template <class T>
-constexpr int kBatch = sizeof(T) == 2 ? 4 : 8;
+constexpr int kBatch = sizeof(T) == 2 ? 8 : 4;
 
 // Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
 template <class T, int kPacks, int kPack, class Compute>
@@ -223,7 +267,8 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
 }
 
 template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
-__global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
+    any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
     constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && std::is_same_v<T, Compute>;
@@ -252,7 +297,7 @@ __global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes 
                 max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
         }
         join_columns<kPack>(max, plan, tile, thread, Larger{});
-#pragma unroll 4
+#pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
             Packed pack = held[k * plan.threads];
 #pragma unroll
@@ -301,7 +346,7 @@ __global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes 
         return pack;
     };
     if constexpr (kHeld) {
-#pragma unroll 4
+#pragma unroll 2
         for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
     } else {
         // Backwards: what was read last may still be in the cache.
@@ -321,7 +366,7 @@ __global__ void __launch_bounds__(1024) any_axis_kernel(const T* x, T* y, Sizes 
 
 // The gradient: one sum per column, of y * dy or, of log-softmax, of dy.
 template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
@@ -405,51 +450,55 @@ __global__ void __launch_bounds__(1024)
 struct Device {
     int shared = 0;  // bytes that a block may have
     int multiprocessors = 0;
+    int cluster = 1;  // blocks of a cluster, at most
 };
-inline cudaError_t this_device(Device* device) {
-    int id = 0;
-    cudaError_t error = cudaGetDevice(&id);
-    if (error != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, id);
-    if (error != cudaSuccess) return error;
-    return cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount, id);
-}
 
-// The most threads of a block; of 16-bit types, whose packs are twice as many columns to join, half.
+// The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
+// tile: held where that is enough. Width 0 where threads would be too many for a block.
 template <class T>
-constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
-
-// The threads of a tile of that width, or width 0 where they would be too many for a block.
-template <class T>
-Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int64_t most_shared) {
+Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int blocks, int64_t shared) {
     const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
     Plan plan{};
     if (least > kMostThreads<T>) return plan;
-    const bool whole_rows = width == sizes.inner;
     plan.pack = pack;
     plan.width = static_cast<int>(width);
     plan.tiles = (sizes.inner + width - 1) / width;
-    // All packs of a small tile at once, then up to eight by each thread.
-    const int64_t packs = (sizes.dim * width + (whole_rows ? 2 * (pack - 1) : 0)) / pack;
-    const int64_t each = std::clamp<int64_t>(packs / 128, 1, 8);
-    const int64_t wanted = (packs + each * least - 1) / (each * least);
-    plan.threads =
-        static_cast<int>(least * std::clamp<int64_t>(wanted, 1, kMostThreads<T> / least));
-    plan.slabs = 1;
-    const auto join_bytes = [&](int64_t slabs) {
-        return (slabs * plan.threads * pack * sizeof(ComputeOf<T>) + 15) / 16 * 16;
+    plan.slabs = plan.blocks = 1;
+    const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    const auto join_bytes = [&] {  // and a cluster's results
+        const int64_t values = plan.slabs * plan.threads * pack + (plan.blocks > 1 ? width : 0);
+        return divided(values * sizeof(ComputeOf<T>), 16) * 16;
     };
-    const int64_t bytes = (packs * pack * sizeof(T) + 15) / 16 * 16;
-    plan.held = static_cast<int64_t>(join_bytes(1)) + tensors * bytes <= most_shared;
-    if (plan.held) {
+
+    // Few packs a thread where a tile is small, so that neighbours read neighbours.
+    const int64_t ends = width == sizes.inner ? 2 * (pack - 1) : 0;
+    const int64_t packs = (sizes.dim * width + ends) / pack;
+    for (plan.blocks = 1; plan.blocks <= blocks; plan.blocks *= 2) {
+        const int64_t of_block = divided(packs, plan.blocks);
+        int64_t each = 1;
+        while (each < 8 && 4 * each * each <= of_block) each *= 2;
+        const int64_t enough =
+            static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors > shared / 2 * plan.blocks
+                ? kMostThreads<T>
+                : 512;
+        const int64_t wanted = divided(of_block, each * least);
+        plan.threads = static_cast<int>(
+            least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least)));
+        const int64_t steps = blocks_share(divided(packs, plan.threads), plan);
+        const int64_t bytes = divided(steps * plan.threads * pack * sizeof(T), 16) * 16;
+        plan.held = join_bytes() + tensors * bytes <= shared;
+        if (!plan.held) continue;
         constexpr int64_t kEnoughThreads = 256;
-        constexpr int64_t kEnoughBytes = 16384;
+        constexpr int64_t kEnoughBytes = 32768;
         const int64_t slabs =
             std::min(kEnoughThreads / plan.threads, kEnoughBytes / (tensors * bytes));
-        plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
+        if (plan.blocks == 1)
+            plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
         plan.tile_bytes = static_cast<size_t>(bytes);
+        break;
     }
-    plan.join_bytes = join_bytes(plan.slabs);
+    if (!plan.held) plan.blocks = 1;
+    plan.join_bytes = static_cast<size_t>(join_bytes());
     return plan;
 }
 
@@ -458,43 +507,110 @@ Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int64_t most_shared)
 template <class T>
 Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     constexpr int kWhole = 16 / sizeof(T);
+    const int quarter = device.shared / 4;  // so that blocks read while others compute
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
-    const int64_t column_bytes = sizes.dim * tensors;  // of a column one byte wide
+    const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
 
-    // Whole rows, if they are narrow or a slab is small.
-    const Plan rows = cut<T>(sizes, tensors, phase < 0 ? 1 : kWhole, sizes.inner, device.shared);
+    // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
+    const int pack_of_rows = phase < 0 ? 1 : kWhole;
     const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
-    if (rows.width > 0 && rows.held && (narrow || row_bytes * column_bytes <= 24 * 1024))
-        return rows;
-    if (rows.width > 0 && row_bytes < 64) return rows;
-    if (rows.width > 0 && sizeof(T) == 2 && !packs_fit_rows && phase >= 0) return rows;
+    const auto whole_rows = [&](int blocks, int shared) {
+        return cut<T>(sizes, tensors, pack_of_rows, sizes.inner, blocks, shared);
+    };
+    if (narrow || row_bytes * byte_column <= 24 * 1024) {
+        for (const int shared : {quarter, device.shared}) {
+            const Plan rows = whole_rows(device.cluster, shared);
+            if (rows.width > 0 && rows.held) return rows;
+        }
+    }
 
-    // Otherwise parts of them: of 128 bytes as long as four blocks fit on a multiprocessor, then of 64
-    // as long as two do; wider where dim is small.
+    // Otherwise parts of them, of whole sectors of 32 bytes: wide, with few blocks; then narrow, with
+    // clusters; at last larger blocks.
     constexpr int64_t kMostColumns = 256;  // packs, or elements
-    int64_t width_bytes = 32;
-    if (column_bytes * 64 <= device.shared / 2) width_bytes = 64;
-    if (column_bytes * 128 <= device.shared / 4) width_bytes = 128;
-    while (width_bytes < row_bytes && 2 * width_bytes * column_bytes <= 24 * 1024) width_bytes *= 2;
     const int pack = packs_fit_rows ? kWhole : 1;
-    const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
-    return cut<T>(sizes, tensors, pack, std::min(sizes.inner, width), device.shared);
+    const auto part = [&](int64_t width_bytes, int blocks, int shared) {
+        const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
+        return cut<T>(sizes, tensors, pack, std::min(sizes.inner, width), blocks, shared);
+    };
+    if (!narrow || row_bytes > 64) {
+        int64_t wide = 128;
+        while (wide < row_bytes && 2 * wide * byte_column <= 24 * 1024) wide *= 2;
+        const struct {
+            int64_t width_bytes;
+            int blocks;
+            int shared;
+        } ways[] = {{wide, 1, quarter},
+                    {64, 1, quarter},
+                    {64, device.cluster, quarter},
+                    {64, device.cluster, device.shared / 2},
+                    {32, device.cluster, device.shared}};
+        for (const auto& way : ways) {
+            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
+            if (plan.held) return plan;
+        }
+    }
+
+    // Two reads, by so many blocks that all multiprocessors take part.
+    const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
+    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : part(32, 1, 0);
+    if (plan.width == 0) plan = part(32, 1, 0);
+    while (2 * plan.blocks <= device.cluster &&
+           sizes.outer * plan.tiles * plan.blocks < 2 * device.multiprocessors)
+        plan.blocks *= 2;
+    plan.join_bytes += plan.width * sizeof(ComputeOf<T>);
+    return plan;
 }
 
-// Calls kernel(arguments..., sizes, plan), whose element is T, with that plan.
+// What the plan needs, of the current device. Clusters, where the kernel was compiled for them.
+template <class Kernel>
+cudaError_t this_device(Kernel kernel, Device* device) {
+    int id = 0;
+    int has_clusters = 0;
+    cudaFuncAttributes compiled{};
+    cudaError_t error = cudaGetDevice(&id);
+    const auto ask = [&](int* answer, cudaDeviceAttr attribute) {
+        if (error == cudaSuccess) error = cudaDeviceGetAttribute(answer, attribute, id);
+    };
+    ask(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    ask(&device->multiprocessors, cudaDevAttrMultiProcessorCount);
+    ask(&has_clusters, cudaDevAttrClusterLaunch);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
+    if (error != cudaSuccess) return error;
+    constexpr int kPortableCluster = 8;
+    device->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
+    return cudaSuccess;
+}
+template <class T>
+cudaError_t this_device(Device* device) {
+    return this_device(any_axis_kernel<Algorithm::softmax, 1, true, T>, device);
+}
+
+// Calls kernel(arguments..., sizes, plan).
 template <class Kernel, class... Arguments>
 cudaError_t launch_kernel(Kernel kernel, Sizes sizes, const Plan& plan, int tensors,
                           cudaStream_t stream, Arguments... arguments) {
-    const size_t shared = plan.shared_bytes(tensors);
-    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles;
+    const int64_t blocks =
+        (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * int64_t{plan.blocks};
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
-    const cudaError_t error = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
+    // The same for all shapes: another host thread may be about to launch the kernel.
+    Device device;
+    cudaError_t error = this_device(kernel, &device);
     if (error != cudaSuccess) return error;
-    const int threads = (plan.slabs * plan.threads + 31) / 32 * 32;
-    kernel<<<static_cast<unsigned>(blocks), threads, shared, stream>>>(arguments..., sizes, plan);
-    return cudaGetLastError();
+    error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared);
+    if (error != cudaSuccess) return error;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
+    config.dynamicSmemBytes = plan.shared_bytes(tensors);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = plan.blocks > 1 ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, arguments..., sizes, plan);
 }
 
 template <Algorithm kAlgorithm, class T>
@@ -539,7 +655,7 @@ cudaError_t with_plan(Sizes sizes, Launch launch, const T* first, Others... othe
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     Device device;
-    const cudaError_t error = this_device(&device);
+    const cudaError_t error = this_device<T>(&device);
     if (error != cudaSuccess) return error;
     return launch(plan_for<T>(sizes, kTensors, alike ? phase_of(first) : -1, device));
 }
