@@ -48,13 +48,14 @@ struct Plan {
     int width;          // columns
     int64_t tiles;      // that a slab is cut into
     int threads;        // of a tile; threads * pack is a multiple of width
+    int lanes;          // of a warp until the same columns come again; 0: that is not in every warp
     int slabs;          // tiles of a block: the same columns of neighbouring slabs
     int blocks;         // or, of a cluster that shares a tile, the blocks
     bool held;          // whether a tile lies in shared memory between its read and its write
     size_t tile_bytes;  // of one tensor there, in one block
-    size_t join_bytes;  // of what the threads exchange
+    size_t join_bytes;  // of what the threads exchange, in each of two rounds
 
-    size_t shared_bytes(int tensors) const { return join_bytes + slabs * tensors * tile_bytes; }
+    size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
 };
 
 // How many elements an address lies behind a multiple of 16 bytes.
@@ -163,6 +164,10 @@ __device__ inline void synchronize(const Plan& plan) {
 #endif
     __syncthreads();
 }
+// A block whose shared memory others may still read must not end.
+__device__ inline void wait_for_readers(const Plan& plan) {
+    if (plan.blocks > 1) synchronize(plan);
+}
 // A value in another block's shared memory, where this block has its own.
 template <class Compute>
 __device__ Compute value_of(int block, Compute* value) {
@@ -173,26 +178,73 @@ __device__ Compute value_of(int block, Compute* value) {
 #endif
 }
 
-// The threads of a tile together have rows * width values, element i of thread t in place
-// t * kPack + i: each gets what all values of its columns make together. All threads of a block, or of
-// a cluster that shares a tile, call it.
+// A thread's values from or to neighbouring places, 16 bytes at once.
+template <class Compute, int kPack>
+constexpr int kJoined = kPack * sizeof(Compute) > 16 ? 16 / sizeof(Compute) : kPack;
+
+template <int kPack, class Compute>
+__device__ void put_values(const Compute (&mine)[kPack], Compute* values) {
+    using Some = Pack<Compute, kJoined<Compute, kPack>>;
+#pragma unroll
+    for (int i = 0; i < kPack; i += kJoined<Compute, kPack>) {
+        Some some;
+#pragma unroll
+        for (int j = 0; j < kJoined<Compute, kPack>; ++j) some.element[j] = mine[i + j];
+        *reinterpret_cast<Some*>(values + i) = some;
+    }
+}
+template <int kPack, class Compute>
+__device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
+    using Some = Pack<Compute, kJoined<Compute, kPack>>;
+#pragma unroll
+    for (int i = 0; i < kPack; i += kJoined<Compute, kPack>) {
+        const Some some = *reinterpret_cast<const Some*>(values + i);
+#pragma unroll
+        for (int j = 0; j < kJoined<Compute, kPack>; ++j) mine[i + j] = some.element[j];
+    }
+}
+
+// Element i of a thread's packs belongs to one column; each thread gets what all threads of the tile
+// have of its columns, joined: in the thread, in the warp, in the block, in the cluster. What goes
+// through shared memory is rows of values, where column `col` is in place col of each. All threads of a
+// block, or of a cluster that shares a tile, call it, for each round of the kernel once.
 template <int kPack, class Compute, class Join>
 __device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
-                             Join join) {
+                             int round, Join join) {
     constexpr int kAtOnce = 8;
-    int rows = plan.threads * kPack / plan.width;
-    if (rows == 1 && plan.blocks == 1) return;
-    Compute* values = reinterpret_cast<Compute*>(shared_bytes) + tile * plan.threads * kPack;
-    const bool takes_part = tile < plan.slabs;
-    if (takes_part) {
+    const int width = plan.lanes > 0 ? plan.lanes * kPack : plan.width;
+    int rows = plan.threads * kPack / width;
+    if (plan.lanes > 0) {
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) values[thread * kPack + i] = mine[i];
+        for (int step = kPack / 2; step > 0; step /= 2) {
+            if (step < plan.width) break;  // a pack is over more columns than there are
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if ((i & step) == 0) mine[i] = mine[i ^ step] = join(mine[i], mine[i ^ step]);
+            }
+        }
+        for (int step = min(plan.threads, 32) / 2; step >= plan.lanes; step /= 2) {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i)
+                mine[i] = join(mine[i], __shfl_xor_sync(~0u, mine[i], step));
+        }
+        rows = max(1, plan.threads / 32);
+    }
+    if (rows <= 1 && plan.blocks == 1) return;
+
+    Compute* values =
+        reinterpret_cast<Compute*>(shared_bytes + round * plan.join_bytes) + tile * rows * width;
+    const bool takes_part = tile < plan.slabs;
+    if (plan.lanes == 0 && takes_part) {
+        put_values(mine, values + thread * kPack);
+    } else if (takes_part && thread % 32 < plan.lanes) {
+        put_values(mine, values + thread / 32 * width + thread % 32 * kPack);
     }
     while (rows > 1) {  // up to eight become one, in the first of their places
         __syncthreads();
         const int left = (rows + kAtOnce - 1) / kAtOnce;
-        const int end = rows * plan.width;
-        const int apart = left * plan.width;
+        const int end = rows * width;
+        const int apart = left * width;
         for (int i = thread; takes_part && i < apart; i += plan.threads) {
             Compute all = values[i];
 #pragma unroll
@@ -205,23 +257,24 @@ __device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile,
     }
     synchronize(plan);
     if (plan.blocks > 1) {  // the cluster's go behind the block's own, which others still read
-        for (int i = thread; takes_part && i < plan.width; i += plan.threads) {
+        for (int i = thread; takes_part && i < width; i += plan.threads) {
             Compute all = value_of(0, values + i);
             for (int b = 1; b < plan.blocks; ++b) all = join(all, value_of(b, values + i));
-            values[plan.width + i] = all;
+            values[width + i] = all;
         }
-        values += plan.width;
-        synchronize(plan);
+        values += width;
+        __syncthreads();
     }
-    if (takes_part) {
-        int col = thread * kPack % plan.width;
+    int col = thread * kPack % width;
+    if (takes_part && width % kPack == 0) {
+        get_values(mine, values + col);
+    } else if (takes_part) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             mine[i] = values[col];
-            col = col + 1 == plan.width ? 0 : col + 1;
+            col = col + 1 == width ? 0 : col + 1;
         }
     }
-    __syncthreads();  // all have theirs, before others take its place
 }
 
 struct Larger {
@@ -277,7 +330,8 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     const int thread = threadIdx.x % plan.threads;
     const Part<T, kPack> part(x, sizes, plan, tile, thread);
     Packed* held =
-        reinterpret_cast<Packed*>(shared_bytes + plan.join_bytes + tile * plan.tile_bytes) + thread;
+        reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
+        thread;
 
     Compute max[kPack];
     Compute sum[kPack];
@@ -296,7 +350,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
             for (int i = 0; i < kPack; ++i)
                 max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
         }
-        join_columns<kPack>(max, plan, tile, thread, Larger{});
+        join_columns(max, plan, tile, thread, 0, Larger{});
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
             Packed pack = held[k * plan.threads];
@@ -318,7 +372,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         }
 #pragma unroll
         for (int i = 0; i < kPack; ++i) all[i] = max[i];
-        join_columns<kPack>(all, plan, tile, thread, Larger{});
+        join_columns(all, plan, tile, thread, 0, Larger{});
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {  // equal maxima, also -inf twice, have factor 1
             if (max[i] != all[i])
@@ -326,7 +380,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
             max[i] = all[i];
         }
     }
-    join_columns<kPack>(sum, plan, tile, thread, Total{});
+    join_columns(sum, plan, tile, thread, 1, Total{});
 
     Compute last[kPack];  // the step from x - max, or its exp, to the result
 #pragma unroll
@@ -362,6 +416,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
             }
         }
     }
+    wait_for_readers(plan);
 }
 
 // The gradient: one sum per column, of y * dy or, of log-softmax, of dy.
@@ -375,7 +430,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
     const Part<T, kPack> part(y, sizes, plan, tile, thread);
-    unsigned char* tiles = shared_bytes + plan.join_bytes + 2 * tile * plan.tile_bytes;
+    unsigned char* tiles = shared_bytes + 2 * plan.join_bytes + 2 * tile * plan.tile_bytes;
     Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
     Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
     if constexpr (kHeld) {
@@ -415,7 +470,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
             }
         }
     }
-    join_columns<kPack>(sum, plan, tile, thread, Total{});
+    join_columns(sum, plan, tile, thread, 1, Total{});
 
     for (int64_t k = part.count - 1; k >= 0; k -= kAtOnce) {
         Packed ys[kAtOnce];
@@ -442,6 +497,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
             part.put(dx, k - i, ys[i]);
         }
     }
+    wait_for_readers(plan);
 }
 
 // ---------------------------------------------------------------- the plan and the launch
@@ -456,7 +512,8 @@ struct Device {
 // The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
 // tile: held where that is enough. Width 0 where threads would be too many for a block.
 template <class T>
-Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int blocks, int64_t shared) {
+Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
+         int64_t shared) {
     const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
     Plan plan{};
     if (least > kMostThreads<T>) return plan;
@@ -466,12 +523,20 @@ Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int blocks, int64_t 
     plan.slabs = plan.blocks = 1;
     const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
     const auto join_bytes = [&] {  // and a cluster's results
-        const int64_t values = plan.slabs * plan.threads * pack + (plan.blocks > 1 ? width : 0);
+        const int64_t of_tile = plan.lanes == 0
+                                    ? plan.threads * pack
+                                    : std::max(1, plan.threads / 32) * plan.lanes * pack;
+        const int64_t values =
+            plan.slabs * of_tile + (plan.blocks > 1 ? std::max<int64_t>(width, pack) : 0);
         return divided(values * sizeof(ComputeOf<T>), 16) * 16;
     };
 
     // Few packs a thread where a tile is small, so that neighbours read neighbours.
-    const int64_t ends = width == sizes.inner ? 2 * (pack - 1) : 0;
+    const int64_t ends = width == sizes.inner && !aligned ? 2 * (pack - 1) : 0;
+    const int64_t lanes = std::max<int64_t>(1, width / pack);
+    const bool shuffles = std::max<int64_t>(width, pack) % std::min<int64_t>(width, pack) == 0 &&
+                          lanes <= 32 && (lanes & (lanes - 1)) == 0;
+    plan.lanes = shuffles ? static_cast<int>(lanes) : 0;
     const int64_t packs = (sizes.dim * width + ends) / pack;
     for (plan.blocks = 1; plan.blocks <= blocks; plan.blocks *= 2) {
         const int64_t of_block = divided(packs, plan.blocks);
@@ -482,11 +547,19 @@ Plan cut(Sizes sizes, int tensors, int pack, int64_t width, int blocks, int64_t 
                 ? kMostThreads<T>
                 : 512;
         const int64_t wanted = divided(of_block, each * least);
-        plan.threads = static_cast<int>(
-            least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least)));
+        int64_t threads =
+            least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least));
+        if (shuffles) {  // whole warps, or an equal part of one
+            int64_t part = lanes;
+            while (part < threads && part < 32) part *= 2;
+            threads = divided(threads, part) * part;
+        } else if (sizes.dim <= 16 && width % pack == 0) {
+            threads = least;  // each has its columns alone
+        }
+        plan.threads = static_cast<int>(threads);
         const int64_t steps = blocks_share(divided(packs, plan.threads), plan);
         const int64_t bytes = divided(steps * plan.threads * pack * sizeof(T), 16) * 16;
-        plan.held = join_bytes() + tensors * bytes <= shared;
+        plan.held = 2 * join_bytes() + tensors * bytes <= shared;
         if (!plan.held) continue;
         constexpr int64_t kEnoughThreads = 256;
         constexpr int64_t kEnoughBytes = 32768;
@@ -514,9 +587,10 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
 
     // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
     const int pack_of_rows = phase < 0 ? 1 : kWhole;
+    const bool aligned = phase == 0 && sizes.dim * sizes.inner % kWhole == 0;
     const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
     const auto whole_rows = [&](int blocks, int shared) {
-        return cut<T>(sizes, tensors, pack_of_rows, sizes.inner, blocks, shared);
+        return cut<T>(sizes, tensors, pack_of_rows, aligned, sizes.inner, blocks, shared);
     };
     if (narrow || row_bytes * byte_column <= 24 * 1024) {
         for (const int shared : {quarter, device.shared}) {
@@ -531,7 +605,7 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     const int pack = packs_fit_rows ? kWhole : 1;
     const auto part = [&](int64_t width_bytes, int blocks, int shared) {
         const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
-        return cut<T>(sizes, tensors, pack, std::min(sizes.inner, width), blocks, shared);
+        return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared);
     };
     if (!narrow || row_bytes > 64) {
         int64_t wide = 128;
@@ -558,7 +632,7 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     while (2 * plan.blocks <= device.cluster &&
            sizes.outer * plan.tiles * plan.blocks < 2 * device.multiprocessors)
         plan.blocks *= 2;
-    plan.join_bytes += plan.width * sizeof(ComputeOf<T>);
+    plan.join_bytes += std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
     return plan;
 }
 
