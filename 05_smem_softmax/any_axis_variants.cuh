@@ -6,6 +6,7 @@
 
 #include "common/runner/build_info.hpp"
 #include "common/runner/stage.hpp"
+#include "further/any_axis_backward.cuh"
 #include "further/any_axis_softmax.cuh"
 #include "further/paddle_any_axis.cuh"
 
@@ -26,7 +27,8 @@ inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, in
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         any_axis::Device device;
-        any_axis::this_device<T>(&device);
+        any_axis::this_device(any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, true, T>,
+                              &device);
         return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device);
     });
 }

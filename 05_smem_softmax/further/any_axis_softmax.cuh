@@ -12,14 +12,12 @@
 //   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
-#include <algorithm>
 #include <climits>
-#include <numeric>
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
-#include "../../04_warp_softmax/warp_softmax.cuh"
+#include "any_axis_plan.cuh"
 
 extern __shared__ __align__(16) unsigned char shared_bytes[];
 
@@ -27,46 +25,16 @@ namespace smem_softmax {
 namespace any_axis {
 
 using warp_softmax::Algorithm;
-using warp_softmax::ComputeOf;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- a thread's part of a slab
 
-// A tensor is `outer` slabs of dim rows of inner elements.
-struct Sizes {
-    int64_t outer;
-    int64_t dim;
-    int64_t inner;
-};
-
-// How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
-// are, it is one piece of memory, and its packs need not end where rows do.
-struct Plan {
-    int pack;           // elements that move in one access: 16 bytes of them, or 1
-    int width;          // columns
-    int64_t tiles;      // that a slab is cut into
-    int threads;        // of a tile; threads * pack is a multiple of width
-    int lanes;          // of a warp until the same columns come again; 0: that is not in every warp
-    int slabs;          // tiles of a block: the same columns of neighbouring slabs
-    int blocks;         // or, of a cluster that shares a tile, the blocks
-    bool held;          // whether a tile lies in shared memory between its read and its write
-    size_t tile_bytes;  // of one tensor there, in one block
-    size_t join_bytes;  // of what the threads exchange, in each of two rounds
-
-    size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
-};
-
 // How many elements an address lies behind a multiple of 16 bytes.
 template <class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
-}
-
-// What of `count` packs a thread each block of a cluster has.
-__host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan) {
-    return (count + plan.blocks - 1) / plan.blocks;
 }
 
 // A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
@@ -290,11 +258,7 @@ struct Total {
     }
 };
 
-// ---------------------------------------------------------------- kernels
-
-// The most threads of a block: of 16-bit types, which have twice as many columns in a pack, half.
-template <class T>
-constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
+// ---------------------------------------------------------------- the kernel
 
 // Packs that a thread has under way at once where a tile is read twice.
 template <class T>
@@ -419,224 +383,9 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     wait_for_readers(plan);
 }
 
-// The gradient: one sum per column, of y * dy or, of log-softmax, of dy.
-template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
-__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
-    any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
-    using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
-    constexpr int kAtOnce = kHeld ? 2 : kBatch<T> / 2;
-    const T nothing(0.f);
-    const int tile = threadIdx.x / plan.threads;
-    const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack> part(y, sizes, plan, tile, thread);
-    unsigned char* tiles = shared_bytes + 2 * plan.join_bytes + 2 * tile * plan.tile_bytes;
-    Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
-    Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
-    if constexpr (kHeld) {
-        part.copy(y, held_y, plan.threads, nothing);
-        part.copy(dy, held_dy, plan.threads, nothing);
-        wait_for_copies();
-    }
-    const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
-        if constexpr (kHeld) {
-            return held[static_cast<int>(k) * plan.threads];
-        } else {
-            return part.fetch(from, k, nothing);
-        }
-    };
+// ---------------------------------------------------------------- the launch
 
-    Compute sum[kPack];
-#pragma unroll
-    for (Compute& each : sum) each = 0;
-    for (int64_t k = 0; k < part.count; k += kAtOnce) {
-        Packed ys[kAtOnce];
-        Packed dys[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            if (k + i >= part.count) continue;
-            if (kAlgorithm == Algorithm::softmax) ys[i] = fetch(y, held_y, k + i);
-            dys[i] = fetch(dy, held_dy, k + i);
-        }
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            if (k + i >= part.count) continue;
-#pragma unroll
-            for (int j = 0; j < kPack; ++j) {
-                const auto slope = static_cast<Compute>(dys[i].element[j]);
-                sum[j] += kAlgorithm == Algorithm::softmax
-                              ? static_cast<Compute>(ys[i].element[j]) * slope
-                              : slope;
-            }
-        }
-    }
-    join_columns(sum, plan, tile, thread, 1, Total{});
-
-    for (int64_t k = part.count - 1; k >= 0; k -= kAtOnce) {
-        Packed ys[kAtOnce];
-        Packed dys[kAtOnce];
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            if (k < i) continue;
-            ys[i] = fetch(y, held_y, k - i);
-            dys[i] = fetch(dy, held_dy, k - i);
-        }
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            if (k < i) continue;
-#pragma unroll
-            for (int j = 0; j < kPack; ++j) {
-                const auto value = static_cast<Compute>(ys[i].element[j]);
-                const auto slope = static_cast<Compute>(dys[i].element[j]);
-                const Compute result =
-                    kAlgorithm == Algorithm::softmax
-                        ? (slope - sum[j]) * value
-                        : slope - lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum[j];
-                ys[i].element[j] = static_cast<T>(result);
-            }
-            part.put(dx, k - i, ys[i]);
-        }
-    }
-    wait_for_readers(plan);
-}
-
-// ---------------------------------------------------------------- the plan and the launch
-
-// What the plan needs to know of the GPU.
-struct Device {
-    int shared = 0;  // bytes that a block may have
-    int multiprocessors = 0;
-    int cluster = 1;  // blocks of a cluster, at most
-};
-
-// The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
-// tile: held where that is enough. Width 0 where threads would be too many for a block.
-template <class T>
-Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
-         int64_t shared) {
-    const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
-    Plan plan{};
-    if (least > kMostThreads<T>) return plan;
-    plan.pack = pack;
-    plan.width = static_cast<int>(width);
-    plan.tiles = (sizes.inner + width - 1) / width;
-    plan.slabs = plan.blocks = 1;
-    const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-    const auto join_bytes = [&] {  // and a cluster's results
-        const int64_t of_tile = plan.lanes == 0
-                                    ? plan.threads * pack
-                                    : std::max(1, plan.threads / 32) * plan.lanes * pack;
-        const int64_t values =
-            plan.slabs * of_tile + (plan.blocks > 1 ? std::max<int64_t>(width, pack) : 0);
-        return divided(values * sizeof(ComputeOf<T>), 16) * 16;
-    };
-
-    // Few packs a thread where a tile is small, so that neighbours read neighbours.
-    const int64_t ends = width == sizes.inner && !aligned ? 2 * (pack - 1) : 0;
-    const int64_t lanes = std::max<int64_t>(1, width / pack);
-    const bool shuffles = std::max<int64_t>(width, pack) % std::min<int64_t>(width, pack) == 0 &&
-                          lanes <= 32 && (lanes & (lanes - 1)) == 0;
-    plan.lanes = shuffles ? static_cast<int>(lanes) : 0;
-    const int64_t packs = (sizes.dim * width + ends) / pack;
-    for (plan.blocks = 1; plan.blocks <= blocks; plan.blocks *= 2) {
-        const int64_t of_block = divided(packs, plan.blocks);
-        int64_t each = 1;
-        while (each < 8 && 4 * each * each <= of_block) each *= 2;
-        const int64_t enough =
-            static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors > shared / 2 * plan.blocks
-                ? kMostThreads<T>
-                : 512;
-        const int64_t wanted = divided(of_block, each * least);
-        int64_t threads =
-            least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least));
-        if (shuffles) {  // whole warps, or an equal part of one
-            int64_t part = lanes;
-            while (part < threads && part < 32) part *= 2;
-            threads = divided(threads, part) * part;
-        } else if (sizes.dim <= 16 && width % pack == 0) {
-            threads = least;  // each has its columns alone
-        }
-        plan.threads = static_cast<int>(threads);
-        const int64_t steps = blocks_share(divided(packs, plan.threads), plan);
-        const int64_t bytes = divided(steps * plan.threads * pack * sizeof(T), 16) * 16;
-        plan.held = 2 * join_bytes() + tensors * bytes <= shared;
-        if (!plan.held) continue;
-        constexpr int64_t kEnoughThreads = 256;
-        constexpr int64_t kEnoughBytes = 32768;
-        const int64_t slabs =
-            std::min(kEnoughThreads / plan.threads, kEnoughBytes / (tensors * bytes));
-        if (plan.blocks == 1)
-            plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
-        plan.tile_bytes = static_cast<size_t>(bytes);
-        break;
-    }
-    if (!plan.held) plan.blocks = 1;
-    plan.join_bytes = static_cast<size_t>(join_bytes());
-    return plan;
-}
-
-// How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
-// differ. Where tiles are parts of rows, whole packs need rows that begin with one.
-template <class T>
-Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
-    constexpr int kWhole = 16 / sizeof(T);
-    const int quarter = device.shared / 4;  // so that blocks read while others compute
-    const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
-    const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
-    const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
-
-    // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
-    const int pack_of_rows = phase < 0 ? 1 : kWhole;
-    const bool aligned = phase == 0 && sizes.dim * sizes.inner % kWhole == 0;
-    const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
-    const auto whole_rows = [&](int blocks, int shared) {
-        return cut<T>(sizes, tensors, pack_of_rows, aligned, sizes.inner, blocks, shared);
-    };
-    if (narrow || row_bytes * byte_column <= 24 * 1024) {
-        for (const int shared : {quarter, device.shared}) {
-            const Plan rows = whole_rows(device.cluster, shared);
-            if (rows.width > 0 && rows.held) return rows;
-        }
-    }
-
-    // Otherwise parts of them, of whole sectors of 32 bytes: wide, with few blocks; then narrow, with
-    // clusters; at last larger blocks.
-    constexpr int64_t kMostColumns = 256;  // packs, or elements
-    const int pack = packs_fit_rows ? kWhole : 1;
-    const auto part = [&](int64_t width_bytes, int blocks, int shared) {
-        const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
-        return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared);
-    };
-    if (!narrow || row_bytes > 64) {
-        int64_t wide = 128;
-        while (wide < row_bytes && 2 * wide * byte_column <= 24 * 1024) wide *= 2;
-        const struct {
-            int64_t width_bytes;
-            int blocks;
-            int shared;
-        } ways[] = {{wide, 1, quarter},
-                    {64, 1, quarter},
-                    {64, device.cluster, quarter},
-                    {64, device.cluster, device.shared / 2},
-                    {32, device.cluster, device.shared}};
-        for (const auto& way : ways) {
-            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
-            if (plan.held) return plan;
-        }
-    }
-
-    // Two reads, by so many blocks that all multiprocessors take part.
-    const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
-    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : part(32, 1, 0);
-    if (plan.width == 0) plan = part(32, 1, 0);
-    while (2 * plan.blocks <= device.cluster &&
-           sizes.outer * plan.tiles * plan.blocks < 2 * device.multiprocessors)
-        plan.blocks *= 2;
-    plan.join_bytes += std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
-    return plan;
-}
-
-// What the plan needs, of the current device. Clusters, where the kernel was compiled for them.
+// What the plan needs of the current device. Clusters, where the kernel was compiled for them.
 template <class Kernel>
 cudaError_t this_device(Kernel kernel, Device* device) {
     int id = 0;
@@ -655,22 +404,23 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     device->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
     return cudaSuccess;
 }
-template <class T>
-cudaError_t this_device(Device* device) {
-    return this_device(any_axis_kernel<Algorithm::softmax, 1, true, T>, device);
-}
-
-// Calls kernel(arguments..., sizes, plan).
-template <class Kernel, class... Arguments>
-cudaError_t launch_kernel(Kernel kernel, Sizes sizes, const Plan& plan, int tensors,
-                          cudaStream_t stream, Arguments... arguments) {
-    const int64_t blocks =
-        (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * int64_t{plan.blocks};
+// The kernel's four instances: packs of 16 bytes or of an element; tiles held or read twice. A family
+// is a type with get<kPack, kHeld>(). Calls that of the plan with (tensors..., sizes, plan).
+template <class Family, class T, class... Others>
+cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
+                        Others... others) {
+    constexpr int kWhole = 16 / sizeof(T);
+    constexpr int kTensors = sizeof...(others);  // that are read
+    const auto kernel = plan.pack == 1 ? plan.held ? Family::template get<1, true, T>()
+                                                   : Family::template get<1, false, T>()
+                        : plan.held ? Family::template get<kWhole, true, T>()
+                                       : Family::template get<kWhole, false, T>();
+    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
-    // The same for all shapes: another host thread may be about to launch the kernel.
     Device device;
     cudaError_t error = this_device(kernel, &device);
     if (error != cudaSuccess) return error;
+    // The same for all shapes: another host thread may be about to launch the kernel.
     error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared);
     if (error != cudaSuccess) return error;
@@ -680,47 +430,16 @@ cudaError_t launch_kernel(Kernel kernel, Sizes sizes, const Plan& plan, int tens
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
-    config.dynamicSmemBytes = plan.shared_bytes(tensors);
+    config.dynamicSmemBytes = plan.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = plan.blocks > 1 ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, arguments..., sizes, plan);
+    return cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
 }
 
-template <Algorithm kAlgorithm, class T>
-cudaError_t launch_forward(const Plan& plan, const T* x, T* y, Sizes sizes, cudaStream_t stream) {
-    constexpr int kWhole = 16 / sizeof(T);
-    const auto with = [&](auto kernel) {
-        return launch_kernel(kernel, sizes, plan, 1, stream, x, y);
-    };
-    if (plan.pack == 1) {
-        return plan.held ? with(any_axis_kernel<kAlgorithm, 1, true, T>)
-                         : with(any_axis_kernel<kAlgorithm, 1, false, T>);
-    }
-    return plan.held ? with(any_axis_kernel<kAlgorithm, kWhole, true, T>)
-                     : with(any_axis_kernel<kAlgorithm, kWhole, false, T>);
-}
-
-template <Algorithm kAlgorithm, class T>
-cudaError_t launch_backward(const Plan& plan, const T* y, const T* dy, T* dx, Sizes sizes,
-                            cudaStream_t stream) {
-    constexpr int kWhole = 16 / sizeof(T);
-    const auto with = [&](auto kernel) {
-        return launch_kernel(kernel, sizes, plan, 2, stream, y, dy, dx);
-    };
-    if (plan.pack == 1) {
-        return plan.held ? with(any_axis_backward_kernel<kAlgorithm, 1, true, T>)
-                         : with(any_axis_backward_kernel<kAlgorithm, 1, false, T>);
-    }
-    return plan.held ? with(any_axis_backward_kernel<kAlgorithm, kWhole, true, T>)
-                     : with(any_axis_backward_kernel<kAlgorithm, kWhole, false, T>);
-}
-
-// Checks what all front calls take, and calls launch(plan) where there is something to do. first: of
-// tensors that may all be null where a size is 0.
-template <class T, class Launch, class... Others>
-cudaError_t with_plan(Sizes sizes, Launch launch, const T* first, Others... others) {
-    constexpr int kTensors = sizeof...(others);  // that are read
+// The same with the plan for these tensors: the last is written, the others are read.
+template <class Family, class T, class... Others>
+cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... others) {
     if (sizes.outer < 0 || sizes.dim < 0 || sizes.inner < 0) return cudaErrorInvalidValue;
     if (sizes.outer == 0 || sizes.dim == 0 || sizes.inner == 0) return cudaSuccess;
     const auto is_bad = [](const T* address) {
@@ -729,14 +448,21 @@ cudaError_t with_plan(Sizes sizes, Launch launch, const T* first, Others... othe
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     Device device;
-    const cudaError_t error = this_device<T>(&device);
+    const cudaError_t error = this_device(Family::template get<1, true, T>(), &device);
     if (error != cudaSuccess) return error;
-    return launch(plan_for<T>(sizes, kTensors, alike ? phase_of(first) : -1, device));
+    const Plan plan = plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device);
+    return launch_plan<Family>(plan, sizes, stream, first, others...);
 }
 
-}  // namespace any_axis
+template <Algorithm kAlgorithm>
+struct Forward {
+    template <int kPack, bool kHeld, class T>
+    static auto get() {
+        return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+};
 
-// ---------------------------------------------------------------- front calls
+}  // namespace any_axis
 
 // Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
 // Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
@@ -744,13 +470,7 @@ template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              cudaStream_t stream) {
     using namespace any_axis;
-    const Sizes sizes{outer, dim, inner};
-    return with_plan(
-        sizes,
-        [&](const Plan& plan) {
-            return launch_forward<Algorithm::softmax>(plan, x, y, sizes, stream);
-        },
-        x, y);
+    return launch<Forward<Algorithm::softmax>>({outer, dim, inner}, stream, x, y);
 }
 
 // log(softmax(x)).
@@ -758,39 +478,7 @@ template <class T>
 cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                                  cudaStream_t stream) {
     using namespace any_axis;
-    const Sizes sizes{outer, dim, inner};
-    return with_plan(
-        sizes,
-        [&](const Plan& plan) {
-            return launch_forward<Algorithm::log_softmax>(plan, x, y, sizes, stream);
-        },
-        x, y);
-}
-
-// dx of the two, from their result y and its gradient dy; dx may be either.
-template <class T>
-cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                                      int64_t inner, cudaStream_t stream) {
-    using namespace any_axis;
-    const Sizes sizes{outer, dim, inner};
-    return with_plan(
-        sizes,
-        [&](const Plan& plan) {
-            return launch_backward<Algorithm::softmax>(plan, y, dy, dx, sizes, stream);
-        },
-        y, dy, dx);
-}
-template <class T>
-cudaError_t log_softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer,
-                                          int64_t dim, int64_t inner, cudaStream_t stream) {
-    using namespace any_axis;
-    const Sizes sizes{outer, dim, inner};
-    return with_plan(
-        sizes,
-        [&](const Plan& plan) {
-            return launch_backward<Algorithm::log_softmax>(plan, y, dy, dx, sizes, stream);
-        },
-        y, dy, dx);
+    return launch<Forward<Algorithm::log_softmax>>({outer, dim, inner}, stream, x, y);
 }
 
 }  // namespace smem_softmax
