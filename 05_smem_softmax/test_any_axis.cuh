@@ -19,10 +19,10 @@ using runner::Variant;
 // Inner of less than a pack, of no whole packs, of one, of a few, of many tiles; slabs of which a block
 // has many, of which it has one, and which it does not hold (the 40000).
 inline const std::vector<Shape> kShapes = {
-    {7, 1, 1},     {5, 2, 3},     {3, 33, 1},    {130, 8, 2},   {29, 7, 3},
-    {3, 1000, 3},  {2, 501, 4},   {3, 100, 12},  {2, 97, 33},   {2, 60, 48},
-    {1, 128, 96},  {2, 13, 1000}, {1, 3, 1031},  {1, 300, 256}, {1, 257, 37},
-    {1, 1031, 40}, {2, 40000, 2}, {1, 20011, 3}, {1, 9001, 16}, {1, 2, 40000}};
+    {7, 1, 1},     {5, 2, 3},     {3, 33, 1},    {130, 8, 2},   {29, 7, 3},    {3, 1000, 3},
+    {2, 501, 4},   {3, 100, 12},  {2, 97, 33},   {2, 60, 48},   {1, 128, 96},  {2, 13, 1000},
+    {1, 3, 1031},  {1, 300, 256}, {1, 257, 37},  {1, 1031, 40}, {2, 40000, 2}, {1, 20011, 3},
+    {1, 9001, 16}, {1, 2, 40000}, {1, 600011, 1}};
 
 template <class T>
 void matches_reference(const Variant& variant) {
@@ -176,6 +176,52 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
     CHECK(plan(1, 128, 32768).pack == 4);
     CHECK(plan(512, 896, 48).held);
     CHECK(!plan(4, 100000, 64).held);
+}
+
+TEST_CASE("any axis: clusters and second reads, as on a device with little shared memory") {
+    using namespace any_axis_tests;
+    using smem_softmax::any_axis::Algorithm;
+    const Variant softmax = smem_softmax::any_axis_variants()[2];
+    REQUIRE(softmax.name == "softmax_any_axis");
+    int held[2][2] = {};  // by tiles held or not, one block or several
+    const auto holds = [&](auto zero, Shape shape, int cluster, int phase) {
+        using T = decltype(zero);
+        const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
+        const auto plan = smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 2, cluster});
+        ++held[plan.held][plan.blocks > 1];
+        INFO(text_of(shape) << ", clusters of " << plan.blocks << ", held: " << plan.held);
+        const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
+        const DeviceBuffer<T> x(values);
+        DeviceBuffer<T> y(values.size());
+        y.poison();
+        REQUIRE(smem_softmax::any_axis::launch_plan<
+                    smem_softmax::any_axis::Forward<Algorithm::softmax>>(
+                    plan, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        testing::expect_good(softmax, values, y.download(), shape);
+    };
+    for (const Shape shape : {Shape{2, 3000, 1},
+                              {3, 1500, 3},
+                              {2, 700, 7},
+                              {2, 600, 12},
+                              {1, 500, 33},
+                              {1, 300, 64},
+                              {1, 200, 100},
+                              {1, 5000, 8},
+                              {1, 3001, 5},
+                              {1, 100, 300}}) {
+        for (const int cluster : {1, 2, 8}) {
+            for (const int phase : {0, -1}) {
+                holds(0.f, shape, cluster, phase);
+                holds(0., shape, cluster, phase);
+                holds(__half(0.f), shape, cluster, phase);
+            }
+        }
+    }
+    CHECK(held[0][0] > 0);
+    CHECK(held[0][1] > 0);
+    CHECK(held[1][0] > 0);
+    CHECK(held[1][1] > 0);
 }
 
 TEST_CASE("any axis: thousands of random cases") {

@@ -89,10 +89,9 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
         const int64_t of_block = divided(packs, plan.blocks);
         int64_t each = 1;
         while (each < 8 && 4 * each * each <= of_block) each *= 2;
-        const int64_t enough =
-            static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors > shared / 2 * plan.blocks
-                ? kMostThreads<T>
-                : 512;
+        const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
+        const bool alone = shared > 0 && all > shared / 2 * plan.blocks;  // on a multiprocessor
+        const int64_t enough = alone ? kMostThreads<T> : 512;
         const int64_t wanted = divided(of_block, each * least);
         int64_t threads =
             least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least));
@@ -128,6 +127,7 @@ template <class T>
 Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     constexpr int kWhole = 16 / sizeof(T);
     const int quarter = device.shared / 4;  // so that blocks read while others compute
+    const int third = device.shared / 3 - 1024;
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
     const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
@@ -146,8 +146,8 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         }
     }
 
-    // Otherwise parts of them, of whole sectors of 32 bytes: wide, with few blocks; then narrow, with
-    // clusters; at last larger blocks.
+    // Otherwise parts of them, of whole sectors of 32 bytes: as wide as one block can hold with room
+    // for others beside it; then as a cluster can; at last as large blocks can.
     constexpr int64_t kMostColumns = 256;  // packs, or elements
     const int pack = packs_fit_rows ? kWhole : 1;
     const auto part = [&](int64_t width_bytes, int blocks, int shared) {
@@ -162,8 +162,9 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
             int blocks;
             int shared;
         } ways[] = {{wide, 1, quarter},
-                    {64, 1, quarter},
-                    {64, device.cluster, quarter},
+                    {128, 1, third},
+                    {64, 1, third},
+                    {128, device.cluster, third},
                     {64, device.cluster, device.shared / 2},
                     {32, device.cluster, device.shared}};
         for (const auto& way : ways) {
@@ -172,14 +173,21 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         }
     }
 
-    // Two reads, by so many blocks that all multiprocessors take part.
+    // Two reads, of tiles as wide as leaves work for most multiprocessors.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
-    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : part(32, 1, 0);
-    if (plan.width == 0) plan = part(32, 1, 0);
-    while (2 * plan.blocks <= device.cluster &&
-           sizes.outer * plan.tiles * plan.blocks < 2 * device.multiprocessors)
-        plan.blocks *= 2;
-    plan.join_bytes += std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
+    const auto is_enough = [&](const Plan& plan, int blocks) {
+        return 4 * sizes.outer * plan.tiles * blocks >= 3 * device.multiprocessors;
+    };
+    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : Plan{};
+    if (plan.width == 0) {
+        for (const int width_bytes : {128, 64, 32}) {
+            plan = part(width_bytes, 1, 0);
+            if (is_enough(plan, device.cluster)) break;
+        }
+    }
+    while (2 * plan.blocks <= device.cluster && !is_enough(plan, plan.blocks)) plan.blocks *= 2;
+    const size_t of_cluster = std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
+    plan.join_bytes += (of_cluster + 15) / 16 * 16;
     return plan;
 }
 
