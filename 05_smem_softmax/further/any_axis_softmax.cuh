@@ -13,6 +13,7 @@
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
 #include <climits>
+#include <cstring>
 
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
@@ -35,6 +36,29 @@ using warp_softmax::Pack;
 template <class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
+}
+
+// As one access. (nvcc would split it, as the same elements are stored one by one elsewhere.)
+__device__ inline void store_16_bytes(void* y, uint4 bits) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(y)), "r"(bits.x), "r"(bits.y), "r"(bits.z),
+                   "r"(bits.w)
+                 : "memory");
+#else
+    *static_cast<uint4*>(y) = bits;
+#endif
+}
+template <class T, int kPack>
+__device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
+    if constexpr (sizeof(pack) == sizeof(uint4)) {
+        uint4 bits;
+        memcpy(&bits, &pack, sizeof(bits));
+        store_16_bytes(y, bits);
+    } else {
+        *y = pack.element[0];
+    }
 }
 
 // A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
@@ -84,7 +108,7 @@ struct Part {
     __device__ void put(T* y, int64_t k, const Packed& pack) const {
         const int64_t at = first + k * step;
         if (at >= begin && at + kPack <= end) {
-            *reinterpret_cast<Packed*>(y + at) = pack;
+            store_whole(y + at, pack);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {

@@ -4,8 +4,8 @@
 //
 // Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: the launch in
 // four steps, the kernel in three passes.
-//   new here   a block of two dimensions: neighbours along inner, so that their loads are coalesced,
-//              and along dim as many as there is room for
+//   new here   a block of two dimensions: along inner as many threads as it has, along dim as many as
+//              that leaves. x is along dim: coalesced are only blocks with one thread there
 //   traffic    3 reads + 1 write per element, one element an access
 //   accepts    float, __half, __nv_bfloat16, double; any sizes; y may be x
 //   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes

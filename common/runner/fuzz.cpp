@@ -166,7 +166,8 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
     one.dtype = draws.one_of(one.variant->dtypes);
     do {  // until the variant takes it; every variant takes a narrow row
         one.shape.inner = 1;
-        if (one.variant->takes_inner && draws.below(4) > 0) one.shape.inner = draw_cols(draws, elements);
+        if (one.variant->takes_inner && draws.below(4) > 0)
+            one.shape.inner = draw_cols(draws, elements);
         const int64_t left = std::max<int64_t>(1, elements / one.shape.inner);
         one.shape.cols = draw_cols(draws, left);
         one.shape.rows = draws.size_up_to(std::max<int64_t>(1, left / one.shape.cols));

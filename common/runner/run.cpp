@@ -33,8 +33,8 @@ const std::vector<int64_t> kWidths = {1, 7, 31, 32, 33, 255, 1000, 1024, 1025, 4
 const std::vector<int64_t> kQuickWidths = {33, 1000, 4099};
 
 // The same along another axis: an inner one of a few elements, of no whole packs, of many.
-const std::vector<Shape> kInnerShapes = {{5, 8, 3}, {3, 100, 12}, {2, 33, 33}, {1, 128, 1000},
-                                         {2, 1025, 7}};
+const std::vector<Shape> kInnerShapes = {
+    {5, 8, 3}, {3, 100, 12}, {2, 33, 33}, {1, 128, 1000}, {2, 1025, 7}};
 
 bool on_gpu() {
     return build_info().backend == "cuda";
@@ -169,10 +169,9 @@ public:
           workspace_(workspace_of(variant, shape, dtype)) {}
 
     void operator()(const Inputs& inputs, void* y, cudaStream_t stream = nullptr) {
-        const Call call{inputs.x,          y,           dtype_,
-                        shape_.rows,       shape_.cols, workspace_.data(),
-                        workspace_.size(), stream,      inputs.x2,
-                        0,                 0,           shape_.inner};
+        const Call call{
+            inputs.x,          y,      dtype_,    shape_.rows, shape_.cols, workspace_.data(),
+            workspace_.size(), stream, inputs.x2, 0,           0,           shape_.inner};
         check_cuda(variant_.launch(call), "launching " + variant_.name);
     }
 
@@ -493,9 +492,8 @@ private:
     void for_each_own_shape(Measure measure, DType dtype) {
         std::vector<Shape> shapes;
         const auto same_as = [](Shape a) {
-            return [a](Shape b) {
-                return a.rows == b.rows && a.cols == b.cols && a.inner == b.inner;
-            };
+            return
+                [a](Shape b) { return a.rows == b.rows && a.cols == b.cols && a.inner == b.inner; };
         };
         for (const Variant* variant : chosen_) {
             for (const Shape shape : variant->measured_at) {
