@@ -98,7 +98,7 @@ inline std::vector<runner::Variant> any_axis_variants() {
     };
 
     runner::Variant softmax_backward = softmax;
-    softmax_backward.name = "softmax_backward_any_axis";
+    softmax_backward.name = "any_axis_backward";
     softmax_backward.summary = "the gradient, from y and dy";
     softmax_backward.operation = Operation::softmax_backward;
     softmax_backward.traffic = {2, 1};
@@ -116,7 +116,7 @@ inline std::vector<runner::Variant> any_axis_variants() {
     };
 
     runner::Variant log_softmax_backward = softmax_backward;
-    log_softmax_backward.name = "log_softmax_backward_any_axis";
+    log_softmax_backward.name = "any_axis_log_backward";
     log_softmax_backward.summary = "the same of log_softmax";
     log_softmax_backward.operation = Operation::log_softmax_backward;
     log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // y is of no use in the sum

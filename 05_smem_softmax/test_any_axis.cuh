@@ -169,7 +169,7 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
                 CHECK(one.threads * one.slabs <= 1024);
                 CHECK(one.shared_bytes(1) <= 227 * 1024);
                 CHECK((one.tiles == 1 || one.width * sizeof(float) >= 32));
-                CHECK((one.held || dim * std::min<int64_t>(32, 4 * inner) > 8 * 128 * 1024));
+                CHECK((one.held || dim * std::min<int64_t>(64, 4 * inner) > 64 * 1024));
             }
         }
     }

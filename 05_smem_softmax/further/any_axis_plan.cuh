@@ -128,6 +128,7 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     constexpr int kWhole = 16 / sizeof(T);
     const int quarter = device.shared / 4;  // so that blocks read while others compute
     const int third = device.shared / 3 - 1024;
+    const int cluster = std::min(device.cluster, 4);
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
     const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
@@ -140,14 +141,15 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         return cut<T>(sizes, tensors, pack_of_rows, aligned, sizes.inner, blocks, shared);
     };
     if (narrow || row_bytes * byte_column <= 24 * 1024) {
-        for (const int shared : {quarter, device.shared}) {
-            const Plan rows = whole_rows(device.cluster, shared);
+        for (const int blocks : {1, cluster}) {
+            const Plan rows = whole_rows(blocks, third);
             if (rows.width > 0 && rows.held) return rows;
         }
     }
 
     // Otherwise parts of them, of whole sectors of 32 bytes: as wide as one block can hold with room
-    // for others beside it; then as a cluster can; at last as large blocks can.
+    // for others beside it, or else a small cluster. (With clusters of eight, dim 10000 takes longer
+    // than with two reads.)
     constexpr int64_t kMostColumns = 256;  // packs, or elements
     const int pack = packs_fit_rows ? kWhole : 1;
     const auto part = [&](int64_t width_bytes, int blocks, int shared) {
@@ -164,9 +166,8 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         } ways[] = {{wide, 1, quarter},
                     {128, 1, third},
                     {64, 1, third},
-                    {128, device.cluster, third},
-                    {64, device.cluster, device.shared / 2},
-                    {32, device.cluster, device.shared}};
+                    {64, cluster, third},
+                    {32, 1, device.shared}};
         for (const auto& way : ways) {
             const Plan plan = part(way.width_bytes, way.blocks, way.shared);
             if (plan.held) return plan;
