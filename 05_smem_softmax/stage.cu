@@ -3,6 +3,7 @@
 #include "smem_softmax.cuh"
 
 #include "../04_warp_softmax/warp_softmax.cuh"
+#include "any_axis_variants.cuh"
 #include "common/runner/stage.hpp"
 #include "further/cluster_softmax.cuh"
 
@@ -203,6 +204,9 @@ runner::Stage describe_05_smem_softmax() {
                       clusters<Algorithm::softmax>("cluster_softmax",
                                                    "a row over up to 16 blocks, or over the grid"),
                       cluster_log};
+    for (const runner::Variant& variant : smem_softmax::any_axis_variants()) {
+        stage.variants.push_back(variant);
+    }
     stage.baseline = baseline;
     return stage;
 }

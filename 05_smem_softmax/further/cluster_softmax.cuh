@@ -30,17 +30,22 @@ struct Cluster {
         Normalizer<Compute> of_block[kLargestCluster];
         uint64_t arrived;  // counts the bytes of the messages
     };
-    __device__ static cooperative_groups::cluster_group cluster() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    __device__ static auto cluster() {
         return cooperative_groups::this_cluster();
     }
-    __device__ int64_t row() const { return blockIdx.x / cluster().num_blocks(); }
-    __device__ int rank() const { return static_cast<int>(cluster().block_rank()); }
+    __device__ int64_t row() const {
+        return blockIdx.x / cluster().num_blocks();
+    }
+    __device__ int rank() const {
+        return static_cast<int>(cluster().block_rank());
+    }
 
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
     // exchange(), when x has been read.
     template <class Compute>
     __device__ void open([[maybe_unused]] Scratch<Compute>& scratch) const {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
             const unsigned bytes = cluster().num_blocks() * sizeof(Normalizer<Compute>);
             cuda::ptx::mbarrier_init(&scratch.arrived, 1);
@@ -56,7 +61,7 @@ struct Cluster {
         const auto blocks = static_cast<int>(cluster().num_blocks());
         const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
         __cluster_barrier_wait();
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef __CUDA_ARCH__
         if (to < blocks) {
             const Compute message[] = {block.m, block.d};
             cuda::ptx::st_async(&cluster().map_shared_rank(scratch.of_block + rank(), to)->m,
@@ -72,6 +77,22 @@ struct Cluster {
 #endif
         return warp_merge(scratch.of_block, blocks);
     }
+#else  // never launched: see largest_cluster
+    __device__ int64_t row() const {
+        return 0;
+    }
+    __device__ int rank() const {
+        return 0;
+    }
+    template <class Compute>
+    __device__ void open(Scratch<Compute>&) const {
+        __trap();
+    }
+    template <class Compute>
+    __device__ Normalizer<Compute> exchange(Scratch<Compute>&, Normalizer<Compute> block) {
+        return block;
+    }
+#endif
 };
 
 // All blocks of a cooperative launch at the same time, `blocks_a_row` of them for a row.
