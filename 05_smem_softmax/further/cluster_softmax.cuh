@@ -134,6 +134,7 @@ struct Chip {
     int64_t multiprocessors;
     int64_t room;             // bytes of shared memory for a block's rows
     int64_t largest_cluster;  // blocks; 0 where there are no clusters
+    double bytes_per_us;      // of a copy, as far as the device tells
 };
 
 // Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
@@ -158,7 +159,12 @@ inline int64_t largest_cluster() {
 }
 
 inline Chip current_chip() {
-    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster()};
+    const double megahertz =
+        static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
+    const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
+    const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; of which a copy gets 87 %
+    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster(),
+            peak > 0 ? 0.87 * peak : 4.27e6};
 }
 
 // A row of so many packs over `blocks` blocks of at most `most_threads`, which share the `room` of a
