@@ -22,12 +22,21 @@ namespace smem_softmax {
 
 inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
 
+// A message to another block's shared memory: the numbers of a set, and that they have arrived.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+template <class Compute>
+__device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64_t* arrived) {
+    const Compute numbers[] = {set.m, set.d};
+    cuda::ptx::st_async(&there->m, numbers, arrived);
+}
+#endif
+
 // A cluster per row. A block waits for messages, not for a barrier of the cluster: at 976 x 65536 floats
 // on an H200 that is the difference between 0.87 and 0.97 of the speed of a copy.
 struct Cluster {
-    template <class Compute>
+    template <class Set>
     struct Scratch {
-        Normalizer<Compute> of_block[kLargestCluster];
+        Set of_block[kLargestCluster];
         uint64_t arrived;  // counts the bytes of the messages
     };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
@@ -43,11 +52,11 @@ struct Cluster {
 
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
     // exchange(), when x has been read.
-    template <class Compute>
-    __device__ void open([[maybe_unused]] Scratch<Compute>& scratch) const {
+    template <class Set>
+    __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
 #ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
-            const unsigned bytes = cluster().num_blocks() * sizeof(Normalizer<Compute>);
+            const unsigned bytes = cluster().num_blocks() * sizeof(Set);
             cuda::ptx::mbarrier_init(&scratch.arrived, 1);
             cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
             cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
@@ -56,16 +65,15 @@ struct Cluster {
 #endif
         __cluster_barrier_arrive_relaxed();
     }
-    template <class Compute>
-    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+    template <class Set>
+    __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         const auto blocks = static_cast<int>(cluster().num_blocks());
         const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
         __cluster_barrier_wait();
 #ifdef __CUDA_ARCH__
         if (to < blocks) {
-            const Compute message[] = {block.m, block.d};
-            cuda::ptx::st_async(&cluster().map_shared_rank(scratch.of_block + rank(), to)->m,
-                                message, cluster().map_shared_rank(&scratch.arrived, to));
+            send(block, cluster().map_shared_rank(scratch.of_block + rank(), to),
+                 cluster().map_shared_rank(&scratch.arrived, to));
         }
         while (!cuda::ptx::mbarrier_try_wait_parity(
             cuda::ptx::sem_acquire, cuda::ptx::scope_cluster, &scratch.arrived, 0)) {
@@ -84,31 +92,31 @@ struct Cluster {
     __device__ int rank() const {
         return 0;
     }
-    template <class Compute>
-    __device__ void open(Scratch<Compute>&) const {
+    template <class Set>
+    __device__ void open(Scratch<Set>&) const {
         __trap();
     }
-    template <class Compute>
-    __device__ Normalizer<Compute> exchange(Scratch<Compute>&, Normalizer<Compute> block) {
+    template <class Set>
+    __device__ Set exchange(Scratch<Set>&, Set block) {
         return block;
     }
 #endif
 };
 
 // All blocks of a cooperative launch at the same time, `blocks_a_row` of them for a row.
-template <class Compute>
+template <class Set>
 struct Grid {
     template <class>
     struct Scratch {
-        Normalizer<Compute> row;
+        Set row;
     };
-    Normalizer<Compute>* of_block;  // device memory, one per block
+    Set* of_block;  // device memory, one per block
     int blocks_a_row;
 
     __device__ int64_t row() const { return blockIdx.x / blocks_a_row; }
     __device__ int rank() const { return static_cast<int>(blockIdx.x % blocks_a_row); }
-    __device__ void open(Scratch<Compute>&) const {}
-    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+    __device__ void open(Scratch<Set>&) const {}
+    __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) of_block[blockIdx.x] = block;
         cooperative_groups::this_grid().sync();
         if (threadIdx.x < 32) {  // one warp: if all asked for the same few lines, they would queue
@@ -169,48 +177,48 @@ inline Chip current_chip() {
 
 // A row of so many packs over `blocks` blocks of at most `most_threads`, which share the `room` of a
 // multiprocessor with others where they are smaller than 1024. Slices begin on a line of the cache
-// where rows do.
-inline Cut cut_of(Share share, int64_t packs, int64_t blocks, int64_t room, int most_threads,
-                  int64_t rows_at_once) {
+// where rows do. tensors: as in Slice.
+inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64_t room,
+                  int most_threads, int64_t rows_at_once) {
     constexpr int64_t kLine = 128 / 16;
     const int64_t each = divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
     // Blocks of 256 threads, of which a multiprocessor holds four, one loading while another waits;
     // more threads where these have no room for the slice, or 512 just for it in their registers (0.92
     // instead of 0.87 of the copy at 262144 floats, an H200).
-    int threads = threads_for(each);
+    int threads = threads_for(each * tensors);
     if (threads > 256 && (threads <= 448 || threads > 512)) {
         for (threads = 256; threads < most_threads; threads *= 2) {
-            const int64_t kept = divided_up(each, threads) - kHeld;
-            if (kept * threads * 16 <= room * threads / 1024 - 1024) break;
+            const int64_t kept = divided_up(each, threads) - kHeld / tensors;
+            if (kept * tensors * threads * 16 <= room * threads / 1024 - 1024) break;
         }
     }
     return {share, static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
-            slice_of(each, threads, std::min(room, room * most_threads / 1024)), rows_at_once};
+            slice_of(each, threads, tensors, std::min(room, room * most_threads / 1024)),
+            rows_at_once};
 }
 
 // The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
 // beyond that a cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of
 // its work; and what the largest cluster of such does not hold, in larger blocks. The whole grid has a
 // row where there are few rows, longer than a cluster has registers, and scratch for it.
-inline Cut cut_for(int64_t rows, int64_t packs, const Chip& chip, bool has_scratch) {
-    constexpr int64_t kFull = 128 * kHeld;
-    constexpr int64_t kGridBlock = 256 * kHeld;
-    const int64_t grid_blocks = std::min(divided_up(packs, kGridBlock),
+inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
+    const int64_t full = int64_t{128} * kHeld / tensors;
+    const int64_t grid_blocks = std::min(divided_up(packs, 2 * full),
                                          2 * chip.multiprocessors / std::max<int64_t>(1, rows));
-    if (has_scratch && packs > kLargestCluster * kGridBlock && grid_blocks >= kLargestCluster) {
-        return cut_of(Share::grid, packs, grid_blocks, chip.room - 2048, 512, rows);
+    if (has_scratch && packs > 2 * full * kLargestCluster && grid_blocks >= kLargestCluster) {
+        return cut_of(Share::grid, packs, tensors, grid_blocks, chip.room - 2048, 512, rows);
     }
     const int64_t blocks =
-        packs <= 2 * kFull ? 1 : std::min(divided_up(packs, kFull), chip.largest_cluster);
-    if (blocks < 2) return cut_of(Share::block, packs, 1, chip.room, 1024, INT32_MAX);
-    return cut_of(Share::cluster, packs, blocks, chip.room, 1024, INT32_MAX / blocks);
+        packs <= 2 * full ? 1 : std::min(divided_up(packs, full), chip.largest_cluster);
+    if (blocks < 2) return cut_of(Share::block, packs, tensors, 1, chip.room, 1024, INT32_MAX);
+    return cut_of(Share::cluster, packs, tensors, blocks, chip.room, 1024, INT32_MAX / blocks);
 }
 
 // Bytes of scratch that a cut for so many rows needs.
-template <class T>
+template <class Set>
 size_t workspace_bytes_of(const Cut& cut) {
     if (cut.share != Share::grid) return 0;
-    return static_cast<size_t>(cut.rows_at_once * cut.blocks) * sizeof(Normalizer<ComputeOf<T>>);
+    return static_cast<size_t>(cut.rows_at_once * cut.blocks) * sizeof(Set);
 }
 
 // Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
@@ -218,13 +226,14 @@ size_t workspace_bytes_of(const Cut& cut) {
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return workspace_bytes_of<T>(cut_for(rows, packs_of<T>(cols), current_chip(), true));
+    return workspace_bytes_of<Normalizer<ComputeOf<T>>>(
+        cut_for(rows, packs_of<T>(cols), 1, current_chip(), true));
 }
 
-// One kernel, as many grids as it takes for all rows.
-template <class T, class Kernel, class Team>
-cudaError_t launch_cut(Kernel kernel, const T* x, T* y, Team team, int64_t rows, int64_t cols,
-                       const Cut& cut, cudaStream_t stream) {
+// One kernel, as many grids as it takes for all rows. tensors: what it reads and writes.
+template <class Kernel, class Team, class... T>
+cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, const Cut& cut,
+                       cudaStream_t stream, T*... tensors) {
     cudaLaunchAttribute attribute{};
     if (cut.share == Share::cluster) {
         attribute.id = cudaLaunchAttributeClusterDimension;
@@ -250,7 +259,7 @@ cudaError_t launch_cut(Kernel kernel, const T* x, T* y, Team team, int64_t rows,
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
         config.gridDim = dim3(static_cast<unsigned>(now * cut.blocks));
-        error = cudaLaunchKernelEx(&config, kernel, x + row * cols, y + row * cols, team, cols,
+        error = cudaLaunchKernelEx(&config, kernel, (tensors + row * cols)..., team, cols,
                                    cut.slice.packs, cut.slice.kept);
     }
     if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
@@ -265,18 +274,17 @@ cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t co
     if (cut.share == Share::cluster) {
         const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Cluster, T>
                                  : row_on_chip_kernel<kAlgorithm, false, true, Cluster, T>;
-        return launch_cut(kernel, x, y, Cluster{}, rows, cols, cut, stream);
+        return launch_cut(kernel, Cluster{}, rows, cols, cut, stream, x, y);
     }
     if (cut.share == Share::grid) {
         using Set = Normalizer<ComputeOf<T>>;
-        const auto kernel = row_on_chip_kernel<kAlgorithm, true, true, Grid<ComputeOf<T>>, T>;
-        return launch_cut(kernel, x, y,
-                          Grid<ComputeOf<T>>{static_cast<Set*>(workspace), cut.blocks}, rows, cols,
-                          cut, stream);
+        const auto kernel = row_on_chip_kernel<kAlgorithm, true, true, Grid<Set>, T>;
+        return launch_cut(kernel, Grid<Set>{static_cast<Set*>(workspace), cut.blocks}, rows, cols,
+                          cut, stream, x, y);
     }
     const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>
                              : row_on_chip_kernel<kAlgorithm, false, true, Block, T>;
-    return launch_cut(kernel, x, y, Block{}, rows, cols, cut, stream);
+    return launch_cut(kernel, Block{}, rows, cols, cut, stream, x, y);
 }
 
 template <Algorithm kAlgorithm, class T>
@@ -288,9 +296,9 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     if (!have_one_alignment(x, y))
         return launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
     const Chip chip = current_chip();
-    Cut cut = cut_for(rows, packs_of<T>(cols), chip, workspace != nullptr);
-    if (workspace_bytes_of<T>(cut) > workspace_bytes) {
-        cut = cut_for(rows, packs_of<T>(cols), chip, false);
+    Cut cut = cut_for(rows, packs_of<T>(cols), 1, chip, workspace != nullptr);
+    if (workspace_bytes_of<Normalizer<ComputeOf<T>>>(cut) > workspace_bytes) {
+        cut = cut_for(rows, packs_of<T>(cols), 1, chip, false);
     }
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }

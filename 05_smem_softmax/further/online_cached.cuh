@@ -123,16 +123,16 @@ inline constexpr int kHeld = 8;
 // Who works on a row: `blocks()` blocks, of which this is number `rank()`. exchange() gets the set of a
 // block, in its first warp, and gives that of the row, in every thread. `scratch` is shared memory.
 struct Block {
-    template <class Compute>
+    template <class Set>
     struct Scratch {
-        Normalizer<Compute> row;
+        Set row;
     };
     __device__ int64_t row() const { return blockIdx.x; }
     __device__ int rank() const { return 0; }
-    template <class Compute>
-    __device__ void open(Scratch<Compute>&) const {}
-    template <class Compute>
-    __device__ Normalizer<Compute> exchange(Scratch<Compute>& scratch, Normalizer<Compute> block) {
+    template <class Set>
+    __device__ void open(Scratch<Set>&) const {}
+    template <class Set>
+    __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) scratch.row = block;
         __syncthreads();
         return scratch.row;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(1024, 1)
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
     // What x leaves behind: its exponential, where that is as good as x. A rounded one is not.
     constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && sizeof(T) > 2;
-    __shared__ typename Team::template Scratch<Compute> scratch;
+    __shared__ typename Team::template Scratch<Normalizer<Compute>> scratch;
     __shared__ Normalizer<Compute> warps[32];
     team.open(scratch);
 
@@ -299,13 +299,15 @@ __global__ void __launch_bounds__(1024, 1)
 
 // ---------------------------------------------------------------- the launch
 
-// A block's part of a row: so many packs, for so many threads.
+// A block's part of a row: so many packs, for so many threads. A row may be one of several tensors,
+// which are read side by side: then a thread has packs of each.
 struct Slice {
     int64_t packs;
     int threads;
-    int kept;  // packs of a thread in shared memory
-    bool more() const { return packs > int64_t{kHeld} * threads; }
-    size_t shared() const { return static_cast<size_t>(kept) * threads * 16; }
+    int tensors;
+    int kept;  // packs of a thread in shared memory, of each tensor
+    bool more() const { return packs > int64_t{kHeld / tensors} * threads; }
+    size_t shared() const { return static_cast<size_t>(kept) * tensors * threads * 16; }
 };
 
 inline int64_t divided_up(int64_t a, int64_t b) {
@@ -313,10 +315,10 @@ inline int64_t divided_up(int64_t a, int64_t b) {
 }
 
 // room: bytes of shared memory that the block may have.
-inline Slice slice_of(int64_t packs, int threads, int64_t room) {
-    const int64_t kept =
-        std::min(divided_up(packs, threads) - kHeld, room / (int64_t{16} * threads));
-    return {packs, threads, static_cast<int>(std::max<int64_t>(0, kept))};
+inline Slice slice_of(int64_t packs, int threads, int tensors, int64_t room) {
+    const int64_t kept = std::min(divided_up(packs, threads) - kHeld / tensors,
+                                  room / (int64_t{16} * tensors * threads));
+    return {packs, threads, tensors, static_cast<int>(std::max<int64_t>(0, kept))};
 }
 
 // Threads that hold so many packs in their registers: whole warps, at most 1024.
@@ -360,7 +362,7 @@ cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
     if (error != cudaSuccess || empty) return error;
     const int64_t room = room_for_rows();
     const int64_t packs = packs_of<T>(cols);
-    const Slice slice = slice_of(packs, threads_for(packs), room);
+    const Slice slice = slice_of(packs, threads_for(packs), 1, room);
     const auto kernel = !have_one_alignment(x, y)
                             ? row_on_chip_kernel<kAlgorithm, true, false, Block, T>
                         : slice.more() ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>

@@ -44,8 +44,8 @@ struct Plan {
 // memory; and what one multiprocessor can do, where there are fewer rows than it takes to use all.
 template <class T>
 double predicted_us(Tier tier, const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kStart[] = {2.6, 3.9, 4.7, 6.8};
-    constexpr double kBytesOfOne = 44e3;  // a microsecond, of one multiprocessor
+    constexpr double kStart[] = {2.6, 3.9, 4.7, 5.5};
+    constexpr double kBytesOfOne = 36e3;  // a microsecond, of one multiprocessor
     constexpr double kEnough = 120e3;     // bytes on a multiprocessor
     const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
     const auto matrix = static_cast<double>(rows) * row_bytes;
@@ -77,12 +77,15 @@ template <class T>
 Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes = 0) {
     const auto with = [&](bool has_scratch) {
         Plan best{};
-        best.cut = smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), chip, has_scratch);
+        best.cut =
+            smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), 1, chip, has_scratch);
         best.tier = best.cut.share == Share::block     ? Tier::block
                     : best.cut.share == Share::cluster ? Tier::cluster
                                                        : Tier::grid;
         best.us = predicted_us<T>(best.tier, best.cut, rows, cols, chip);
-        best.workspace_bytes = smem_softmax::workspace_bytes_of<T>(best.cut);
+        best.workspace_bytes =
+            smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
+                best.cut);
         constexpr const char* kReasons[] = {
             "", "a block has the row in registers, and in shared memory what is more",
             "one block has not the registers: a cluster of them shares the row",
@@ -98,12 +101,11 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
         return best;
     };
     const Plan most = with(true);
-    if (most.workspace_bytes == 0 || most.workspace_bytes <= workspace_bytes) return most;
     Plan best = with(false);
-    if (most.us < best.us) {
-        best.more_workspace_bytes = most.workspace_bytes;
-        best.us_with_more = most.us;
-    }
+    if (most.us >= best.us) return best;
+    if (most.workspace_bytes <= workspace_bytes) return most;
+    best.more_workspace_bytes = most.workspace_bytes;
+    best.us_with_more = most.us;
     return best;
 }
 
