@@ -258,6 +258,7 @@ public:
         validate();
         print_validation();
         measure();
+        print_ways();
         print_left_out();
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
@@ -422,6 +423,18 @@ private:
         }
         table.print();
         for (const auto& [key, result] : results_) print_failures(*key.first, result);
+    }
+
+    void print_ways() {
+        for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
+            for (const Variant* variant : variants) {
+                if (!variant->way) continue;
+                const std::string type = dtype == DType::float32 ? "" : name_of(dtype);
+                std::printf("  %s %s%s%s: %s\n", variant->name.c_str(), text_of(shape).c_str(),
+                            type.empty() ? "" : ", ", type.c_str(),
+                            variant->way(shape, dtype).c_str());
+            }
+        });
     }
 
     void print_left_out() const {
