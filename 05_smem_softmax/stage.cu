@@ -81,7 +81,7 @@ runner::Variant block_per_row(const std::string& name, const std::string& summar
 // How the runner's scratch, which a variant may leave unused, changes what it does.
 smem_softmax::Cut cut_of(Shape shape, DType dtype) {
     const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-    return smem_softmax::cut_for(shape.rows, packs, smem_softmax::current_chip(), true);
+    return smem_softmax::cut_for(shape.rows, packs, 1, smem_softmax::current_chip(), true);
 }
 
 runner::Variant on_chip(const std::string& name, const std::string& summary) {
