@@ -32,7 +32,9 @@ function(add_stage_program program main)
 endfunction()
 
 function(add_stage name)
-    add_device_objects(describe_${name} ${name}/stage.cu)
+    # Variants beyond the lesson may have files of their own.
+    file(GLOB variants CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/*_variants.cu)
+    add_device_objects(describe_${name} ${name}/stage.cu ${variants})
     target_link_libraries(describe_${name} PRIVATE strict_warnings)
     add_stage_program(${name} stage_main ${name})
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
@@ -41,7 +43,7 @@ function(add_stage name)
     target_link_libraries(example_${name} PRIVATE strict_warnings)
 
     if(STAGES_BACKEND STREQUAL "cpu")
-        add_debug_program(${name})
+        add_debug_program(${name} ${variants})
     endif()
 
     add_course_test(test_${name} ${name}/test.cu)
@@ -54,7 +56,7 @@ endfunction()
 add_library(debuggable INTERFACE)
 target_compile_options(debuggable INTERFACE -O0)
 function(add_debug_program name)
-    add_device_objects(debug_describe_${name} ${name}/stage.cu)
+    add_device_objects(debug_describe_${name} ${name}/stage.cu ${ARGN})
     target_link_libraries(debug_describe_${name} PRIVATE debuggable strict_warnings)  # behind the -O1 of device_flags
     write_stage_list(list debug_${name} ${name})
     add_executable(debug_${name} common/course/debug.cpp "${list}")

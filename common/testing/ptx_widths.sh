@@ -80,13 +80,17 @@ wrong() {
 
 stages=$(awk 'NF { print $1 }' <<<"$table" | sort -u)
 for stage in $stages; do
-    "$nvcc" -std=c++17 -Werror all-warnings -ptx -arch=sm_80 -I "$root" "$root/$stage/stage.cu" -o "$work/$stage.ptx" || wrong "nvcc on $stage" &
+    for source in "$root/$stage"/{stage,*_variants}.cu; do
+        [[ -e $source ]] || continue
+        "$nvcc" -std=c++17 -Werror all-warnings -ptx -arch=sm_80 -I "$root" "$source" \
+            -o "$work/$stage.$(basename "$source").ptx" || wrong "nvcc on $source" &
+    done
 done
 wait
 
 for stage in $stages; do
-    [[ -e $work/$stage.ptx ]] || { wrong "$stage/stage.cu does not compile" && continue; }
-    accesses "$work/$stage.ptx" >"$work/$stage.accesses"
+    [[ -e $work/$stage.stage.cu.ptx ]] || { wrong "$stage/stage.cu does not compile" && continue; }
+    for ptx in "$work/$stage".*.ptx; do accesses "$ptx"; done | sort -u >"$work/$stage.accesses"
     while read -r of kernel expected; do
         [[ $of == "$stage" ]] || continue
         mangled_name=_ZN  # each part of a name behind its length

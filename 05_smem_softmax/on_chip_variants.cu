@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures rows on the chip, and the front call.
+#include <algorithm>
+#include <string>
+
+#include "05_smem_softmax/variants.hpp"
+#include "further/softmax.cuh"
+
+namespace {
+
+using runner::Call;
+using runner::DType;
+using runner::Shape;
+using smem_softmax::Algorithm;
+
+// How the runner's scratch, which a variant may leave unused, changes what it does.
+smem_softmax::Cut cut_of(Shape shape, DType dtype) {
+    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+    return smem_softmax::cut_for(shape.rows, packs, 1, smem_softmax::current_chip(), true);
+}
+
+runner::Variant on_chip(const std::string& name, const std::string& summary) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    return variant;
+}
+
+runner::Variant online_cached() {
+    runner::Variant variant =
+        on_chip("online_cached", "a row in registers, what is left in shared");
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::online_cached_softmax(call.input<T>(), call.output<T>(), call.rows,
+                                                       call.cols, call.stream);
+        });
+    };
+    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::min<int64_t>(smem_softmax::threads_for(packs), std::max<int64_t>(1, packs));
+    };
+    return variant;
+}
+
+template <Algorithm kAlgorithm>
+runner::Variant clusters(const std::string& name, const std::string& summary) {
+    runner::Variant variant = on_chip(name, summary);
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::launch_clusters<kAlgorithm>(call.input<T>(), call.output<T>(),
+                                                             call.rows, call.cols, call.workspace,
+                                                             call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
+        const smem_softmax::Cut cut = cut_of(shape, dtype);
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads,
+                                 std::max<int64_t>(1, packs));
+    };
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
+                shape.rows, shape.cols);
+        });
+    };
+    return variant;
+}
+
+// The front call, with the scratch that its plan asks for.
+template <Algorithm kAlgorithm>
+runner::Variant front_call(const std::string& name, const std::string& summary) {
+    const auto plan_of = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return softmax_stages::plan<typename decltype(of)::type>(
+                shape.rows, shape.cols, softmax_stages::this_chip(), SIZE_MAX);
+        });
+    };
+    runner::Variant variant = on_chip(name, summary);
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return softmax_stages::of_rows<kAlgorithm>(call.input<T>(), call.output<T>(), call.rows,
+                                                       call.cols, call.workspace,
+                                                       call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = [plan_of](Shape shape, DType dtype) -> int64_t {
+        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        if (plan.tier == softmax_stages::Tier::lanes) {
+            return std::clamp<int64_t>(shape.cols / 17, 1, 32);
+        }
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::clamp<int64_t>(int64_t{plan.cut.blocks} * plan.cut.slice.threads, 1,
+                                   std::max<int64_t>(1, packs));
+    };
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return softmax_stages::softmax_workspace_bytes<typename decltype(of)::type>(shape.rows,
+                                                                                        shape.cols);
+        });
+    };
+    variant.way = [plan_of](Shape shape, DType dtype) {
+        return std::string(plan_of(shape, dtype).reason);
+    };
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> smem_softmax::on_chip_variants() {
+    runner::Variant cluster_log = clusters<Algorithm::log_softmax>(
+        "cluster_log_softmax", "log(softmax(x)), from the same clusters");
+    cluster_log.operation = runner::Operation::log_softmax;
+    runner::Variant front_log =
+        front_call<Algorithm::log_softmax>("front_log_softmax", "the same of log_softmax");
+    front_log.operation = runner::Operation::log_softmax;
+    return {online_cached(),
+            clusters<Algorithm::softmax>("cluster_softmax",
+                                         "a row over up to 16 blocks, or over the grid"),
+            cluster_log,
+            front_call<Algorithm::softmax>("front_softmax",
+                                           "the front call: the way that takes the least time"),
+            front_log};
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// The stage's variants beyond its lesson. They have files of their own, to be compiled side by side.
+#pragma once
+#include <vector>
+
+#include "common/runner/stage.hpp"
+
+namespace smem_softmax {
+
+// Rows in the registers of a block, a cluster or the grid, their gradients, and the front call.
+std::vector<runner::Variant> on_chip_variants();
+
+// Along the middle axis of (outer, dim, inner).
+std::vector<runner::Variant> any_axis_variants();
+
+}  // namespace smem_softmax
