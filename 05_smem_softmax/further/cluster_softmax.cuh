@@ -183,10 +183,10 @@ inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64
     constexpr int64_t kLine = 128 / 16;
     const int64_t each = divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
     // Blocks of 256 threads, of which a multiprocessor holds four, one loading while another waits;
-    // more threads where these have no room for the slice, or 512 just for it in their registers (0.92
-    // instead of 0.87 of the copy at 262144 floats, an H200).
+    // more threads where these have no room for the slice, or up to 512 just for it in their registers
+    // (0.92 instead of 0.87 of the copy at 262144 floats, an H200; of a gradient always).
     int threads = threads_for(each * tensors);
-    if (threads > 256 && (threads <= 448 || threads > 512)) {
+    if (threads > 512 || (tensors == 1 && threads > 256 && threads <= 448)) {
         for (threads = 256; threads < most_threads; threads *= 2) {
             const int64_t kept = divided_up(each, threads) - kHeld / tensors;
             if (kept * tensors * threads * 16 <= room * threads / 1024 - 1024) break;
@@ -203,9 +203,10 @@ inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64
 // row where there are few rows, longer than a cluster has registers, and scratch for it.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
     const int64_t full = int64_t{128} * kHeld / tensors;
+    constexpr int64_t kLongest = int64_t{256} * kHeld * kLargestCluster;
     const int64_t grid_blocks = std::min(divided_up(packs, 2 * full),
                                          2 * chip.multiprocessors / std::max<int64_t>(1, rows));
-    if (has_scratch && packs > 2 * full * kLargestCluster && grid_blocks >= kLargestCluster) {
+    if (has_scratch && packs > kLongest && grid_blocks >= kLargestCluster) {
         return cut_of(Share::grid, packs, tensors, grid_blocks, chip.room - 2048, 512, rows);
     }
     const int64_t blocks =
