@@ -5,6 +5,7 @@
 #include "../04_warp_softmax/warp_softmax.cuh"
 #include "common/runner/stage.hpp"
 #include "further/cluster_softmax.cuh"
+#include "further/softmax_backward.cuh"
 
 namespace {
 
@@ -78,9 +79,15 @@ runner::Variant block_per_row(const std::string& name, const std::string& summar
 }
 
 // How the runner's scratch, which a variant may leave unused, changes what it does.
-smem_softmax::Cut cut_of(Shape shape, DType dtype) {
+smem_softmax::Cut cut_of(Shape shape, DType dtype, int tensors) {
     const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-    return smem_softmax::cut_for(shape.rows, packs, smem_softmax::current_chip(), true);
+    return smem_softmax::cut_for(shape.rows, packs, tensors, smem_softmax::current_chip(), true);
+}
+template <int kTensors>
+int64_t threads_of_cut(Shape shape, DType dtype) {
+    const smem_softmax::Cut cut = cut_of(shape, dtype, kTensors);
+    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+    return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads, std::max<int64_t>(1, packs));
 }
 
 runner::Variant on_chip(const std::string& name, const std::string& summary) {
@@ -120,15 +127,34 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
                                                              call.workspace_bytes, call.stream);
         });
     };
-    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
-        const smem_softmax::Cut cut = cut_of(shape, dtype);
-        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-        return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads,
-                                 std::max<int64_t>(1, packs));
-    };
+    variant.threads_per_row = threads_of_cut<1>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
+                shape.rows, shape.cols);
+        });
+    };
+    return variant;
+}
+
+template <Algorithm kAlgorithm>
+runner::Variant backward(const std::string& name, const std::string& summary,
+                         runner::Operation operation) {
+    runner::Variant variant = on_chip(name, summary);
+    variant.operation = operation;
+    variant.traffic = {2, 1};
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::launch_backward<kAlgorithm>(
+                call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows, call.cols,
+                call.workspace, call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = threads_of_cut<2>;
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return smem_softmax::softmax_backward_workspace_bytes<typename decltype(of)::type>(
                 shape.rows, shape.cols);
         });
     };
@@ -192,17 +218,22 @@ runner::Stage describe_05_smem_softmax() {
         "cluster_log_softmax", "log(softmax(x)), from the same clusters");
     cluster_log.operation = runner::Operation::log_softmax;
 
-    stage.variants = {four_rows_packed,
-                      four_rows_interleaved,
-                      packed,
-                      interleaved,
-                      softmax,
-                      log_softmax,
-                      uncached,
-                      online_cached(),
-                      clusters<Algorithm::softmax>("cluster_softmax",
-                                                   "a row over up to 16 blocks, or over the grid"),
-                      cluster_log};
+    stage.variants = {
+        four_rows_packed,
+        four_rows_interleaved,
+        packed,
+        interleaved,
+        softmax,
+        log_softmax,
+        uncached,
+        online_cached(),
+        clusters<Algorithm::softmax>("cluster_softmax",
+                                     "a row over up to 16 blocks, or over the grid"),
+        cluster_log,
+        backward<Algorithm::softmax>("softmax_backward", "the gradient of rows of any length",
+                                     runner::Operation::softmax_backward),
+        backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
+                                         runner::Operation::log_softmax_backward)};
     stage.baseline = baseline;
     return stage;
 }
