@@ -3,9 +3,9 @@
 #include "smem_softmax.cuh"
 
 #include "../04_warp_softmax/warp_softmax.cuh"
+#include "any_axis_variants.cuh"
 #include "common/runner/stage.hpp"
-#include "further/cluster_softmax.cuh"
-#include "further/softmax_backward.cuh"
+#include "further/softmax.cuh"
 
 namespace {
 
@@ -137,6 +137,45 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
     return variant;
 }
 
+// The front call, with the scratch that its plan asks for.
+template <Algorithm kAlgorithm>
+runner::Variant front_call(const std::string& name, const std::string& summary) {
+    const auto plan_of = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return softmax_stages::plan<typename decltype(of)::type>(
+                shape.rows, shape.cols, softmax_stages::this_chip(), SIZE_MAX);
+        });
+    };
+    runner::Variant variant = on_chip(name, summary);
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return softmax_stages::of_rows<kAlgorithm>(call.input<T>(), call.output<T>(), call.rows,
+                                                       call.cols, call.workspace,
+                                                       call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = [plan_of](Shape shape, DType dtype) -> int64_t {
+        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        if (plan.tier == softmax_stages::Tier::lanes) {
+            return std::clamp<int64_t>(shape.cols / 17, 1, 32);
+        }
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        return std::clamp<int64_t>(int64_t{plan.cut.blocks} * plan.cut.slice.threads, 1,
+                                   std::max<int64_t>(1, packs));
+    };
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return softmax_stages::softmax_workspace_bytes<typename decltype(of)::type>(shape.rows,
+                                                                                        shape.cols);
+        });
+    };
+    variant.way = [plan_of](Shape shape, DType dtype) {
+        return std::string(plan_of(shape, dtype).reason);
+    };
+    return variant;
+}
+
 template <Algorithm kAlgorithm>
 runner::Variant backward(const std::string& name, const std::string& summary,
                          runner::Operation operation) {
@@ -218,22 +257,32 @@ runner::Stage describe_05_smem_softmax() {
         "cluster_log_softmax", "log(softmax(x)), from the same clusters");
     cluster_log.operation = runner::Operation::log_softmax;
 
-    stage.variants = {
-        four_rows_packed,
-        four_rows_interleaved,
-        packed,
-        interleaved,
-        softmax,
-        log_softmax,
-        uncached,
-        online_cached(),
-        clusters<Algorithm::softmax>("cluster_softmax",
-                                     "a row over up to 16 blocks, or over the grid"),
-        cluster_log,
-        backward<Algorithm::softmax>("softmax_backward", "the gradient of rows of any length",
-                                     runner::Operation::softmax_backward),
+    stage.variants = {four_rows_packed,
+                      four_rows_interleaved,
+                      packed,
+                      interleaved,
+                      softmax,
+                      log_softmax,
+                      uncached,
+                      online_cached(),
+                      clusters<Algorithm::softmax>("cluster_softmax",
+                                                   "a row over up to 16 blocks, or over the grid"),
+                      cluster_log};
+    runner::Variant front_log =
+        front_call<Algorithm::log_softmax>("front_log_softmax", "the same of log_softmax");
+    front_log.operation = runner::Operation::log_softmax;
+    stage.variants.push_back(front_call<Algorithm::softmax>(
+        "front_softmax", "the front call: the way that takes the least time"));
+    stage.variants.push_back(front_log);
+    stage.variants.push_back(backward<Algorithm::softmax>("softmax_backward",
+                                                          "the gradient of rows of any length",
+                                                          runner::Operation::softmax_backward));
+    stage.variants.push_back(
         backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
-                                         runner::Operation::log_softmax_backward)};
+                                         runner::Operation::log_softmax_backward));
+    for (const runner::Variant& variant : smem_softmax::any_axis_variants()) {
+        stage.variants.push_back(variant);
+    }
     stage.baseline = baseline;
     return stage;
 }

@@ -39,17 +39,22 @@ struct Cluster {
         Set of_block[kLargestCluster];
         uint64_t arrived;  // counts the bytes of the messages
     };
-    __device__ static cooperative_groups::cluster_group cluster() {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    __device__ static auto cluster() {
         return cooperative_groups::this_cluster();
     }
-    __device__ int64_t row() const { return blockIdx.x / cluster().num_blocks(); }
-    __device__ int rank() const { return static_cast<int>(cluster().block_rank()); }
+    __device__ int64_t row() const {
+        return blockIdx.x / cluster().num_blocks();
+    }
+    __device__ int rank() const {
+        return static_cast<int>(cluster().block_rank());
+    }
 
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
     // exchange(), when x has been read.
     template <class Set>
     __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
             const unsigned bytes = cluster().num_blocks() * sizeof(Set);
             cuda::ptx::mbarrier_init(&scratch.arrived, 1);
@@ -65,7 +70,7 @@ struct Cluster {
         const auto blocks = static_cast<int>(cluster().num_blocks());
         const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
         __cluster_barrier_wait();
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef __CUDA_ARCH__
         if (to < blocks) {
             send(block, cluster().map_shared_rank(scratch.of_block + rank(), to),
                  cluster().map_shared_rank(&scratch.arrived, to));
@@ -80,6 +85,22 @@ struct Cluster {
 #endif
         return warp_merge(scratch.of_block, blocks);
     }
+#else  // never launched: see largest_cluster
+    __device__ int64_t row() const {
+        return 0;
+    }
+    __device__ int rank() const {
+        return 0;
+    }
+    template <class Set>
+    __device__ void open(Scratch<Set>&) const {
+        __trap();
+    }
+    template <class Set>
+    __device__ Set exchange(Scratch<Set>&, Set block) {
+        return block;
+    }
+#endif
 };
 
 // All blocks of a cooperative launch at the same time, `blocks_a_row` of them for a row.
@@ -121,6 +142,7 @@ struct Chip {
     int64_t multiprocessors;
     int64_t room;             // bytes of shared memory for a block's rows
     int64_t largest_cluster;  // blocks; 0 where there are no clusters
+    double bytes_per_us;      // of a copy, as far as the device tells
 };
 
 // Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
@@ -145,7 +167,12 @@ inline int64_t largest_cluster() {
 }
 
 inline Chip current_chip() {
-    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster()};
+    const double megahertz =
+        static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
+    const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
+    const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; of which a copy gets 87 %
+    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster(),
+            peak > 0 ? 0.87 * peak : 4.27e6};
 }
 
 // A row of so many packs over `blocks` blocks of at most `most_threads`, which share the `room` of a
@@ -171,26 +198,20 @@ inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64
 }
 
 // The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
-// beyond that a cluster of such blocks; with so few rows that they would leave multiprocessors idle,
-// blocks half as full. What even the largest cluster cannot keep in registers goes to shared memory,
-// or, where there are few rows and scratch for it, to the whole grid.
+// beyond that a cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of
+// its work; and what the largest cluster of such does not hold, in larger blocks. The whole grid has a
+// row where there are few rows, longer than a cluster has registers, and scratch for it.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
-    const int64_t full = int64_t{256} * kHeld / tensors;
-    const int64_t full_blocks = std::max<int64_t>(1, divided_up(packs, full));
-    if (has_scratch && full_blocks > kLargestCluster &&
-        rows * kLargestCluster <= 2 * chip.multiprocessors) {
-        const int64_t at_once = 2 * chip.multiprocessors;  // blocks of 512 threads
-        const int64_t blocks = std::min(full_blocks, at_once / rows);
-        return cut_of(Share::grid, packs, tensors, blocks, chip.room - 2048, 512, rows);
+    const int64_t full = int64_t{128} * kHeld / tensors;
+    const int64_t grid_blocks = std::min(divided_up(packs, 2 * full),
+                                         2 * chip.multiprocessors / std::max<int64_t>(1, rows));
+    if (has_scratch && packs > 2 * full * kLargestCluster && grid_blocks >= kLargestCluster) {
+        return cut_of(Share::grid, packs, tensors, grid_blocks, chip.room - 2048, 512, rows);
     }
-    if (chip.largest_cluster < 2) {
-        return cut_of(Share::block, packs, tensors, 1, chip.room, 1024, INT32_MAX);
-    }
-    const bool few = rows * full_blocks < 4 * chip.multiprocessors;
-    const int64_t wanted = few ? divided_up(packs, full / 2) : full_blocks;
-    const int64_t blocks = std::min(std::max<int64_t>(1, wanted), chip.largest_cluster);
-    return cut_of(blocks == 1 ? Share::block : Share::cluster, packs, tensors, blocks, chip.room,
-                  1024, INT32_MAX / blocks);
+    const int64_t blocks =
+        packs <= 2 * full ? 1 : std::min(divided_up(packs, full), chip.largest_cluster);
+    if (blocks < 2) return cut_of(Share::block, packs, tensors, 1, chip.room, 1024, INT32_MAX);
+    return cut_of(Share::cluster, packs, tensors, blocks, chip.room, 1024, INT32_MAX / blocks);
 }
 
 // Bytes of scratch that a cut for so many rows needs.

@@ -52,7 +52,11 @@ std::string shape_text(int64_t rows, int64_t cols, const std::string& dtype) {
     return shape_text(rows, cols) + (dtype == "float32" ? "" : ", " + dtype);
 }
 std::string shape_text(const json& record) {
-    return shape_text(record.at("rows"), record.at("cols"), record.at("dtype"));
+    const auto& shape = record.at("shape");
+    if (!shape.contains("inner"))
+        return shape_text(record.at("rows"), record.at("cols"), record.at("dtype"));
+    return std::to_string(shape.at("outer").get<int64_t>()) + " x " +
+           shape_text(shape.at("dim"), shape.at("inner"), record.at("dtype"));
 }
 
 // ---------------------------------------------------------------- what the x-ray counts

@@ -52,8 +52,10 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
                    "cpu or cuda; default: cuda where nvcc and a GPU are there")
         ->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_flag("--quick", options.quick, "fewer shapes");
-    app.add_option("--shape", words.shapes,
-                   "ROWSxCOLS instead of the course's shapes; may be repeated")
+    app.add_option(
+           "--shape", words.shapes,
+           "ROWSxCOLS, or OUTERxDIMxINNER for softmax along the middle axis, instead of the "
+           "course's shapes; may be repeated")
         ->allow_extra_args(false);  // what follows may be a stage
     app.add_option("--megabytes", options.megabytes,
                    "every width of a fine grid instead, x and the result together of this size, "

@@ -65,8 +65,9 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
 Builds the tests, all or those of the stages named, and runs them with ctest." ;;
         list) echo "usage: ./stages list [flags]
 The stages in order, with their variants." ;;
-        header) echo "usage: ./stages header STAGE > softmax.hpp
-Prints a stage as one self-contained header that needs CUDA and CUB only." ;;
+        header) echo "usage: ./stages header STAGE|softmax > softmax.hpp
+Prints a stage as one self-contained header that needs CUDA and CUB only; or
+\`softmax\`, the front call: any shape, four types, gradients, any axis." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu, the smallest program with its header." ;;
         plot) echo "usage: ./stages plot [STAGE...] [flags]

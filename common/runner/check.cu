@@ -38,13 +38,15 @@ std::string describe(const Report& report) {
     } else if (report.checked + report.unchecked == 0) {
         std::snprintf(text, sizeof(text), "nothing was compared");
     } else {
+        const std::string inner =
+            report.first_inner < 0 ? "" : ", inner " + std::to_string(report.first_inner);
         std::snprintf(
             text, sizeof(text),
-            "%lld of %lld elements wrong; first at row %lld, col %lld: got %.9g, wanted %.9g +- "
+            "%lld of %lld elements wrong; first at row %lld, col %lld%s: got %.9g, wanted %.9g +- "
             "%.2g",
             static_cast<long long>(report.mismatches), static_cast<long long>(report.checked),
             static_cast<long long>(report.first_row), static_cast<long long>(report.first_col),
-            report.first_got, report.first_wanted, report.first_bound);
+            inner.c_str(), report.first_got, report.first_wanted, report.first_bound);
     }
     return text;
 }
@@ -197,7 +199,7 @@ __host__ __device__ void judge_row(const Inputs& inputs, Shape shape, int64_t ro
     const RowReference theirs =
         previous == nullptr ? reference : row_reference(summary, shape.cols, previous->rules);
     for (int64_t col = thread; col < shape.cols; col += threads) {
-        const int64_t index = row * shape.cols + col;
+        const int64_t index = index_of(shape, row, col);
         const Element at = element_at<T>(inputs, ours.rules.operation, shape, row, col);
         const double y = element(ours, index);
         tally.add(previous == nullptr
@@ -211,8 +213,10 @@ __host__ __device__ void judge_row(const Inputs& inputs, Shape shape, int64_t ro
 Report finish(Tally tally, Shape shape, const Result& ours, bool against_a_previous) {
     if (tally.first_index == INT64_MAX) return tally.report;
     const bool per_row = one_per_row(ours.rules) && !against_a_previous;
-    tally.report.first_row = per_row ? tally.first_index : tally.first_index / shape.cols;
-    tally.report.first_col = per_row ? 0 : tally.first_index % shape.cols;
+    const int64_t place = tally.first_index / shape.inner;
+    tally.report.first_row = per_row ? tally.first_index : place / shape.cols;
+    tally.report.first_col = per_row ? 0 : place % shape.cols;
+    if (shape.inner > 1) tally.report.first_inner = tally.first_index % shape.inner;
     return tally.report;
 }
 
@@ -225,7 +229,7 @@ __global__ void check_kernel(Inputs inputs, Shape shape, Result ours, Result pre
     __shared__ RowSummary summaries[kThreads];
     const Operation operation = ours.rules.operation;
     Tally tally;
-    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+    for (int64_t row = blockIdx.x; row < slices(shape); row += gridDim.x) {
         const RowSummary summary = summarize_by_block(
             summaries, shape.cols, operation,
             [&](int64_t col) { return element_at<T>(inputs, operation, shape, row, col); });
@@ -243,7 +247,7 @@ template <class T>
 Tally tally_on_host(const Inputs& inputs, Shape shape, const Result& ours, const Result* previous) {
     const Operation operation = ours.rules.operation;
     Tally tally;
-    for (int64_t row = 0; row < shape.rows; ++row) {
+    for (int64_t row = 0; row < slices(shape); ++row) {
         const auto element = [&](int64_t col) {
             return element_at<T>(inputs, operation, shape, row, col);
         };
@@ -271,7 +275,7 @@ Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
     // Every thread leaves a tally, to be read by the host: no more of them than there is work for.
     constexpr int64_t kElementsPerBlock = 64 * kThreads;
     const auto blocks = static_cast<unsigned>(
-        std::clamp<int64_t>(std::min(shape.rows, elements(shape) / kElementsPerBlock), 1, 2048));
+        std::clamp<int64_t>(std::min(slices(shape), elements(shape) / kElementsPerBlock), 1, 2048));
     DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
     const Result theirs = previous == nullptr ? Result{} : *previous;
     visit(ours.rules.dtype, [&](auto of) {

@@ -29,6 +29,7 @@ struct Report {
     double worst_relative_error = 0;  // largest |got - wanted| / |wanted| over normal results
     int64_t first_row = -1;           // of the first mismatch
     int64_t first_col = -1;
+    int64_t first_inner = -1;  // where there is such an axis
     double first_got = 0;
     double first_wanted = 0;
     double first_bound = 0;

@@ -61,7 +61,7 @@ public:
     // size: bytes of an element; offset and stride: elements; stride 0 for rows without a gap.
     GuardedRows(Shape shape, size_t size, int64_t offset, int64_t stride, unsigned char guard)
         : rows_(static_cast<size_t>(shape.rows)),
-          row_bytes_(static_cast<size_t>(shape.cols) * size),
+          row_bytes_(static_cast<size_t>(shape.cols * shape.inner) * size),
           pitch_(stride == 0 ? row_bytes_ : static_cast<size_t>(stride) * size),
           start_(kGuardBytes + static_cast<size_t>(offset) * size),
           guard_(guard),
@@ -143,8 +143,7 @@ std::string text_of(const FuzzCase& one) {
     };
     const bool has_x2 = x2_size(one.variant->operation, one.dtype) > 0;
     std::string text = one.stage->name + "/" + one.variant->name + ", " + name_of(one.dtype) +
-                       ", " + std::to_string(one.shape.rows) + " x " +
-                       std::to_string(one.shape.cols) + ", " + name_of(one.input) +
+                       ", " + text_of(one.shape) + ", " + name_of(one.input) +
                        behind("x", one.x_offset) + (has_x2 ? behind("x2", one.x2_offset) : "");
     if (one.place == Place::own) text += behind("y", one.y_offset);
     if (one.place != Place::own) text += one.place == Place::x ? ", in place" : ", y in x2";
@@ -166,8 +165,12 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
     std::tie(one.stage, one.variant) = draws.one_of(choices);
     one.dtype = draws.one_of(one.variant->dtypes);
     do {  // until the variant takes it; every variant takes a narrow row
-        one.shape.cols = draw_cols(draws, elements);
-        one.shape.rows = draws.size_up_to(std::max<int64_t>(1, elements / one.shape.cols));
+        one.shape.inner = 1;
+        if (one.variant->takes_inner && draws.below(4) > 0)
+            one.shape.inner = draw_cols(draws, elements);
+        const int64_t left = std::max<int64_t>(1, elements / one.shape.inner);
+        one.shape.cols = draw_cols(draws, left);
+        one.shape.rows = draws.size_up_to(std::max<int64_t>(1, left / one.shape.cols));
         const bool square = one.variant->operation == Operation::causal_softmax &&
                             one.shape.cols <= elements / one.shape.cols && draws.below(2) == 0;
         if (square)  // one matrix or several
@@ -192,7 +195,7 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
 std::string run_case(const FuzzCase& one) {
     const Operation operation = one.variant->operation;
     const size_t size = size_of(one.dtype);
-    const Shape y_shape{one.shape.rows, output_elements(operation, one.shape) / one.shape.rows};
+    const Shape y_shape{one.shape.rows, output_elements(operation, one.shape) / one.shape.rows, 1};
     const Shape none;
 
     const Operands original(operation, one.shape, one.dtype, one.input, kInputSeed);
@@ -212,7 +215,7 @@ std::string run_case(const FuzzCase& one) {
     GuardedRows& result = one.place == Place::own ? y : one.place == Place::x ? x : x2;
     const cudaError_t launched = one.variant->launch(
         {x.data(), result.data(), one.dtype, one.shape.rows, one.shape.cols, workspace.data(),
-         workspace.size(), nullptr, x2.data(), one.x_stride, one.y_stride});
+         workspace.size(), nullptr, x2.data(), one.x_stride, one.y_stride, one.shape.inner});
     if (launched != cudaSuccess) return std::string("the launch: ") + cudaGetErrorName(launched);
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) return std::string("the kernel: ") + cudaGetErrorName(ran);

@@ -88,11 +88,12 @@ struct MaskValue {
 
 template <class T, class Value>
 __global__ void fill_kernel(T* x, Shape shape, Value value) {
-    const int64_t count = shape.rows * shape.cols;
+    const int64_t count = elements(shape);
     const int64_t step = static_cast<int64_t>(gridDim.x) * blockDim.x;
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
          i += step) {
-        x[i] = value(i / shape.cols, i % shape.cols);
+        const int64_t place = i / shape.inner;  // i itself in a matrix
+        x[i] = value(place / shape.cols * shape.inner + i % shape.inner, place % shape.cols);
     }
 }
 
@@ -112,14 +113,14 @@ constexpr unsigned kForwardThreads = 32;
 template <class T>
 __global__ void forward_kernel(T* x, Shape shape, Rules rules) {
     __shared__ RowSummary summaries[kForwardThreads];
-    for (int64_t row = blockIdx.x; row < shape.rows; row += gridDim.x) {
+    for (int64_t row = blockIdx.x; row < slices(shape); row += gridDim.x) {
         const auto element = [&](int64_t col) {
             return element_at<T>(x, rules.operation, shape, row, col);
         };
         const RowReference reference = row_reference(
             summarize_by_block(summaries, shape.cols, rules.operation, element), shape.cols, rules);
         for (int64_t col = threadIdx.x; col < shape.cols; col += kForwardThreads) {
-            x[row * shape.cols + col] =
+            x[index_of(shape, row, col)] =
                 static_cast<T>(expected(element(col), reference, rules).value);
         }
     }
@@ -143,7 +144,7 @@ void apply_forward(void* x, Operation operation, DType dtype, Shape shape) {
     if (!is_backward(operation) || elements(shape) == 0) return;
     const Operation forward =
         operation == Operation::softmax_backward ? Operation::softmax : Operation::log_softmax;
-    const auto blocks = static_cast<unsigned>(std::min<int64_t>(shape.rows, 1 << 14));
+    const auto blocks = static_cast<unsigned>(std::min<int64_t>(slices(shape), 1 << 14));
     visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         forward_kernel<<<blocks, kForwardThreads>>>(static_cast<T*>(x), shape,

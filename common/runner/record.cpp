@@ -57,6 +57,11 @@ double per_element(int64_t bytes, const Record& record) {
            static_cast<double>(elements(record.shape));
 }
 
+Json to_json(Shape shape) {
+    if (shape.inner == 1) return {{"rows", shape.rows}, {"cols", shape.cols}};
+    return {{"outer", shape.rows}, {"dim", shape.cols}, {"inner", shape.inner}};
+}
+
 Json to_json(const Record& record) {
     Json json = {{"stage", record.stage},
                  {"variant", record.variant},
@@ -65,9 +70,9 @@ Json to_json(const Record& record) {
                  {"backend", build_info().backend},
                  {"dtype", name_of(record.dtype)},
                  {"input", record.input},
-                 {"rows", record.shape.rows},
+                 {"rows", slices(record.shape)},
                  {"cols", record.shape.cols},
-                 {"shape", {{"rows", record.shape.rows}, {"cols", record.shape.cols}}},
+                 {"shape", to_json(record.shape)},
                  {"bytes", record.bytes},
                  {"declared_loads_per_element", record.declared.loads},
                  {"declared_stores_per_element", record.declared.stores},

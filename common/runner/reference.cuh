@@ -121,7 +121,7 @@ struct Element {
 template <class T>
 __host__ __device__ Element element_at(const Inputs& inputs, Operation operation, Shape shape,
                                        int64_t row, int64_t col) {
-    const int64_t index = row * shape.cols + col;
+    const int64_t index = index_of(shape, row, col);
     const T* x = static_cast<const T*>(inputs.x);
     const auto kept = [&](bool keep) {
         return Element{keep ? to_double(x[index]) * kScale : -INFINITY};

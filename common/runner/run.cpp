@@ -32,12 +32,12 @@ constexpr uint64_t kSeed = 2018;
 const std::vector<int64_t> kWidths = {1, 7, 31, 32, 33, 255, 1000, 1024, 1025, 4096, 4099, 10007};
 const std::vector<int64_t> kQuickWidths = {33, 1000, 4099};
 
+// The same along another axis: an inner one of a few elements, of no whole packs, of many.
+const std::vector<Shape> kInnerShapes = {
+    {5, 8, 3}, {3, 100, 12}, {2, 33, 33}, {1, 128, 1000}, {2, 1025, 7}};
+
 bool on_gpu() {
     return build_info().backend == "cuda";
-}
-
-std::string text_of(Shape shape) {
-    return std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
 }
 
 // One thing to validate on: a shape and what fills it.
@@ -84,7 +84,9 @@ Roof roof_of(Operation operation) {
     return is_plain(operation) ? Roof::copy : Roof::join;
 }
 
-std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array) {
+// along_any_axis: with shapes (outer, dim, inner), for variants that take them.
+std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array,
+                                   bool along_any_axis = false) {
     if (array)
         return {
             {options.input_file, {array->shape[0], array->shape[1]}, std::nullopt, &array->values}};
@@ -99,6 +101,8 @@ std::vector<Case> validation_cases(const RunOptions& options, const std::optiona
         }
     }
     std::vector<Case> cases;
+    if (options.shapes.empty() && along_any_axis)
+        shapes.insert(shapes.end(), kInnerShapes.begin(), kInnerShapes.end());
     for (const Input input : options.inputs.empty() ? all_inputs() : options.inputs) {
         for (const Shape shape : shapes) cases.push_back({name_of(input), shape, input});
     }
@@ -165,9 +169,9 @@ public:
           workspace_(workspace_of(variant, shape, dtype)) {}
 
     void operator()(const Inputs& inputs, void* y, cudaStream_t stream = nullptr) {
-        const Call call{inputs.x,          y,           dtype_,
-                        shape_.rows,       shape_.cols, workspace_.data(),
-                        workspace_.size(), stream,      inputs.x2};
+        const Call call{
+            inputs.x,          y,      dtype_,    shape_.rows, shape_.cols, workspace_.data(),
+            workspace_.size(), stream, inputs.x2, 0,           0,           shape_.inner};
         check_cuda(variant_.launch(call), "launching " + variant_.name);
     }
 
@@ -254,6 +258,7 @@ public:
         validate();
         print_validation();
         measure();
+        print_ways();
         print_left_out();
         for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
         if (!options_.save_output.empty()) save_output();
@@ -302,8 +307,14 @@ private:
         return dtypes;
     }
 
-    // Whether the variant takes it; if not, that is kept for the reader.
+    bool any_takes_inner() const {
+        return std::any_of(chosen_.begin(), chosen_.end(),
+                           [](const Variant* each) { return each->takes_inner; });
+    }
+
+    // Whether the variant takes it; if not, that is kept for the reader, unless nobody has asked.
     bool takes_or_left_out(const Variant& variant, Shape shape, DType dtype) {
+        if (shape.inner > 1 && !variant.takes_inner && options_.shapes.empty()) return false;
         const std::string obstacle = obstacle_of(variant, shape, dtype);
         if (obstacle.empty()) return true;
         LeftOut& left_out = left_out_[variant.name + ": " + obstacle];
@@ -313,7 +324,7 @@ private:
     }
 
     void validate() {
-        const std::vector<Case> cases = validation_cases(options_, array_);
+        const std::vector<Case> cases = validation_cases(options_, array_, any_takes_inner());
         const std::vector<DType> dtypes = validated_dtypes();
         Progress progress("validating", cases.size() * dtypes.size());
         for (const DType dtype : dtypes) {
@@ -414,6 +425,18 @@ private:
         for (const auto& [key, result] : results_) print_failures(*key.first, result);
     }
 
+    void print_ways() {
+        for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
+            for (const Variant* variant : variants) {
+                if (!variant->way) continue;
+                const std::string type = dtype == DType::float32 ? "" : name_of(dtype);
+                std::printf("  %s %s%s%s: %s\n", variant->name.c_str(), text_of(shape).c_str(),
+                            type.empty() ? "" : ", ", type.c_str(),
+                            variant->way(shape, dtype).c_str());
+            }
+        });
+    }
+
     void print_left_out() const {
         const auto one_or_many = [](const std::set<std::string>& all, const char* what) {
             return all.size() == 1 ? *all.begin() : std::to_string(all.size()) + what;
@@ -456,16 +479,50 @@ private:
     template <class Measure>
     void for_each_measured(Measure measure) {
         for (const DType dtype : measured_dtypes(options_)) {
-            for (const Shape shape : measured_shapes(options_, array_, dtype)) {
+            const std::vector<Shape> shapes = measured_shapes(options_, array_, dtype);
+            const bool own = shapes_are_the_courses();
+            for (const Shape shape : shapes) {
                 std::vector<const Variant*> taking;
                 for (const Variant* variant : chosen_) {
                     const bool in_grid =
                         options_.megabytes == 0 || variant->operation == chosen_.front()->operation;
-                    if (in_grid && takes_or_left_out(*variant, shape, dtype))
+                    const bool elsewhere = own && !variant->measured_at.empty();
+                    if (in_grid && !elsewhere && takes_or_left_out(*variant, shape, dtype))
                         taking.push_back(variant);
                 }
                 if (!taking.empty()) measure(taking, shape, dtype);
             }
+            if (own) for_each_own_shape(measure, dtype);
+        }
+    }
+
+    bool shapes_are_the_courses() const {
+        return !array_ && options_.shapes.empty() && options_.megabytes == 0;
+    }
+
+    // The same of variants that have shapes of their own, in the order in which they name them.
+    template <class Measure>
+    void for_each_own_shape(Measure measure, DType dtype) {
+        std::vector<Shape> shapes;
+        const auto same_as = [](Shape a) {
+            return
+                [a](Shape b) { return a.rows == b.rows && a.cols == b.cols && a.inner == b.inner; };
+        };
+        for (const Variant* variant : chosen_) {
+            for (const Shape shape : variant->measured_at) {
+                if (std::none_of(shapes.begin(), shapes.end(), same_as(shape)))
+                    shapes.push_back(shape);
+            }
+        }
+        for (const Shape shape : shapes) {
+            std::vector<const Variant*> taking;
+            for (const Variant* variant : chosen_) {
+                const std::vector<Shape>& at = variant->measured_at;
+                if (std::any_of(at.begin(), at.end(), same_as(shape)) &&
+                    takes_or_left_out(*variant, shape, dtype))
+                    taking.push_back(variant);
+            }
+            if (!taking.empty()) measure(taking, shape, dtype);
         }
     }
 
@@ -694,6 +751,7 @@ private:
         const Operands operands = operands_of(one, dtype, variant.operation);
         const DeviceArray y = output_of(variant, operands.inputs(), one.shape, dtype);
         std::vector<int64_t> shape = {one.shape.rows, one.shape.cols};
+        if (one.shape.inner > 1) shape.push_back(one.shape.inner);
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
         write_npy(options_.save_output, {shape, y.values(), dtype});
         std::printf("  output of %s on %s: %s\n", variant.name.c_str(), text_of(one, dtype).c_str(),
@@ -818,21 +876,27 @@ const Stage& find_stage(const std::vector<Stage>& all, std::string word) {
 }
 
 Shape parse_shape(const std::string& text) {
-    const size_t cross = text.find('x');
     const auto size = [&](const std::string& digits) {
         constexpr size_t kDigits = 12;
         const bool number = !digits.empty() && digits.size() <= kDigits &&
                             digits.find_first_not_of("0123456789") == std::string::npos;
         if (!number || std::stoll(digits) == 0) {
             throw UsageError("--shape " + text +
-                             ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000");
+                             ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000; or "
+                             "OUTERxDIMxINNER, as in 4x1000x64");
         }
         return static_cast<int64_t>(std::stoll(digits));
     };
-    const Shape shape{size(text.substr(0, cross)),
-                      size(cross == std::string::npos ? "" : text.substr(cross + 1))};
+    const size_t first = std::min(text.find('x'), text.size());
+    const size_t second = std::min(text.find('x', first + 1), text.size());
+    const auto part = [&](size_t from, size_t to) {
+        return size(from < text.size() ? text.substr(from + 1, to - from - 1) : "");
+    };
+    const Shape shape{size(text.substr(0, first)), part(first, second),
+                      second == text.size() ? 1 : part(second, text.size())};
     constexpr int64_t kMostElements = int64_t{1} << 40;  // 4 TB of floats
-    if (shape.cols > kMostElements / shape.rows) {
+    if (shape.cols > kMostElements / shape.rows ||
+        shape.inner > kMostElements / (shape.rows * shape.cols)) {
         throw UsageError("--shape " + text + ": more elements than any device holds");
     }
     return shape;

@@ -48,7 +48,7 @@ std::vector<const Stage*> chosen_stages(const std::vector<Stage>& all,
 // UsageError, which lists the variants, where none of the stages' is called so. Empty means any.
 void require_variant(const std::vector<const Stage*>& stages, const std::string& variant);
 
-// "4000x1000" as a shape. UsageError for anything else.
+// "4000x1000" or "4x1000x64" as a shape. UsageError for anything else.
 Shape parse_shape(const std::string& text);
 
 // "float16" as a type. UsageError lists them.

@@ -16,12 +16,30 @@
 
 namespace runner {
 
+// Rows of cols elements, or a tensor (outer, dim, inner) along whose middle axis an operation works:
+// rows is outer then, cols is dim.
 struct Shape {
     int64_t rows = 0;
     int64_t cols = 0;
+    int64_t inner = 1;
 };
-inline int64_t elements(Shape shape) {
-    return shape.rows * shape.cols;
+inline __host__ __device__ int64_t elements(Shape shape) {
+    return shape.rows * shape.cols * shape.inner;
+}
+// "4000 x 1000", or "4 x 1000 x 64".
+inline std::string text_of(Shape shape) {
+    const std::string text = std::to_string(shape.rows) + " x " + std::to_string(shape.cols);
+    return shape.inner == 1 ? text : text + " x " + std::to_string(shape.inner);
+}
+
+// What an operation works along is a slice: a row, or cols elements that lie inner apart. Neighbouring
+// slices are neighbours in memory.
+inline __host__ __device__ int64_t slices(Shape shape) {
+    return shape.rows * shape.inner;
+}
+inline __host__ __device__ int64_t index_of(Shape shape, int64_t slice, int64_t col) {
+    if (shape.inner == 1) return slice * shape.cols + col;
+    return (slice / shape.inner * shape.cols + col) * shape.inner + slice % shape.inner;
 }
 
 // What becomes of x, and of x2 where there is one, in y. All are rows x cols unless said otherwise.
@@ -67,9 +85,9 @@ inline int64_t visible_elements(Operation operation, Shape shape) {
     return shape.rows / matrix * (corner * (corner + 1) / 2 + (matrix - corner) * shape.cols);
 }
 
-// Elements of the result: one per element of x, or one per row.
+// Elements of the result: one per element of x, or one per slice.
 inline int64_t output_elements(Operation operation, Shape shape) {
-    return operation == Operation::log_sum_exp ? shape.rows : elements(shape);
+    return operation == Operation::log_sum_exp ? slices(shape) : elements(shape);
 }
 
 // Bytes of an element of x2; 0 where the operation has none.
@@ -119,6 +137,9 @@ struct Call {
     int64_t y_stride = 0;
     bool has_strides() const { return x_stride != 0 || y_stride != 0; }
 
+    // More than 1 only for variants that take it: x, x2 and y are (rows, cols, inner).
+    int64_t inner = 1;
+
     // x, x2 and y as what they are. T is the type that dtype names.
     template <class T>
     const T* input() const {
@@ -150,6 +171,9 @@ struct Variant {
     Traffic traffic;
     std::function<cudaError_t(const Call&)> launch;
 
+    // The traffic where it depends on the shape. Ask traffic_of().
+    std::function<Traffic(Shape, DType)> traffic_at = {};
+
     // How many threads add up one row: with the columns, that gives the longest chain of roundings.
     std::function<int64_t(Shape, DType)> threads_per_row;
 
@@ -161,8 +185,15 @@ struct Variant {
     // Whether rows of x and y may lie apart: Call::x_stride and y_stride.
     bool takes_strides = false;
 
+    // Whether it works along any axis: Call::inner. It is then measured at shapes of its own.
+    bool takes_inner = false;
+    std::vector<Shape> measured_at = {};
+
     // Scratch bytes a launch needs; empty for none. Ask workspace_of().
     std::function<size_t(Shape, DType)> workspace_bytes = {};
+
+    // Where a variant chooses among several ways: the way it goes, and why. Printed below the times.
+    std::function<std::string(Shape, DType)> way = {};
 
     // Which of the x-ray's two counts of bank conflicts the compiled kernel shows: that of its shared
     // accesses as written, or that of neighbouring ones fused, as nvcc does where it can prove the
@@ -181,6 +212,7 @@ inline bool takes(const Variant& variant, DType dtype) {
 // Why the variant cannot be launched with this shape and type; empty where it can.
 inline std::string obstacle_of(const Variant& variant, Shape shape, DType dtype) {
     if (!takes(variant, dtype)) return "takes " + names_of(variant.dtypes) + " only";
+    if (shape.inner != 1 && !variant.takes_inner) return "works along the last axis only";
     return variant.obstacle ? variant.obstacle(shape, dtype) : "";
 }
 
@@ -190,7 +222,8 @@ inline size_t workspace_of(const Variant& variant, Shape shape, DType dtype) {
 
 // The declared traffic as it is counted: bytes per element of x, in units of one.
 inline Traffic traffic_of(const Variant& variant, Shape shape, DType dtype) {
-    const Traffic& declared = variant.traffic;
+    const Traffic declared =
+        variant.traffic_at ? variant.traffic_at(shape, dtype) : variant.traffic;
     const auto visible = static_cast<double>(visible_elements(variant.operation, shape));
     return {declared.loads * visible / static_cast<double>(elements(shape)) +
                 declared.mask_loads / static_cast<double>(size_of(dtype)),

@@ -54,8 +54,8 @@ void launch(const Variant& variant, const T* x, T* y, Shape shape) {
     const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
     DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
     const runner::Call call{
-        x,       y,        dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(),
-        nullptr, x2.data()};
+        x,       y,         dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(),
+        nullptr, x2.data(), 0,           0,          shape.inner};
     runner::check_cuda(variant.launch(call), "launching " + variant.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
@@ -73,9 +73,9 @@ std::vector<T> result_of(const Variant& variant, const std::vector<T>& values, S
 template <class T = float>
 std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = kSeed) {
     std::vector<T> values(size_of(shape));
-    for (int64_t row = 0; row < shape.rows; ++row) {
+    for (int64_t row = 0; row < runner::slices(shape); ++row) {
         for (int64_t col = 0; col < shape.cols; ++col) {
-            values[static_cast<size_t>(row * shape.cols + col)] =
+            values[static_cast<size_t>(runner::index_of(shape, row, col))] =
                 runner::input_value<T>(input, seed, row, col, shape.cols);
         }
     }

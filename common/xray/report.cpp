@@ -170,9 +170,8 @@ std::string source_lines(const KernelCounts& kernel, const SourceMap& sources) {
 
 std::string heading(const CountedVariant& counted) {
     const std::string title = counted.stage + "/" + counted.variant->name;
-    const std::string context = std::to_string(counted.shape.rows) + " x " +
-                                std::to_string(counted.shape.cols) + ", " + name_of(counted.dtype) +
-                                ", one run";
+    const std::string context =
+        text_of(counted.shape) + ", " + name_of(counted.dtype) + ", one run";
     const size_t used = title.size() + context.size();
     return title + std::string(used < kPageWidth ? kPageWidth - used : 1, ' ') + context + "\n" +
            std::string(kPageWidth, '-') + "\n";

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures softmax along the middle axis of (outer, dim, inner).
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "common/runner/build_info.hpp"
+#include "common/runner/stage.hpp"
+#include "further/any_axis_backward.cuh"
+#include "further/any_axis_softmax.cuh"
+#include "further/paddle_any_axis.cuh"
+
+namespace smem_softmax {
+
+// PaddlePaddle's two shapes, the same ones large enough for any GPU, a slab that no shared memory
+// holds, and inner of every kind. The CPU device counts, for which small ones will do.
+inline std::vector<runner::Shape> any_axis_shapes() {
+    if (runner::build_info().backend != "cuda") return {{1, 128, 256}, {4, 96, 48}, {16, 100, 3}};
+    return {{1, 128, 32768},  {512, 896, 48},   {16, 128, 32768}, {1536, 896, 48},
+            {10, 100000, 64}, {21333, 1000, 3}, {16000, 1000, 4}, {5333, 1000, 12},
+            {1000, 1000, 64}, {64, 1000, 1000}};
+}
+
+// The plan for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
+inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, int tensors,
+                                    int phase) {
+    return runner::visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        any_axis::Device device;
+        any_axis::this_device(any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, true, T>,
+                              &device);
+        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device);
+    });
+}
+
+inline std::vector<runner::Variant> any_axis_variants() {
+    using runner::Call;
+    using runner::DType;
+    using runner::Operation;
+    using runner::Shape;
+
+    runner::Variant softmax;
+    softmax.name = "softmax_any_axis";
+    softmax.summary = "along any axis: whole packs, one read";
+    softmax.dtypes = runner::all_dtypes();
+    softmax.takes_inner = true;
+    softmax.measured_at = any_axis_shapes();
+    softmax.traffic = {1, 1};
+    softmax.traffic_at = [](Shape shape, DType dtype) {
+        return runner::Traffic{any_axis_plan(shape, dtype, 1, 0).held ? 1. : 2., 1.};
+    };
+    softmax.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
+                                    call.inner, call.stream);
+        });
+    };
+    // The fewest, at whatever address; and what they have is added up eight at a time.
+    const auto threads = [](int tensors) {
+        return [tensors](Shape shape, DType dtype) {
+            int64_t fewest = shape.cols;
+            for (const int phase : {-1, 0, 1}) {
+                const any_axis::Plan plan = any_axis_plan(shape, dtype, tensors, phase);
+                fewest = std::min<int64_t>(fewest, plan.threads * plan.pack / plan.width / 8);
+            }
+            return std::max<int64_t>(1, fewest);
+        };
+    };
+    softmax.threads_per_row = threads(1);
+
+    runner::Variant log_softmax = softmax;
+    log_softmax.name = "log_softmax_any_axis";
+    log_softmax.summary = "the same of log_softmax";
+    log_softmax.operation = Operation::log_softmax;
+    log_softmax.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return log_softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
+                                        call.inner, call.stream);
+        });
+    };
+
+    runner::Variant paddle = log_softmax;
+    paddle.name = "paddle_any_axis";
+    paddle.summary = "PaddlePaddle's launch in four steps: three reads";
+    paddle.traffic = {3, 1};
+    paddle.traffic_at = {};
+    paddle.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return paddle_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
+                                   call.inner, call.stream);
+        });
+    };
+    paddle.threads_per_row = [](Shape shape, DType) {
+        return int64_t{paddle::block_size(shape.cols, shape.inner).x};
+    };
+
+    runner::Variant softmax_backward = softmax;
+    softmax_backward.name = "any_axis_backward";
+    softmax_backward.summary = "the gradient, from y and dy";
+    softmax_backward.operation = Operation::softmax_backward;
+    softmax_backward.traffic = {2, 1};
+    softmax_backward.traffic_at = [](Shape shape, DType dtype) {
+        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 4., 1.};
+    };
+    softmax_backward.threads_per_row = threads(2);
+    softmax_backward.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
+                                             call.output<T>(), call.rows, call.cols, call.inner,
+                                             call.stream);
+        });
+    };
+
+    runner::Variant log_softmax_backward = softmax_backward;
+    log_softmax_backward.name = "any_axis_log_backward";
+    log_softmax_backward.summary = "the same of log_softmax";
+    log_softmax_backward.operation = Operation::log_softmax_backward;
+    log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // y is of no use in the sum
+        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 3., 1.};
+    };
+    log_softmax_backward.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return log_softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
+                                                 call.output<T>(), call.rows, call.cols, call.inner,
+                                                 call.stream);
+        });
+    };
+
+    return {paddle, log_softmax, softmax, softmax_backward, log_softmax_backward};
+}
+
+}  // namespace smem_softmax

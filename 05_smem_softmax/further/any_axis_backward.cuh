@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/any_axis_backward, version 1.0
+//
+// The gradient of softmax and of log-softmax along the middle axis of (outer, dim, inner), from the
+// result y and the gradient dy of the result.
+//   new here   two tiles in shared memory, one sum per column
+//   traffic    2 reads + 1 write per element; where tiles are read twice, 4 and of log-softmax 3 reads
+//   accepts    as any_axis_softmax.cuh; dx may be dy or y
+//   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
+#pragma once
+#include "any_axis_softmax.cuh"
+
+namespace smem_softmax {
+namespace any_axis {
+
+template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
+    any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    using Packed = Pack<T, kPack>;
+    const T nothing(0.f);
+    const int tile = threadIdx.x / plan.threads;
+    const int thread = threadIdx.x % plan.threads;
+    const Part<T, kPack> part(y, sizes, plan, tile, thread);
+    unsigned char* tiles = shared_bytes + 2 * plan.join_bytes + 2 * tile * plan.tile_bytes;
+    Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
+    Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
+    if constexpr (kHeld) {
+        part.copy(y, held_y, plan.threads, nothing);
+        part.copy(dy, held_dy, plan.threads, nothing);
+        wait_for_copies();
+    }
+    const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
+        if constexpr (kHeld) {
+            return held[static_cast<int>(k) * plan.threads];
+        } else {
+            return part.fetch(from, k, nothing);
+        }
+    };
+
+    Compute sum[kPack];
+#pragma unroll
+    for (Compute& each : sum) each = 0;
+#pragma unroll 4
+    for (int64_t k = 0; k < part.count; ++k) {
+        Packed ys{};
+        if (kAlgorithm == Algorithm::softmax) ys = fetch(y, held_y, k);
+        const Packed dys = fetch(dy, held_dy, k);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto slope = static_cast<Compute>(dys.element[i]);
+            sum[i] += kAlgorithm == Algorithm::softmax ? static_cast<Compute>(ys.element[i]) * slope
+                                                       : slope;
+        }
+    }
+    join_columns(sum, plan, tile, thread, 1, Total{});
+
+    // Backwards: what was read last may still be in the cache.
+#pragma unroll 2
+    for (int64_t k = part.count - 1; k >= 0; --k) {
+        const Packed ys = fetch(y, held_y, k);
+        const Packed dys = fetch(dy, held_dy, k);
+        Packed result;
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto value = static_cast<Compute>(ys.element[i]);
+            const auto slope = static_cast<Compute>(dys.element[i]);
+            result.element[i] = static_cast<T>(
+                kAlgorithm == Algorithm::softmax
+                    ? (slope - sum[i]) * value
+                    : slope - lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum[i]);
+        }
+        part.put(dx, k, result);
+    }
+    wait_for_readers(plan);
+}
+
+template <Algorithm kAlgorithm>
+struct Backward {
+    template <int kPack, bool kHeld, class T>
+    static auto get() {
+        return any_axis_backward_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+};
+
+}  // namespace any_axis
+
+// dx of the two, from their result y and its gradient dy. Errors as softmax_any_axis.
+template <class T>
+cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
+                                      int64_t inner, cudaStream_t stream) {
+    using namespace any_axis;
+    return launch<Backward<Algorithm::softmax>>({outer, dim, inner}, stream, y, dy, dx);
+}
+template <class T>
+cudaError_t log_softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer,
+                                          int64_t dim, int64_t inner, cudaStream_t stream) {
+    using namespace any_axis;
+    return launch<Backward<Algorithm::log_softmax>>({outer, dim, inner}, stream, y, dy, dx);
+}
+
+}  // namespace smem_softmax

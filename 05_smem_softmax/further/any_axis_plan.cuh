@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/any_axis_plan, version 1.0
+//
+// How blocks and threads share the work along any axis: functions of sizes, alignment and device.
+//   new here   tiles: the rows of a slab, as many columns of them as keep accesses wide and blocks many
+//   used by    any_axis_softmax.cuh and any_axis_backward.cuh
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+namespace smem_softmax {
+namespace any_axis {
+
+using warp_softmax::ComputeOf;
+
+// A tensor is `outer` slabs of dim rows of inner elements.
+struct Sizes {
+    int64_t outer;
+    int64_t dim;
+    int64_t inner;
+};
+
+// How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
+// are, it is one piece of memory, and its packs need not end where rows do.
+struct Plan {
+    int pack;           // elements that move in one access: 16 bytes of them, or 1
+    int width;          // columns
+    int64_t tiles;      // that a slab is cut into
+    int threads;        // of a tile; threads * pack is a multiple of width
+    int lanes;          // of a warp until the same columns come again; 0: that is not in every warp
+    int slabs;          // tiles of a block: the same columns of neighbouring slabs
+    int blocks;         // or, of a cluster that shares a tile, the blocks
+    bool held;          // whether a tile lies in shared memory between its read and its write
+    size_t tile_bytes;  // of one tensor there, in one block
+    size_t join_bytes;  // of what the threads exchange, in each of two rounds
+
+    size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
+};
+
+// What of `count` packs a thread each block of a cluster has.
+__host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan) {
+    return (count + plan.blocks - 1) / plan.blocks;
+}
+
+// The most threads of a block: of 16-bit types, which have twice as many columns in a pack, half.
+template <class T>
+constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
+
+// What the plan needs to know of the GPU.
+struct Device {
+    int shared = 0;  // bytes that a block may have
+    int multiprocessors = 0;
+    int cluster = 1;  // blocks of a cluster, at most
+};
+
+// The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
+// tile: held where that is enough. Width 0 where threads would be too many for a block.
+template <class T>
+Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
+         int64_t shared) {
+    const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
+    Plan plan{};
+    if (least > kMostThreads<T>) return plan;
+    plan.pack = pack;
+    plan.width = static_cast<int>(width);
+    plan.tiles = (sizes.inner + width - 1) / width;
+    plan.slabs = plan.blocks = 1;
+    const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    const auto join_bytes = [&] {  // and a cluster's results
+        const int64_t of_tile = plan.lanes == 0
+                                    ? plan.threads * pack
+                                    : std::max(1, plan.threads / 32) * plan.lanes * pack;
+        const int64_t values =
+            plan.slabs * of_tile + (plan.blocks > 1 ? std::max<int64_t>(width, pack) : 0);
+        return divided(values * sizeof(ComputeOf<T>), 16) * 16;
+    };
+
+    // Few packs a thread where a tile is small, so that neighbours read neighbours.
+    const int64_t ends = width == sizes.inner && !aligned ? 2 * (pack - 1) : 0;
+    const int64_t lanes = std::max<int64_t>(1, width / pack);
+    const bool shuffles = std::max<int64_t>(width, pack) % std::min<int64_t>(width, pack) == 0 &&
+                          lanes <= 32 && (lanes & (lanes - 1)) == 0;
+    plan.lanes = shuffles ? static_cast<int>(lanes) : 0;
+    const int64_t packs = (sizes.dim * width + ends) / pack;
+    for (plan.blocks = 1; plan.blocks <= blocks; plan.blocks *= 2) {
+        const int64_t of_block = divided(packs, plan.blocks);
+        int64_t each = 1;
+        while (each < 8 && 4 * each * each <= of_block) each *= 2;
+        const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
+        const bool alone = shared > 0 && all > shared / 2 * plan.blocks;  // on a multiprocessor
+        const int64_t enough = alone ? kMostThreads<T> : 512;
+        const int64_t wanted = divided(of_block, each * least);
+        int64_t threads =
+            least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least));
+        if (shuffles) {  // whole warps, or an equal part of one
+            int64_t part = lanes;
+            while (part < threads && part < 32) part *= 2;
+            threads = divided(threads, part) * part;
+        } else if (sizes.dim <= 16 && width % pack == 0) {
+            threads = least;  // each has its columns alone
+        }
+        plan.threads = static_cast<int>(threads);
+        const int64_t steps = blocks_share(divided(packs, plan.threads), plan);
+        const int64_t bytes = divided(steps * plan.threads * pack * sizeof(T), 16) * 16;
+        plan.held = 2 * join_bytes() + tensors * bytes <= shared;
+        if (!plan.held) continue;
+        constexpr int64_t kEnoughThreads = 256;
+        constexpr int64_t kEnoughBytes = 32768;
+        const int64_t slabs =
+            std::min(kEnoughThreads / plan.threads, kEnoughBytes / (tensors * bytes));
+        if (plan.blocks == 1)
+            plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
+        plan.tile_bytes = static_cast<size_t>(bytes);
+        break;
+    }
+    if (!plan.held) plan.blocks = 1;
+    plan.join_bytes = static_cast<size_t>(join_bytes());
+    return plan;
+}
+
+// How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
+// differ. Where tiles are parts of rows, whole packs need rows that begin with one.
+template <class T>
+Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
+    constexpr int kWhole = 16 / sizeof(T);
+    const int quarter = device.shared / 4;  // so that blocks read while others compute
+    const int third = device.shared / 3 - 1024;
+    const int cluster = std::min(device.cluster, 4);
+    const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
+    const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
+    const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
+
+    // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
+    const int pack_of_rows = phase < 0 ? 1 : kWhole;
+    const bool aligned = phase == 0 && sizes.dim * sizes.inner % kWhole == 0;
+    const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
+    const auto whole_rows = [&](int blocks, int shared) {
+        return cut<T>(sizes, tensors, pack_of_rows, aligned, sizes.inner, blocks, shared);
+    };
+    if (narrow || row_bytes * byte_column <= 24 * 1024) {
+        for (const int blocks : {1, cluster}) {
+            const Plan rows = whole_rows(blocks, third);
+            if (rows.width > 0 && rows.held) return rows;
+        }
+    }
+
+    // Otherwise parts of them, of whole sectors of 32 bytes: as wide as one block can hold with room
+    // for others beside it, or else a small cluster. (With clusters of eight, dim 10000 takes longer
+    // than with two reads.)
+    constexpr int64_t kMostColumns = 256;  // packs, or elements
+    const int pack = packs_fit_rows ? kWhole : 1;
+    const auto part = [&](int64_t width_bytes, int blocks, int shared) {
+        const int64_t width = std::min<int64_t>(width_bytes / sizeof(T), kMostColumns * pack);
+        return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared);
+    };
+    if (!narrow || row_bytes > 64) {
+        int64_t wide = 128;
+        while (wide < row_bytes && 2 * wide * byte_column <= 24 * 1024) wide *= 2;
+        const struct {
+            int64_t width_bytes;
+            int blocks;
+            int shared;
+        } ways[] = {{wide, 1, quarter},
+                    {128, 1, third},
+                    {64, 1, third},
+                    {64, cluster, third},
+                    {32, 1, device.shared}};
+        for (const auto& way : ways) {
+            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
+            if (plan.held) return plan;
+        }
+    }
+
+    // Two reads, of tiles as wide as leaves work for most multiprocessors.
+    const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
+    const auto is_enough = [&](const Plan& plan, int blocks) {
+        return 4 * sizes.outer * plan.tiles * blocks >= 3 * device.multiprocessors;
+    };
+    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : Plan{};
+    if (plan.width == 0) {
+        for (const int width_bytes : {128, 64, 32}) {
+            plan = part(width_bytes, 1, 0);
+            if (is_enough(plan, device.cluster)) break;
+        }
+    }
+    while (2 * plan.blocks <= device.cluster && !is_enough(plan, plan.blocks)) plan.blocks *= 2;
+    const size_t of_cluster = std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
+    plan.join_bytes += (of_cluster + 15) / 16 * 16;
+    return plan;
+}
+
+}  // namespace any_axis
+}  // namespace smem_softmax

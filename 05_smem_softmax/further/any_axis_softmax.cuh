@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
+//
+// Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
+//   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
+//              a thread has packs that all lie over the same columns; where a block's shared memory
+//              is too small, a cluster's
+//   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
+//   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
+//   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
+//   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
+//   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
+#pragma once
+#include <climits>
+#include <cstring>
+
+#include <cooperative_groups.h>
+#include <cuda_pipeline.h>
+
+#include "any_axis_plan.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+namespace smem_softmax {
+namespace any_axis {
+
+using warp_softmax::Algorithm;
+using warp_softmax::kLift;
+using warp_softmax::lifted_exp;
+using warp_softmax::Pack;
+
+// ---------------------------------------------------------------- a thread's part of a slab
+
+// How many elements an address lies behind a multiple of 16 bytes.
+template <class T>
+__host__ __device__ int phase_of(const T* address) {
+    return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
+}
+
+// As one access. (nvcc would split it, as the same elements are stored one by one elsewhere.)
+__device__ inline void store_16_bytes(void* y, uint4 bits) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(y)), "r"(bits.x), "r"(bits.y), "r"(bits.z),
+                   "r"(bits.w)
+                 : "memory");
+#else
+    *static_cast<uint4*>(y) = bits;
+#endif
+}
+template <class T, int kPack>
+__device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
+    if constexpr (sizeof(pack) == sizeof(uint4)) {
+        uint4 bits;
+        memcpy(&bits, &pack, sizeof(bits));
+        store_16_bytes(y, bits);
+    } else {
+        *y = pack.element[0];
+    }
+}
+
+// A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
+// element i of each is in the same column.
+template <class T, int kPack>
+struct Part {
+    using Packed = Pack<T, kPack>;
+    int64_t first;  // offset of the first one
+    int64_t step;
+    int64_t count;
+    int64_t begin;  // of the slab: packs at its ends may reach beyond it
+    int64_t end;
+
+    __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
+        const int64_t place = blockIdx.x / plan.blocks;
+        const int64_t slab = place / plan.tiles * plan.slabs + tile;
+        const int64_t col = place % plan.tiles * plan.width + thread * kPack % plan.width;
+        begin = slab * sizes.dim * sizes.inner;
+        end = begin + sizes.dim * sizes.inner;
+        const int phase = kPack == 1 ? 0 : phase_of(x + begin);  // 0 where there are several tiles
+        step = plan.threads * kPack / plan.width * sizes.inner;
+        const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
+        const int64_t most = blocks_share((packs + plan.threads - 1) / plan.threads, plan);
+        const int64_t before = blockIdx.x % plan.blocks * most;  // that other blocks have
+        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * step;
+        const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
+        const int64_t of_thread = (packs - thread + plan.threads - 1) / plan.threads;
+        count = none ? 0 : min(most, of_thread - before);  // below 0: none
+    }
+
+    // Pack k of the tensor, with `padding` where the slab does not reach.
+    __device__ Packed fetch(const T* x, int64_t k, T padding) const {
+        const int64_t at = first + k * step;
+        Packed pack;
+        if (k < count && at >= begin && at + kPack <= end) {
+            pack = *reinterpret_cast<const Packed*>(x + at);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const bool there = k < count && at + i >= begin && at + i < end;
+                pack.element[i] = there ? x[at + i] : padding;
+            }
+        }
+        return pack;
+    }
+
+    __device__ void put(T* y, int64_t k, const Packed& pack) const {
+        const int64_t at = first + k * step;
+        if (at >= begin && at + kPack <= end) {
+            store_whole(y + at, pack);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if (at + i >= begin && at + i < end) y[at + i] = pack.element[i];
+            }
+        }
+    }
+
+    // All packs on their way to shared memory, `apart` packs apart there; wait_for_copies() waits.
+    __device__ void copy(const T* x, Packed* held, int apart, T padding) const {
+        constexpr int kAtOnce = 8;
+        if constexpr (sizeof(Packed) < 4) {  // too small for an asynchronous copy
+            for (int k = 0; k < count; k += kAtOnce) {
+                Packed batch[kAtOnce];
+#pragma unroll
+                for (int i = 0; i < kAtOnce; ++i) batch[i] = fetch(x, k + i, padding);
+#pragma unroll
+                for (int i = 0; i < kAtOnce; ++i) {
+                    if (k + i < count) held[(k + i) * apart] = batch[i];
+                }
+            }
+        } else {
+            int64_t at = first;
+            for (int k = 0; k < count; ++k, at += step) {
+                if (at >= begin && at + kPack <= end) {
+                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(Packed));
+                } else {
+                    held[k * apart] = fetch(x, k, padding);
+                }
+            }
+        }
+    }
+};
+
+// A thread only looks at what it has copied itself: no barrier.
+__device__ inline void wait_for_copies() {
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+// All blocks that share a tile.
+__device__ inline void synchronize(const Plan& plan) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    if (plan.blocks > 1) return cooperative_groups::this_cluster().sync();
+#endif
+    __syncthreads();
+}
+// A block whose shared memory others may still read must not end.
+__device__ inline void wait_for_readers(const Plan& plan) {
+    if (plan.blocks > 1) synchronize(plan);
+}
+// A value in another block's shared memory, where this block has its own.
+template <class Compute>
+__device__ Compute value_of(int block, Compute* value) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    return *cooperative_groups::this_cluster().map_shared_rank(value, block);
+#else
+    return *value;  // there are no clusters
+#endif
+}
+
+// A thread's values from or to neighbouring places, 16 bytes at once.
+template <class Compute, int kPack>
+constexpr int kJoined = kPack * sizeof(Compute) > 16 ? 16 / sizeof(Compute) : kPack;
+
+template <int kPack, class Compute>
+__device__ void put_values(const Compute (&mine)[kPack], Compute* values) {
+    using Some = Pack<Compute, kJoined<Compute, kPack>>;
+#pragma unroll
+    for (int i = 0; i < kPack; i += kJoined<Compute, kPack>) {
+        Some some;
+#pragma unroll
+        for (int j = 0; j < kJoined<Compute, kPack>; ++j) some.element[j] = mine[i + j];
+        *reinterpret_cast<Some*>(values + i) = some;
+    }
+}
+template <int kPack, class Compute>
+__device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
+    using Some = Pack<Compute, kJoined<Compute, kPack>>;
+#pragma unroll
+    for (int i = 0; i < kPack; i += kJoined<Compute, kPack>) {
+        const Some some = *reinterpret_cast<const Some*>(values + i);
+#pragma unroll
+        for (int j = 0; j < kJoined<Compute, kPack>; ++j) mine[i + j] = some.element[j];
+    }
+}
+
+// Element i of a thread's packs belongs to one column; each thread gets what all threads of the tile
+// have of its columns, joined: in the thread, in the warp, in the block, in the cluster. What goes
+// through shared memory is rows of values, where column `col` is in place col of each. All threads of a
+// block, or of a cluster that shares a tile, call it, for each round of the kernel once.
+template <int kPack, class Compute, class Join>
+__device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
+                             int round, Join join) {
+    constexpr int kAtOnce = 8;
+    const int width = plan.lanes > 0 ? plan.lanes * kPack : plan.width;
+    int rows = plan.threads * kPack / width;
+    if (plan.lanes > 0) {
+#pragma unroll
+        for (int step = kPack / 2; step > 0; step /= 2) {
+            if (step < plan.width) break;  // a pack is over more columns than there are
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if ((i & step) == 0) mine[i] = mine[i ^ step] = join(mine[i], mine[i ^ step]);
+            }
+        }
+        for (int step = min(plan.threads, 32) / 2; step >= plan.lanes; step /= 2) {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i)
+                mine[i] = join(mine[i], __shfl_xor_sync(~0u, mine[i], step));
+        }
+        rows = max(1, plan.threads / 32);
+    }
+    if (rows <= 1 && plan.blocks == 1) return;
+
+    Compute* values =
+        reinterpret_cast<Compute*>(shared_bytes + round * plan.join_bytes) + tile * rows * width;
+    const bool takes_part = tile < plan.slabs;
+    if (plan.lanes == 0 && takes_part) {
+        put_values(mine, values + thread * kPack);
+    } else if (takes_part && thread % 32 < plan.lanes) {
+        put_values(mine, values + thread / 32 * width + thread % 32 * kPack);
+    }
+    while (rows > 1) {  // up to eight become one, in the first of their places
+        __syncthreads();
+        const int left = (rows + kAtOnce - 1) / kAtOnce;
+        const int end = rows * width;
+        const int apart = left * width;
+        for (int i = thread; takes_part && i < apart; i += plan.threads) {
+            Compute all = values[i];
+#pragma unroll
+            for (int j = 1; j < kAtOnce; ++j) {
+                if (i + j * apart < end) all = join(all, values[i + j * apart]);
+            }
+            values[i] = all;
+        }
+        rows = left;
+    }
+    synchronize(plan);
+    if (plan.blocks > 1) {  // the cluster's go behind the block's own, which others still read
+        for (int i = thread; takes_part && i < width; i += plan.threads) {
+            Compute all = value_of(0, values + i);
+            for (int b = 1; b < plan.blocks; ++b) all = join(all, value_of(b, values + i));
+            values[width + i] = all;
+        }
+        values += width;
+        __syncthreads();
+    }
+    int col = thread * kPack % width;
+    if (takes_part && width % kPack == 0) {
+        get_values(mine, values + col);
+    } else if (takes_part) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            mine[i] = values[col];
+            col = col + 1 == width ? 0 : col + 1;
+        }
+    }
+}
+
+struct Larger {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return fmax(a, b);
+    }
+};
+struct Total {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return a + b;
+    }
+};
+
+// ---------------------------------------------------------------- the kernel
+
+// Packs that a thread has under way at once where a tile is read twice.
+template <class T>
+constexpr int kBatch = sizeof(T) == 2 ? 8 : 4;
+
+// Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
+template <class T, int kPacks, int kPack, class Compute>
+__device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
+                          Compute (&sum)[kPack]) {
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        Compute next = max[i];
+#pragma unroll
+        for (const auto& pack : packs) next = fmax(next, static_cast<Compute>(pack.element[i]));
+        const Compute base = next == -static_cast<Compute>(INFINITY) ? 0 : next;
+        sum[i] *= lifted_exp<T>(max[i] - base) / static_cast<Compute>(kLift<T>);
+#pragma unroll
+        for (const auto& pack : packs) {
+            sum[i] += lifted_exp<T>(static_cast<Compute>(pack.element[i]) - base);
+        }
+        max[i] = next;
+    }
+}
+
+template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
+    any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    using Packed = Pack<T, kPack>;
+    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && std::is_same_v<T, Compute>;
+    const T nothing(-INFINITY);
+    const int tile = threadIdx.x / plan.threads;
+    const int thread = threadIdx.x % plan.threads;
+    const Part<T, kPack> part(x, sizes, plan, tile, thread);
+    Packed* held =
+        reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
+        thread;
+
+    Compute max[kPack];
+    Compute sum[kPack];
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        max[i] = -static_cast<Compute>(INFINITY);
+        sum[i] = 0;
+    }
+    if constexpr (kHeld) {
+        part.copy(x, held, plan.threads, nothing);
+        wait_for_copies();
+#pragma unroll 4
+        for (int k = 0; k < part.count; ++k) {
+            const Packed pack = held[k * plan.threads];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i)
+                max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
+        }
+        join_columns(max, plan, tile, thread, 0, Larger{});
+#pragma unroll 2
+        for (int k = 0; k < part.count; ++k) {
+            Packed pack = held[k * plan.threads];
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                const Compute share = lifted_exp<T>(static_cast<Compute>(pack.element[i]) - max[i]);
+                sum[i] += share;
+                if (kKeepsExp) pack.element[i] = static_cast<T>(share);
+            }
+            if (kKeepsExp) held[k * plan.threads] = pack;
+        }
+    } else {
+        Compute all[kPack];
+        for (int64_t k = 0; k < part.count; k += kBatch<T>) {
+            Packed batch[kBatch<T>];
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) batch[i] = part.fetch(x, k + i, nothing);
+            add_packs(batch, max, sum);
+        }
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) all[i] = max[i];
+        join_columns(all, plan, tile, thread, 0, Larger{});
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {  // equal maxima, also -inf twice, have factor 1
+            if (max[i] != all[i])
+                sum[i] *= lifted_exp<T>(max[i] - all[i]) / static_cast<Compute>(kLift<T>);
+            max[i] = all[i];
+        }
+    }
+    join_columns(sum, plan, tile, thread, 1, Total{});
+
+    Compute last[kPack];  // the step from x - max, or its exp, to the result
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
+    }
+    const auto finish = [&](Packed pack) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto element = static_cast<Compute>(pack.element[i]);
+            const Compute result = kHeld && kKeepsExp ? element * last[i]
+                                   : kAlgorithm == Algorithm::softmax
+                                       ? lifted_exp<T>(element - max[i]) * last[i]
+                                       : element - max[i] - last[i];
+            pack.element[i] = static_cast<T>(result);
+        }
+        return pack;
+    };
+    if constexpr (kHeld) {
+#pragma unroll 2
+        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
+    } else {
+        // Backwards: what was read last may still be in the cache.
+        for (int64_t k = part.count - 1; k >= 0; k -= kBatch<T>) {
+            Packed batch[kBatch<T>];
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) {
+                if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
+            }
+#pragma unroll
+            for (int i = 0; i < kBatch<T>; ++i) {
+                if (k >= i) part.put(y, k - i, finish(batch[i]));
+            }
+        }
+    }
+    wait_for_readers(plan);
+}
+
+// ---------------------------------------------------------------- the launch
+
+// What the plan needs of the current device. Clusters, where the kernel was compiled for them.
+template <class Kernel>
+cudaError_t this_device(Kernel kernel, Device* device) {
+    int id = 0;
+    int has_clusters = 0;
+    cudaFuncAttributes compiled{};
+    cudaError_t error = cudaGetDevice(&id);
+    const auto ask = [&](int* answer, cudaDeviceAttr attribute) {
+        if (error == cudaSuccess) error = cudaDeviceGetAttribute(answer, attribute, id);
+    };
+    ask(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    ask(&device->multiprocessors, cudaDevAttrMultiProcessorCount);
+    ask(&has_clusters, cudaDevAttrClusterLaunch);
+    if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
+    if (error != cudaSuccess) return error;
+    constexpr int kPortableCluster = 8;
+    device->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
+    return cudaSuccess;
+}
+// The kernel's four instances: packs of 16 bytes or of an element; tiles held or read twice. A family
+// is a type with get<kPack, kHeld>(). Calls that of the plan with (tensors..., sizes, plan).
+template <class Family, class T, class... Others>
+cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
+                        Others... others) {
+    constexpr int kWhole = 16 / sizeof(T);
+    constexpr int kTensors = sizeof...(others);  // that are read
+    const auto kernel = plan.pack == 1 ? plan.held ? Family::template get<1, true, T>()
+                                                   : Family::template get<1, false, T>()
+                        : plan.held ? Family::template get<kWhole, true, T>()
+                                       : Family::template get<kWhole, false, T>();
+    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
+    if (blocks > INT_MAX) return cudaErrorInvalidValue;
+    Device device;
+    cudaError_t error = this_device(kernel, &device);
+    if (error != cudaSuccess) return error;
+    // The same for all shapes: another host thread may be about to launch the kernel.
+    error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared);
+    if (error != cudaSuccess) return error;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks));
+    config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
+    config.dynamicSmemBytes = plan.shared_bytes(kTensors);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = plan.blocks > 1 ? 1 : 0;
+    return cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
+}
+
+// The same with the plan for these tensors: the last is written, the others are read.
+template <class Family, class T, class... Others>
+cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... others) {
+    if (sizes.outer < 0 || sizes.dim < 0 || sizes.inner < 0) return cudaErrorInvalidValue;
+    if (sizes.outer == 0 || sizes.dim == 0 || sizes.inner == 0) return cudaSuccess;
+    const auto is_bad = [](const T* address) {
+        return address == nullptr || reinterpret_cast<uintptr_t>(address) % sizeof(T) != 0;
+    };
+    if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
+    const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
+    Device device;
+    const cudaError_t error = this_device(Family::template get<1, true, T>(), &device);
+    if (error != cudaSuccess) return error;
+    const Plan plan = plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device);
+    return launch_plan<Family>(plan, sizes, stream, first, others...);
+}
+
+template <Algorithm kAlgorithm>
+struct Forward {
+    template <int kPack, bool kHeld, class T>
+    static auto get() {
+        return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+};
+
+}  // namespace any_axis
+
+// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+template <class T>
+cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                             cudaStream_t stream) {
+    using namespace any_axis;
+    return launch<Forward<Algorithm::softmax>>({outer, dim, inner}, stream, x, y);
+}
+
+// log(softmax(x)).
+template <class T>
+cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                                 cudaStream_t stream) {
+    using namespace any_axis;
+    return launch<Forward<Algorithm::log_softmax>>({outer, dim, inner}, stream, x, y);
+}
+
+}  // namespace smem_softmax

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/paddle_any_axis, version 1.0
+//
+// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: the launch in
+// four steps, the kernel in three passes.
+//   new here   a block of two dimensions: along inner as many threads as it has, along dim as many as
+//              that leaves. x is along dim: coalesced are only blocks with one thread there
+//   traffic    3 reads + 1 write per element, one element an access
+//   accepts    float, __half, __nv_bfloat16, double; any sizes; y may be x
+//   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes
+#pragma once
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdint>
+
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+extern __shared__ __align__(16) unsigned char shared_bytes[];
+
+namespace smem_softmax {
+namespace paddle {
+
+using warp_softmax::ComputeOf;
+
+// What the threads of one column have, joined: in halves, in shared memory. threadIdx.x counts the
+// threads of a column.
+template <class Compute, class Join>
+__device__ Compute join_column(Compute mine, Join join) {
+    if (blockDim.x == 1) return mine;
+    Compute* column = reinterpret_cast<Compute*>(shared_bytes) + threadIdx.y * blockDim.x;
+    __syncthreads();  // nobody reads what was here before
+    column[threadIdx.x] = mine;
+    for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half)
+            column[threadIdx.x] = join(column[threadIdx.x], column[threadIdx.x + half]);
+    }
+    __syncthreads();
+    return column[0];
+}
+
+// kSwapped: the grid's x along inner and its y along outer, not the other way round.
+template <bool kSwapped, class T>
+__global__ void __launch_bounds__(1024)
+    log_softmax_kernel(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner) {
+    using Compute = ComputeOf<T>;
+    const unsigned outer_block = kSwapped ? blockIdx.y : blockIdx.x;
+    const unsigned inner_block = kSwapped ? blockIdx.x : blockIdx.y;
+    const unsigned outer_blocks = kSwapped ? gridDim.y : gridDim.x;
+    const unsigned inner_blocks = kSwapped ? gridDim.x : gridDim.y;
+    const auto larger = [](Compute a, Compute b) { return fmax(a, b); };
+    const auto total = [](Compute a, Compute b) { return a + b; };
+
+    for (int64_t slab = outer_block; slab < outer; slab += outer_blocks) {
+        for (int64_t first = int64_t{inner_block} * blockDim.y; first < inner;
+             first += int64_t{inner_blocks} * blockDim.y) {
+            const int64_t col = first + threadIdx.y;
+            const bool is_there = col < inner;  // the others stay for the barriers
+            const int64_t rows = is_there ? dim : 0;
+            const int64_t base = slab * dim * inner + col;
+
+            Compute max = -static_cast<Compute>(INFINITY);
+            for (int64_t row = threadIdx.x; row < rows; row += blockDim.x)
+                max = fmax(max, static_cast<Compute>(x[base + row * inner]));
+            max = join_column(max, larger);
+
+            Compute sum = 0;
+            for (int64_t row = threadIdx.x; row < rows; row += blockDim.x)
+                sum += std::exp(static_cast<Compute>(x[base + row * inner]) - max);
+            sum = join_column(sum, total);
+
+            const Compute log_sum = std::log(sum);
+            for (int64_t row = threadIdx.x; row < rows; row += blockDim.x) {
+                const int64_t at = base + row * inner;
+                y[at] = static_cast<T>(static_cast<Compute>(x[at]) - max - log_sum);
+            }
+        }
+    }
+}
+
+// Step 1. Up to 1024 threads along inner; what that leaves, along dim, as a power of two.
+inline dim3 block_size(int64_t dim, int64_t inner) {
+    constexpr int64_t kThreads = 1024;
+    const int64_t along_inner = std::min(inner, kThreads);
+    int64_t along_dim = 1;
+    while (2 * along_dim * along_inner <= kThreads && 2 * along_dim <= dim) along_dim *= 2;
+    return {static_cast<unsigned>(along_dim), static_cast<unsigned>(along_inner)};
+}
+
+// Step 4. Blocks along inner first; along outer as many as that leaves of the active ones.
+inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) {
+    const int64_t inner_blocks =
+        std::min<int64_t>((inner + block.y - 1) / block.y, std::min<int64_t>(active, 65535));
+    const int64_t outer_blocks = std::min(
+        std::min<int64_t>((active + inner_blocks - 1) / inner_blocks, outer), INT64_C(65535));
+    return {static_cast<unsigned>(outer_blocks), static_cast<unsigned>(inner_blocks)};
+}
+
+}  // namespace paddle
+
+// Log-softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// swapped: with the grid's x along inner.
+template <class T>
+cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                            cudaStream_t stream, bool swapped = false) {
+    using namespace paddle;
+    if (outer < 0 || dim < 0 || inner < 0) return cudaErrorInvalidValue;
+    if (outer == 0 || dim == 0 || inner == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    int device = 0;
+    int multiprocessors = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    if (error != cudaSuccess) return error;
+    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (error != cudaSuccess) return error;
+
+    const dim3 block = block_size(dim, inner);
+    const size_t shared = block.x == 1 ? 0 : block.x * block.y * sizeof(ComputeOf<T>);  // step 2
+    const int64_t active = 2 * int64_t{multiprocessors};                                // step 3
+    const dim3 grid = grid_size(block, active, outer, inner);
+    if (swapped) {
+        log_softmax_kernel<true>
+            <<<dim3(grid.y, grid.x), block, shared, stream>>>(x, y, outer, dim, inner);
+    } else {
+        log_softmax_kernel<false><<<grid, block, shared, stream>>>(x, y, outer, dim, inner);
+    }
+    return cudaGetLastError();
+}
+
+}  // namespace smem_softmax

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// What must hold of softmax along any axis. For the stage's test.cu to include.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "any_axis_variants.cuh"
+#include "common/runner/build_info.hpp"
+#include "common/runner/fuzz.hpp"
+#include "common/testing/softmax_properties.hpp"
+
+namespace any_axis_tests {
+
+using runner::DeviceBuffer;
+using runner::Operation;
+using runner::Shape;
+using runner::Variant;
+
+// Inner of less than a pack, of no whole packs, of one, of a few, of many tiles; slabs of which a block
+// has many, of which it has one, and which it does not hold (the 40000).
+inline const std::vector<Shape> kShapes = {
+    {7, 1, 1},     {5, 2, 3},     {3, 33, 1},    {130, 8, 2},   {29, 7, 3},    {3, 1000, 3},
+    {2, 501, 4},   {3, 100, 12},  {2, 97, 33},   {2, 60, 48},   {1, 128, 96},  {2, 13, 1000},
+    {1, 3, 1031},  {1, 300, 256}, {1, 257, 37},  {1, 1031, 40}, {2, 40000, 2}, {1, 20011, 3},
+    {1, 9001, 16}, {1, 2, 40000}, {1, 600011, 1}};
+
+template <class T>
+void matches_reference(const Variant& variant) {
+    for (const runner::Input input : runner::all_inputs()) {
+        for (const Shape shape : kShapes) {
+            const bool large = runner::elements(shape) > 20000;
+            if (large && input != runner::Input::normal && input != runner::Input::masked_slice)
+                continue;
+            INFO(runner::name_of(input) << ", " << text_of(shape));
+            const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
+            testing::expect_good(variant, values, testing::result_of(variant, values, shape),
+                                 shape);
+        }
+    }
+}
+
+// A slice of -inf alone, with a NaN, with +inf, of nothing else, among ordinary neighbours.
+template <class T>
+void contains_special_slices(const Variant& variant, Shape shape) {
+    const T inf(std::numeric_limits<float>::infinity());
+    const T masked(-std::numeric_limits<float>::infinity());
+    const T nan(std::numeric_limits<float>::quiet_NaN());
+    std::vector<T> values = testing::named_values<T>(runner::Input::normal, shape);
+    const auto at = [&](int64_t slice, int64_t col) -> T& {
+        return values[static_cast<size_t>(runner::index_of(shape, slice, col))];
+    };
+    for (int64_t col = 0; col < shape.cols; ++col) {
+        at(1, col) = masked;
+        at(4, col) = inf;
+        if (col > 0) at(5, col) = masked;
+    }
+    at(2, shape.cols / 2) = nan;
+    at(3, shape.cols - 1) = inf;
+    INFO("special slices of " << text_of(shape));
+    testing::expect_good(variant, values, testing::result_of(variant, values, shape), shape);
+}
+
+// Neither at the same address behind a multiple of 16 bytes, and both at the same; nothing around y is
+// touched; y may be x.
+template <class T>
+void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
+    constexpr size_t kAfter = 8;
+    const T guard(-77.f);
+    for (const Shape shape : {Shape{9, 7, 3}, Shape{2, 500, 12}, Shape{1, 130, 64},
+                              Shape{1, 40, 1001}, Shape{1, 30011, 2}, Shape{1, 9001, 16}}) {
+        INFO(text_of(shape));
+        const std::vector<T> values =
+            testing::operand_values<T>(variant, runner::Input::normal, shape);
+        const std::vector<T> once = testing::result_of(variant, values, shape);
+        CHECK(testing::same_bits(once, testing::result_of(variant, values, shape)));
+        DeviceBuffer<T> both(values);
+        testing::launch(variant, both.data(), both.data(), shape);
+        CHECK(testing::same_bits(once, both.download()));
+        for (const auto& [x_offset, y_offset] :
+             {std::pair<size_t, size_t>{3, 1}, {1, 1}, {3, 3}, {0, 2}}) {
+            std::vector<T> padded(x_offset + values.size(), guard);
+            std::copy(values.begin(), values.end(), padded.begin() + x_offset);
+            const DeviceBuffer<T> x(padded);
+            DeviceBuffer<T> y(std::vector<T>(y_offset + once.size() + kAfter, guard));
+            testing::launch(variant, x.data() + x_offset, y.data() + y_offset, shape);
+            const std::vector<T> around = y.download();
+            testing::expect_good(variant, values,
+                                 std::vector<T>(around.begin() + y_offset, around.end() - kAfter),
+                                 shape);
+            CHECK(testing::same_bits({around.begin(), around.begin() + y_offset},
+                                     std::vector<T>(y_offset, guard)));
+            CHECK(testing::same_bits({around.end() - kAfter, around.end()},
+                                     std::vector<T>(kAfter, guard)));
+        }
+    }
+}
+
+template <class T>
+void refuses_bad_arguments(const Variant& variant) {
+    const Shape shape{2, 3, 5};
+    DeviceBuffer<T> x(testing::named_values<T>(runner::Input::normal, shape));
+    DeviceBuffer<T> y(testing::size_of(shape));
+    y.poison();
+    const DeviceBuffer<unsigned char> x2 = testing::x2_of<T>(variant, shape);
+    const auto status = [&](const T* from, T* to, int64_t outer, int64_t dim, int64_t inner) {
+        return variant.launch({from, to, runner::dtype_of<T>, outer, dim, nullptr, 0, nullptr,
+                               x2.data(), 0, 0, inner});
+    };
+    CHECK(status(nullptr, y.data(), 2, 3, 5) == cudaErrorInvalidValue);
+    CHECK(status(x.data(), nullptr, 2, 3, 5) == cudaErrorInvalidValue);
+    CHECK(status(x.data(), y.data(), -1, 3, 5) == cudaErrorInvalidValue);
+    CHECK(status(x.data(), y.data(), 2, -1, 5) == cudaErrorInvalidValue);
+    CHECK(status(x.data(), y.data(), 2, 3, -1) == cudaErrorInvalidValue);
+    CHECK(status(nullptr, nullptr, 0, -3, 5) == cudaErrorInvalidValue);
+    CHECK(status(x.data(), y.data(), 0, 3, 5) == cudaSuccess);
+    CHECK(status(x.data(), y.data(), 2, 0, 5) == cudaSuccess);
+    CHECK(status(nullptr, nullptr, 2, 3, 0) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (const T untouched : y.download()) CHECK(std::isnan(runner::to_double(untouched)));
+}
+
+}  // namespace any_axis_tests
+
+TEST_CASE("every variant along any axis is what it says, in every type") {
+    using namespace any_axis_tests;
+    for (const Variant& variant : smem_softmax::any_axis_variants()) {
+        for (const runner::DType dtype : variant.dtypes) {
+            runner::visit(dtype, [&](auto of) {
+                using T = typename decltype(of)::type;
+                INFO(variant.name << ", " << name_of(dtype));
+                matches_reference<T>(variant);
+                if (!runner::is_backward(variant.operation)) {
+                    for (const Shape shape :
+                         {Shape{3, 1, 2}, Shape{7, 5, 1}, Shape{2, 40, 3}, Shape{1, 200, 33},
+                          Shape{1, 64, 100}, Shape{3, 30000, 2}})
+                        contains_special_slices<T>(variant, shape);
+                }
+                works_in_place_repeatedly_and_anywhere<T>(variant);
+                refuses_bad_arguments<T>(variant);
+            });
+        }
+    }
+}
+
+TEST_CASE("any axis: an address that no element has is refused") {
+    const runner::DeviceBuffer<float> x(64);
+    runner::DeviceBuffer<float> y(64);
+    const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
+    CHECK(smem_softmax::softmax_any_axis(odd, y.data(), 2, 4, 8, nullptr) == cudaErrorInvalidValue);
+    CHECK(smem_softmax::softmax_backward_any_axis(x.data(), odd, y.data(), 2, 4, 8, nullptr) ==
+          cudaErrorInvalidValue);
+}
+
+TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills a block") {
+    using smem_softmax::any_axis::Plan;
+    const smem_softmax::any_axis::Device h200{227 * 1024, 132, 8};
+    const auto plan = [&](int64_t outer, int64_t dim, int64_t inner) {
+        return smem_softmax::any_axis::plan_for<float>({outer, dim, inner}, 1, 0, h200);
+    };
+    const std::vector<int64_t> sizes = {1,  2,   3,   4,    7,    8,    12,   33,
+                                        48, 100, 256, 1000, 1001, 4096, 32768};
+    for (const int64_t dim : {1, 2, 8, 100, 128, 896, 1000, 10000, 100000}) {
+        for (const int64_t inner : sizes) {
+            for (const int64_t outer : {1, 4, 512}) {
+                const Plan one = plan(outer, dim, inner);
+                INFO(outer << " x " << dim << " x " << inner);
+                CHECK(one.width * one.tiles >= inner);
+                CHECK(one.threads * one.pack % one.width == 0);
+                CHECK(one.threads * one.slabs <= 1024);
+                CHECK(one.shared_bytes(1) <= 227 * 1024);
+                CHECK((one.tiles == 1 || one.width * sizeof(float) >= 32));
+                CHECK((one.held || dim * std::min<int64_t>(64, 4 * inner) > 64 * 1024));
+            }
+        }
+    }
+    CHECK(plan(1, 128, 32768).pack == 4);
+    CHECK(plan(512, 896, 48).held);
+    CHECK(!plan(4, 100000, 64).held);
+}
+
+TEST_CASE("any axis: clusters and second reads, as on a device with little shared memory") {
+    using namespace any_axis_tests;
+    using smem_softmax::any_axis::Algorithm;
+    const Variant softmax = smem_softmax::any_axis_variants()[2];
+    REQUIRE(softmax.name == "softmax_any_axis");
+    int held[2][2] = {};  // by tiles held or not, one block or several
+    const auto holds = [&](auto zero, Shape shape, int cluster, int phase) {
+        using T = decltype(zero);
+        const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
+        const auto plan = smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 2, cluster});
+        ++held[plan.held][plan.blocks > 1];
+        INFO(text_of(shape) << ", clusters of " << plan.blocks << ", held: " << plan.held);
+        const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
+        const DeviceBuffer<T> x(values);
+        DeviceBuffer<T> y(values.size());
+        y.poison();
+        REQUIRE(smem_softmax::any_axis::launch_plan<
+                    smem_softmax::any_axis::Forward<Algorithm::softmax>>(
+                    plan, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        testing::expect_good(softmax, values, y.download(), shape);
+    };
+    for (const Shape shape : {Shape{2, 3000, 1},
+                              {3, 1500, 3},
+                              {2, 700, 7},
+                              {2, 600, 12},
+                              {1, 500, 33},
+                              {1, 300, 64},
+                              {1, 200, 100},
+                              {1, 5000, 8},
+                              {1, 3001, 5},
+                              {1, 100, 300}}) {
+        for (const int cluster : {1, 2, 8}) {
+            for (const int phase : {0, -1}) {
+                holds(0.f, shape, cluster, phase);
+                holds(0., shape, cluster, phase);
+                holds(__half(0.f), shape, cluster, phase);
+            }
+        }
+    }
+    CHECK(held[0][0] > 0);
+    CHECK(held[0][1] > 0);
+    CHECK(held[1][0] > 0);
+    CHECK(held[1][1] > 0);
+}
+
+TEST_CASE("any axis: thousands of random cases") {
+    runner::Stage stage;
+    stage.name = "05_smem_softmax";
+    stage.variants = smem_softmax::any_axis_variants();
+    for (int64_t number = 0; number < 4000; ++number) {
+        const runner::FuzzCase one =
+            runner::fuzz_case({&stage}, "", 5, number, number % 16 == 0 ? 65536 : 4096);
+        const std::string wrong = runner::run_case(one);
+        if (wrong.empty()) continue;
+        FAIL("case " << number << ": " << runner::text_of(one) << ": " << wrong);
+    }
+}
