@@ -13,10 +13,13 @@ using runner::DType;
 using runner::Shape;
 using smem_softmax::Algorithm;
 
-// How the runner's scratch, which a variant may leave unused, changes what it does.
-smem_softmax::Cut cut_of(Shape shape, DType dtype) {
+// With the runner's scratch, which makes a cut what it is. kTensors: 1, or 2 of a gradient.
+template <int kTensors>
+int64_t threads_of_cut(Shape shape, DType dtype) {
     const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-    return smem_softmax::cut_for(shape.rows, packs, 1, smem_softmax::current_chip(), true);
+    const smem_softmax::Cut cut =
+        smem_softmax::cut_for(shape.rows, packs, kTensors, smem_softmax::current_chip(), true);
+    return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads, std::max<int64_t>(1, packs));
 }
 
 runner::Variant on_chip(const std::string& name, const std::string& summary) {
@@ -56,15 +59,34 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
                                                              call.workspace_bytes, call.stream);
         });
     };
-    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
-        const smem_softmax::Cut cut = cut_of(shape, dtype);
-        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-        return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads,
-                                 std::max<int64_t>(1, packs));
-    };
+    variant.threads_per_row = threads_of_cut<1>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
+                shape.rows, shape.cols);
+        });
+    };
+    return variant;
+}
+
+template <Algorithm kAlgorithm>
+runner::Variant backward(const std::string& name, const std::string& summary,
+                         runner::Operation operation) {
+    runner::Variant variant = on_chip(name, summary);
+    variant.operation = operation;
+    variant.traffic = {2, 1};
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::launch_backward<kAlgorithm>(
+                call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows, call.cols,
+                call.workspace, call.workspace_bytes, call.stream);
+        });
+    };
+    variant.threads_per_row = threads_of_cut<2>;
+    variant.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return smem_softmax::softmax_backward_workspace_bytes<typename decltype(of)::type>(
                 shape.rows, shape.cols);
         });
     };
@@ -125,5 +147,9 @@ std::vector<runner::Variant> smem_softmax::on_chip_variants() {
             cluster_log,
             front_call<Algorithm::softmax>("front_softmax",
                                            "the front call: the way that takes the least time"),
-            front_log};
+            front_log,
+            backward<Algorithm::softmax>("softmax_backward", "the gradient of long rows",
+                                         runner::Operation::softmax_backward),
+            backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
+                                             runner::Operation::log_softmax_backward)};
 }

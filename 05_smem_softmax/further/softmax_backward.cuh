@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/softmax_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax for rows of any length, from the result y and its gradient dy.
+// The gradient of softmax and of log-softmax, from the result y and the gradient dy of the result: rows
+// of any length.
 //   new here   two tensors on the chip, in the places that online_cached.cuh and cluster_softmax.cuh
 //              have for one; what the blocks of a row tell each other is a sum
 //   traffic    2 reads + 1 write per element of what is kept, 4 reads + 1 write of the rest
@@ -42,6 +43,18 @@ __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
 #endif
 
 // ---------------------------------------------------------------- the kernel
+
+// exp(y), for results of 16 bits the fast way: as the square of its root, which is never so small that
+// it would become 0. (A lift as in 04 costs digits, which a difference may bring to light.)
+template <class T, class Compute>
+__device__ Compute exp_of(Compute y) {
+    if constexpr (sizeof(T) == 2) {
+        const float root = warp_softmax::fast_exp2(y * 0.7213475204444817f);  // log2(e) / 2
+        return root * root;
+    } else {
+        return std::exp(y);
+    }
+}
 
 // As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y,
 // dy and dx all begin at multiples of 16 bytes; otherwise elements come and go one by one.
@@ -109,6 +122,7 @@ __global__ void __launch_bounds__(1024, 1)
     const int all = kMore ? (left + threads - 1) / threads : 0;
     const int known = min(all, kPairs + kept);
     if constexpr (kMore) {
+#pragma unroll 4
         for (int p = kPairs; p < known; ++p) {
             keep(keep_y + (p - kPairs) * threads, from_y, int64_t{p} * threads);
             keep(keep_dy + (p - kPairs) * threads, from_dy, int64_t{p} * threads);
@@ -134,10 +148,12 @@ __global__ void __launch_bounds__(1024, 1)
     for (int p = 0; p < kPairs; ++p) mine.sum += terms_of(held_y[p], held_dy[p]);
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
+#pragma unroll 4
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             mine.sum += terms_of(keep_y[place], keep_dy[place]);
         }
+#pragma unroll 4
         for (int p = known; p < all; ++p) {
             const int64_t offset = int64_t{p} * threads;
             mine.sum += terms_of(fetch(from_y, offset), fetch(from_dy, offset));
@@ -153,9 +169,8 @@ __global__ void __launch_bounds__(1024, 1)
     const auto result_of = [&](T y_element, T dy_element) {
         const auto of_y = static_cast<Compute>(y_element);
         const auto gradient = static_cast<Compute>(dy_element);
-        return static_cast<T>(kAlgorithm == Algorithm::softmax
-                                  ? (gradient - sum) * of_y
-                                  : gradient - warp_softmax::lifted_exp<T>(of_y) / kLift<T> * sum);
+        return static_cast<T>(kAlgorithm == Algorithm::softmax ? (gradient - sum) * of_y
+                                                               : gradient - exp_of<T>(of_y) * sum);
     };
     const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
         const auto y_pack = bits_as<PackOf<T>>(y_words);
@@ -184,10 +199,12 @@ __global__ void __launch_bounds__(1024, 1)
     }
     if (thread < ends) dx_row[end] = result_of(end_y, end_dy);
     if constexpr (kMore) {
+#pragma unroll 4
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
         }
+#pragma unroll 4
         for (int p = known; p < all; ++p) {
             const int64_t offset = int64_t{p} * threads;
             give(offset, fetch(from_y, offset), fetch(from_dy, offset));
