@@ -11,6 +11,7 @@
 #include "further/cluster_softmax.cuh"
 #include "smem_softmax.cuh"
 #include "test_any_axis.cuh"
+#include "test_plan.cuh"
 
 runner::Stage describe_05_smem_softmax();
 

@@ -222,6 +222,59 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
     return text + stamp(document);
 }
 
+// For a stage with many variants: of each operation, the share of the roof's speed that each variant has
+// at each shape, the best of it in bold.
+std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    struct Table {
+        std::vector<std::string> variants;
+        std::vector<std::string> shapes;
+        std::map<std::pair<std::string, std::string>, double> share;
+    };
+    const auto add_once = [](std::vector<std::string>& names, const std::string& name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    std::vector<std::string> operations;
+    std::map<std::string, Table> tables;
+    for (const json& record : document.at("records")) {
+        const bool any_axis = record.contains("shape") && record.at("shape").contains("inner");
+        if (!record.contains("us_median") || !(shown(record) || any_axis)) continue;
+        const std::string operation = record.at("op");
+        add_once(operations, operation);
+        Table& table = tables[operation];
+        const std::string shape = shape_text(record);
+        const std::string variant = record.at("variant");
+        add_once(table.variants, variant);
+        add_once(table.shapes, shape);
+        table.share[{shape, variant}] =
+            record.at("gbps").get<double>() / record.at("roof_gbps").get<double>();
+    }
+    std::string text;
+    for (const std::string& operation : operations) {
+        const Table& table = tables[operation];
+        std::vector<std::string> head = {"`" + operation + "`"};
+        for (const std::string& variant : table.variants) head.push_back("`" + variant + "`");
+        text += head_of(head);
+        for (const std::string& shape : table.shapes) {
+            double best = 0;
+            for (const std::string& variant : table.variants) {
+                const auto found = table.share.find({shape, variant});
+                if (found != table.share.end()) best = std::max(best, found->second);
+            }
+            std::vector<std::string> row = {shape};
+            for (const std::string& variant : table.variants) {
+                const auto found = table.share.find({shape, variant});
+                const std::string share =
+                    found == table.share.end() ? "-" : number(found->second, 2);
+                row.push_back(share == number(best, 2) ? "**" + share + "**" : share);
+            }
+            text += row_of(row);
+        }
+        text += "\n";
+    }
+    return text + stamp(document);
+}
+
 // What stage 03 gains over 02 at the paper's widths, for its two numbers of rows.
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const json document = json::parse(read_file(folder / (stage.name + ".json")));
@@ -398,9 +451,10 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         const std::string after = with_generated_parts(before, [&](const std::string& name) {
             const std::optional<std::string> text = part(name);
             if (text) return *text;
-            throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, measured, paper, peers, widths, "
-                                     "compiled and comparison, and in the main README speeds");
+            throw std::runtime_error(
+                path.string() + ": no part is called '" + name +
+                "'; there are xray, bytes, measured, shares, paper, peers, widths, "
+                "compiled and comparison, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -415,6 +469,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              if (name == "xray") return xray_part(stage, recordings);
                              if (name == "bytes") return bytes_part(stage, recordings);
                              if (name == "measured") return measured_part(folder, stage);
+                             if (name == "shares") return shares_part(folder, stage);
                              if (name == "paper") return paper_part(folder, stage);
                              if (name == "peers") return peers_part(folder, stage);
                              if (name == "widths") return widths_part(folder, stage);

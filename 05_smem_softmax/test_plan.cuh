@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What must hold of the front call and its plan. For the stage's test.cu to include.
+#pragma once
+#include <random>
+#include <vector>
+
+#include "common/testing/softmax_properties.hpp"
+#include "further/softmax.cuh"
+
+namespace plan_tests {
+
+using softmax_stages::Chip;
+using softmax_stages::Plan;
+using softmax_stages::Tier;
+
+// An H200, an A100, a GPU for games, and small ones.
+inline const std::vector<Chip> kChips = {{132, 231424, 16, 4.27e6},
+                                         {108, 166912, 0, 1.7e6},
+                                         {128, 100352, 0, 0.9e6},
+                                         {20, 48128, 8, 0.2e6},
+                                         {1, 48128, 0, 0.1e6}};
+
+// Empty, or what no launch could do.
+template <class T>
+std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip& chip,
+                       size_t workspace_bytes) {
+    if (!(plan.us > 0)) return "no time";
+    if (plan.reason == nullptr || *plan.reason == '\0') return "no reason";
+    if (plan.workspace_bytes > workspace_bytes) return "more workspace than there is";
+    if (plan.more_workspace_bytes > 0 && !(plan.us_with_more < plan.us)) return "no gain by more";
+    if (plan.tier == Tier::lanes) {
+        return cols <= warp_softmax::kMaxCols<T> ? "" : "lanes have not the registers";
+    }
+    const smem_softmax::Slice& slice = plan.cut.slice;
+    const int64_t packs = smem_softmax::packs_of<T>(cols);
+    if (plan.cut.blocks < 1 || slice.packs * plan.cut.blocks < packs) return "columns left over";
+    if (plan.cut.blocks > 1 && slice.packs * (plan.cut.blocks - 1) >= packs) return "idle blocks";
+    if (slice.threads < 32 || slice.threads > 1024 || slice.threads % 32 != 0) return "threads";
+    if (static_cast<int64_t>(slice.shared()) > chip.room) return "more shared memory than there is";
+    if (plan.cut.rows_at_once < 1) return "no rows";
+    if (plan.tier == Tier::block && plan.cut.blocks != 1) return "a block of several";
+    if (plan.tier == Tier::cluster && plan.cut.blocks > chip.largest_cluster) return "no cluster";
+    if (plan.tier == Tier::grid) {
+        // All blocks at once: 512 threads of them on half a multiprocessor.
+        if (rows > plan.cut.rows_at_once) return "rows of the grid that must wait";
+        if (rows * plan.cut.blocks > 2 * chip.multiprocessors)
+            return "more blocks than there is room";
+        if (slice.threads > 512) return "blocks too large to be there at the same time";
+        if (static_cast<int64_t>(slice.shared()) > chip.room / 2)
+            return "shared memory of the grid";
+    }
+    return "";
+}
+
+template <class T>
+void hold_for(std::mt19937_64& random, int count) {
+    // As many small numbers as large ones.
+    const auto up_to = [&](int bits) {
+        const auto most = int64_t{1} << (1 + random() % static_cast<unsigned>(bits));
+        return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
+    };
+    for (int i = 0; i < count; ++i) {
+        const Chip& chip = kChips[random() % kChips.size()];
+        const int64_t rows = up_to(32);
+        const int64_t cols = std::min<int64_t>(up_to(31), INT32_MAX);
+        const size_t workspace = random() % 2 == 0 ? 0 : size_t{1} << (random() % 24);
+        const Plan plan = softmax_stages::plan<T>(rows, cols, chip, workspace);
+        const std::string wrong = wrong_with<T>(plan, rows, cols, chip, workspace);
+        if (!wrong.empty())
+            FAIL(rows << " x " << cols << ", workspace " << workspace << ": " << wrong);
+
+        // More to do never takes less time, and more workspace never takes more.
+        const auto us = [&](int64_t of_rows, size_t with) {
+            return softmax_stages::plan<T>(of_rows, cols, chip, with).us;
+        };
+        if (us(rows, workspace) > us(2 * rows, workspace))
+            FAIL(rows << " x " << cols << ": twice the rows");
+        if (us(rows, SIZE_MAX) > us(rows, 0)) FAIL(rows << " x " << cols << ": with workspace");
+    }
+}
+
+}  // namespace plan_tests
+
+TEST_CASE("a million plans: each can run, says why, and more work takes no less time") {
+    std::mt19937_64 random(2018);
+    plan_tests::hold_for<float>(random, 250000);
+    plan_tests::hold_for<__half>(random, 250000);
+    plan_tests::hold_for<__nv_bfloat16>(random, 250000);
+    plan_tests::hold_for<double>(random, 250000);
+}
+
+TEST_CASE("the front call of a gradient, and along any axis, is what it calls") {
+    using testing::same_bits;
+    constexpr int64_t kRows = 5;
+    for (const int64_t cols : {7, 1000, 5000}) {
+        const auto count = static_cast<size_t>(kRows * cols);
+        const runner::DeviceBuffer<float> x(
+            testing::named_values<float>(runner::Input::normal, {kRows, cols}));
+        const runner::DeviceBuffer<float> dy(
+            testing::named_values<float>(runner::Input::uniform, {kRows, cols}));
+        runner::DeviceBuffer<float> y(count);
+        runner::DeviceBuffer<float> front(count);
+        runner::DeviceBuffer<float> direct(count);
+        REQUIRE(softmax_stages::softmax(x.data(), y.data(), kRows, cols, nullptr) == cudaSuccess);
+        REQUIRE(softmax_stages::softmax_backward(y.data(), dy.data(), front.data(), kRows, cols,
+                                                 nullptr) == cudaSuccess);
+        const bool in_lanes = cols <= 1024;
+        REQUIRE((in_lanes
+                     ? warp_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
+                                                      cols, nullptr)
+                     : smem_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
+                                                      cols, nullptr, 0, nullptr)) == cudaSuccess);
+        CHECK(same_bits(front.download(), direct.download()));
+        REQUIRE(softmax_stages::softmax(x.data(), front.data(), kRows, cols, 1, nullptr) ==
+                cudaSuccess);
+        CHECK(same_bits(front.download(), y.download()));
+        REQUIRE(softmax_stages::log_softmax(x.data(), front.data(), 1, kRows, cols, nullptr) ==
+                cudaSuccess);
+        REQUIRE(smem_softmax::log_softmax_any_axis(x.data(), direct.data(), 1, kRows, cols,
+                                                   nullptr) == cudaSuccess);
+        CHECK(same_bits(front.download(), direct.download()));
+    }
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
