@@ -36,11 +36,16 @@ QUICK_SHAPES = ((4000, 4000), (10, 128256))
 # What a full run times besides when one of these stages takes part: attention scores of 32 batches and
 # 64 heads, the shapes of a well-known comparison of OneFlow with FasterTransformer.
 SHAPES_OF_STAGES = {"04_warp_softmax": tuple((32 * 64 * length, length)
-                                             for length in (16, 32, 64, 128, 256, 512))}
+                                             for length in (16, 32, 64, 128, 256, 512)),
+                    # Vocabularies, one row, and widths that no pack divides.
+                    "05_smem_softmax": ((16384, 131072), (1, 262144), (1000000, 33),
+                                        (64, 1000003))}
 
 # And in the small types: the widths that OneFlow showed.
 HALVES = ("float16", "bfloat16")
-SHAPES_IN_HALVES = {"04_warp_softmax": ((49152, 256), (49152, 1024))}
+SHAPES_IN_HALVES = {"04_warp_softmax": ((49152, 256), (49152, 1024)),
+                    "05_smem_softmax": ((49152, 4096), (49152, 8192), (8192, 16384), (8192, 32768),
+                                        (4096, 50257), (8192, 151936))}
 
 
 def course_shapes():
