@@ -18,17 +18,10 @@
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
-#include "any_axis_plan.cuh"
-
-extern __shared__ __align__(16) unsigned char shared_bytes[];
+#include "any_axis_registers.cuh"
 
 namespace smem_softmax {
 namespace any_axis {
-
-using warp_softmax::Algorithm;
-using warp_softmax::kLift;
-using warp_softmax::lifted_exp;
-using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- a thread's part of a slab
 
@@ -435,10 +428,15 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
                         Others... others) {
     constexpr int kWhole = 16 / sizeof(T);
     constexpr int kTensors = sizeof...(others);  // that are read
-    const auto kernel = plan.pack == 1 ? plan.held ? Family::template get<1, true, T>()
-                                                   : Family::template get<1, false, T>()
-                        : plan.held ? Family::template get<kWhole, true, T>()
-                                       : Family::template get<kWhole, false, T>();
+    const auto kernel =
+        plan.packs == 2                         ? Family::template registers<2, 1024, T>()
+        : plan.packs == 4                       ? Family::template registers<4, 1024, T>()
+        : plan.packs == 8 && plan.threads > 448 ? Family::template registers<8, 1024, T>()
+        : plan.packs == 8                       ? Family::template registers<8, 448, T>()
+        : plan.pack == 1
+            ? plan.held ? Family::template get<1, true, T>() : Family::template get<1, false, T>()
+        : plan.held ? Family::template get<kWhole, true, T>()
+                    : Family::template get<kWhole, false, T>();
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     Device device;
@@ -454,6 +452,7 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
+    if (plan.packs > 0) config.blockDim = dim3(plan.lanes, plan.threads / plan.lanes, plan.slabs);
     config.dynamicSmemBytes = plan.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
@@ -483,6 +482,10 @@ struct Forward {
     template <int kPack, bool kHeld, class T>
     static auto get() {
         return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+    template <int kPacks, int kThreads, class T>
+    static auto registers() {
+        return any_axis_registers_kernel<kAlgorithm, kPacks, kThreads, T>;
     }
 };
 
