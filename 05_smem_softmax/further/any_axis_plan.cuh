@@ -171,15 +171,26 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
 
-    // In registers: lines of 128 bytes, or half or a quarter of them where slabs are long.
+    // In registers: lines of 128 bytes, or half of them where slabs are long (a quarter of a line costs a
+    // third of the speed). Narrower, where that leaves fewer lanes without a column: a gradient's wait
+    // for memory anyway.
     if (packs_fit_rows) {
         const int64_t row_packs = sizes.inner / kWhole;
-        int64_t most = sizes.dim <= kMostPacks / tensors ? 128 : 8;
-        while (most / 2 >= row_packs) most /= 2;
-        for (int64_t lanes = most; lanes >= std::min<int64_t>(2, most); lanes /= 2) {
-            const Plan plan = in_registers<T>(sizes, tensors, lanes, 512);
-            if (plan.width > 0) return plan;
+        const auto lanes_for_row = [&](int64_t lanes) {
+            return (row_packs + lanes - 1) / lanes * lanes;
+        };
+        int64_t lanes = sizes.dim <= kMostPacks / tensors ? 128 : 8;
+        while (lanes / 2 >= row_packs) lanes /= 2;
+        Plan plan = in_registers<T>(sizes, tensors, lanes, 512);
+        if (plan.width == 0 && lanes >= 4) {
+            lanes = 4;
+            plan = in_registers<T>(sizes, tensors, lanes, 512 * tensors);
         }
+        if (plan.width > 0 && lanes >= 4 && (tensors == 1 || lanes == 4) &&
+            8 * lanes_for_row(lanes / 2) < 7 * lanes_for_row(lanes)) {
+            plan = in_registers<T>(sizes, tensors, lanes / 2, 512);
+        }
+        if (plan.width > 0) return plan;
     }
 
     // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.

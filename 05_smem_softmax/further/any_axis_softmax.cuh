@@ -6,6 +6,7 @@
 //   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
 //              a thread has packs that all lie over the same columns; where a block's shared memory
 //              is too small, a cluster's
+//              (where rows are whole packs and not too many: registers, in any_axis_registers.cuh)
 //   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
 //   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
@@ -422,17 +423,19 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     return cudaSuccess;
 }
 // The kernel's four instances: packs of 16 bytes or of an element; tiles held or read twice. A family
-// is a type with get<kPack, kHeld>(). Calls that of the plan with (tensors..., sizes, plan).
+// is a type with get<kPack, kHeld>(), and registers<kPacks, kThreads>() for tiles in registers. Calls that of the plan with (tensors..., sizes, plan).
 template <class Family, class T, class... Others>
 cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
                         Others... others) {
     constexpr int kWhole = 16 / sizeof(T);
     constexpr int kTensors = sizeof...(others);  // that are read
+    // Blocks of up to 448 threads get 72 registers a thread instead of 64; __half does better without.
+    constexpr int kFew = std::is_same_v<T, __half> ? 1024 : 448;
     const auto kernel =
         plan.packs == 2                         ? Family::template registers<2, 1024, T>()
         : plan.packs == 4                       ? Family::template registers<4, 1024, T>()
         : plan.packs == 8 && plan.threads > 448 ? Family::template registers<8, 1024, T>()
-        : plan.packs == 8                       ? Family::template registers<8, 448, T>()
+        : plan.packs == 8                       ? Family::template registers<8, kFew, T>()
         : plan.pack == 1
             ? plan.held ? Family::template get<1, true, T>() : Family::template get<1, false, T>()
         : plan.held ? Family::template get<kWhole, true, T>()
