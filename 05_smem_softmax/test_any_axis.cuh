@@ -176,8 +176,9 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
             }
         }
     }
-    CHECK(plan(1, 128, 32768).pack == 4);
-    CHECK(plan(512, 896, 48).held);
+    CHECK(plan(1, 128, 32768).packs > 0);
+    CHECK(plan(512, 896, 48).packs > 0);
+    CHECK(plan(512, 896, 47).packs == 0);
     CHECK(!plan(4, 100000, 64).held);
 }
 

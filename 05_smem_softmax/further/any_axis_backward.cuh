@@ -14,6 +14,16 @@
 namespace smem_softmax {
 namespace any_axis {
 
+template <Algorithm kAlgorithm, class T, class Compute>
+__device__ T gradient_of(T y, T dy, Compute sum) {
+    const auto value = static_cast<Compute>(y);
+    const auto slope = static_cast<Compute>(dy);
+    return static_cast<T>(kAlgorithm == Algorithm::softmax
+                              ? (slope - sum) * value
+                              : slope -
+                                    lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum);
+}
+
 template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
 __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
@@ -64,16 +74,54 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         Packed result;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const auto value = static_cast<Compute>(ys.element[i]);
-            const auto slope = static_cast<Compute>(dys.element[i]);
-            result.element[i] = static_cast<T>(
-                kAlgorithm == Algorithm::softmax
-                    ? (slope - sum[i]) * value
-                    : slope - lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum[i]);
+            result.element[i] = gradient_of<kAlgorithm>(ys.element[i], dys.element[i], sum[i]);
         }
         part.put(dx, k, result);
     }
     wait_for_readers(plan);
+}
+
+// kPacks of each tensor.
+template <Algorithm kAlgorithm, int kPacks, int kThreads, class T>
+__global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
+    any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    constexpr int kPack = kWidest<T>;
+    const uint4 nothing = make_uint4(0, 0, 0, 0);
+    const Column<T> column(sizes, plan);
+    uint4 held_y[kPacks];
+    uint4 held_dy[kPacks];
+    column.read(y, held_y, nothing);
+    column.read(dy, held_dy, nothing);
+
+    Sets<T> sets{};
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        const auto ys = bits_as<PackOf<T>>(held_y[p]);
+        const auto dys = bits_as<PackOf<T>>(held_dy[p]);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto slope = static_cast<Compute>(dys.element[i]);
+            sets.d[i] += kAlgorithm == Algorithm::softmax
+                             ? static_cast<Compute>(ys.element[i]) * slope
+                             : slope;
+        }
+    }
+    merge_columns<false>(sets, plan);
+
+    uint4* to = reinterpret_cast<uint4*>(dx) + column.first;
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        const auto ys = bits_as<PackOf<T>>(as_new<T>(held_y[p]));
+        const auto dys = bits_as<PackOf<T>>(as_new<T>(held_dy[p]));
+        PackOf<T> result;
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            result.element[i] = gradient_of<kAlgorithm>(ys.element[i], dys.element[i], sets.d[i]);
+        }
+        if (p < column.count) *to = words_of<T>(result);
+        to += column.step;
+    }
 }
 
 template <Algorithm kAlgorithm>
@@ -81,6 +129,10 @@ struct Backward {
     template <int kPack, bool kHeld, class T>
     static auto get() {
         return any_axis_backward_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+    template <int kPacks, int kThreads, class T>
+    static auto registers() {
+        return any_axis_backward_registers_kernel<kAlgorithm, kPacks / 2, kThreads, T>;
     }
 };
 

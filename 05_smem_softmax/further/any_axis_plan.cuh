@@ -33,7 +33,8 @@ struct Plan {
     int lanes;          // of a warp until the same columns come again; 0: that is not in every warp
     int slabs;          // tiles of a block: the same columns of neighbouring slabs
     int blocks;         // or, of a cluster that shares a tile, the blocks
-    bool held;          // whether a tile lies in shared memory between its read and its write
+    bool held;          // whether a tile stays on the chip between its read and its write
+    int packs;          // of a thread, in its registers; 0: the tile is in shared memory, if held
     size_t tile_bytes;  // of one tensor there, in one block
     size_t join_bytes;  // of what the threads exchange, in each of two rounds
 
@@ -121,6 +122,43 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
     return plan;
 }
 
+// A tile of `lanes` packs a row, a power of two, in the registers of a block: up to kMostPacks packs a
+// thread, of all tensors together. Width 0 where its threads would be too many for a block.
+inline constexpr int64_t kMostPacks = 8;
+template <class T>
+Plan in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads) {
+    const auto power_of_two = [](int64_t least) {
+        int64_t power = 1;
+        while (power < least) power *= 2;
+        return power;
+    };
+    constexpr int kWhole = 16 / sizeof(T);
+    Plan plan{};
+    // At least two packs a thread, but rather neighbours that read a line of 128 bytes.
+    const int64_t each = kMostPacks / tensors;
+    int64_t rows = std::max((sizes.dim + each - 1) / each,
+                            std::min((sizes.dim + 1) / 2, std::max<int64_t>(1, 8 / lanes)));
+    if (sizes.dim > each * most_threads || lanes * rows > most_threads) return plan;
+    // Tiles of a block, or warps of a tile, are whole.
+    const int64_t of_warp = std::max<int64_t>(1, 32 / lanes);
+    rows = rows >= of_warp ? (rows + of_warp - 1) / of_warp * of_warp : power_of_two(rows);
+    plan.pack = kWhole;
+    plan.width = static_cast<int>(lanes * kWhole);
+    plan.tiles = (sizes.inner + plan.width - 1) / plan.width;
+    plan.threads = static_cast<int>(lanes * rows);
+    plan.lanes = static_cast<int>(lanes);
+    plan.slabs = std::clamp(128 / plan.threads, 1, 64);
+    plan.blocks = 1;
+    plan.held = true;
+    plan.packs = static_cast<int>(
+        std::max<int64_t>(2, tensors * power_of_two((sizes.dim + rows - 1) / rows)));
+    if (plan.threads > std::max<int64_t>(32, lanes)) {  // a warp's maxima and sums
+        plan.join_bytes =
+            plan.slabs * (plan.threads / 32) * lanes * (16 + kWhole * sizeof(ComputeOf<T>)) / 2;
+    }
+    return plan;
+}
+
 // How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
 // differ. Where tiles are parts of rows, whole packs need rows that begin with one.
 template <class T>
@@ -132,6 +170,28 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
     const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
+
+    // In registers: lines of 128 bytes, or half of them where slabs are long (a quarter of a line costs a
+    // third of the speed). Narrower, where that leaves fewer lanes without a column: a gradient's wait
+    // for memory anyway.
+    if (packs_fit_rows) {
+        const int64_t row_packs = sizes.inner / kWhole;
+        const auto lanes_for_row = [&](int64_t lanes) {
+            return (row_packs + lanes - 1) / lanes * lanes;
+        };
+        int64_t lanes = sizes.dim <= kMostPacks / tensors ? 128 : 8;
+        while (lanes / 2 >= row_packs) lanes /= 2;
+        Plan plan = in_registers<T>(sizes, tensors, lanes, 512);
+        if (plan.width == 0 && lanes >= 4) {
+            lanes = 4;
+            plan = in_registers<T>(sizes, tensors, lanes, 512 * tensors);
+        }
+        if (plan.width > 0 && lanes >= 4 && (tensors == 1 || lanes == 4) &&
+            8 * lanes_for_row(lanes / 2) < 7 * lanes_for_row(lanes)) {
+            plan = in_registers<T>(sizes, tensors, lanes / 2, 512);
+        }
+        if (plan.width > 0) return plan;
+    }
 
     // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
     const int pack_of_rows = phase < 0 ? 1 : kWhole;

@@ -6,6 +6,7 @@
 //   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
 //              a thread has packs that all lie over the same columns; where a block's shared memory
 //              is too small, a cluster's
+//              (where rows are whole packs and not too many: registers, in any_axis_registers.cuh)
 //   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
 //   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
@@ -18,17 +19,10 @@
 #include <cooperative_groups.h>
 #include <cuda_pipeline.h>
 
-#include "any_axis_plan.cuh"
-
-extern __shared__ __align__(16) unsigned char shared_bytes[];
+#include "any_axis_registers.cuh"
 
 namespace smem_softmax {
 namespace any_axis {
-
-using warp_softmax::Algorithm;
-using warp_softmax::kLift;
-using warp_softmax::lifted_exp;
-using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- a thread's part of a slab
 
@@ -429,16 +423,23 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     return cudaSuccess;
 }
 // The kernel's four instances: packs of 16 bytes or of an element; tiles held or read twice. A family
-// is a type with get<kPack, kHeld>(). Calls that of the plan with (tensors..., sizes, plan).
+// is a type with get<kPack, kHeld>(), and registers<kPacks, kThreads>() for tiles in registers. Calls that of the plan with (tensors..., sizes, plan).
 template <class Family, class T, class... Others>
 cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
                         Others... others) {
     constexpr int kWhole = 16 / sizeof(T);
     constexpr int kTensors = sizeof...(others);  // that are read
-    const auto kernel = plan.pack == 1 ? plan.held ? Family::template get<1, true, T>()
-                                                   : Family::template get<1, false, T>()
-                        : plan.held ? Family::template get<kWhole, true, T>()
-                                       : Family::template get<kWhole, false, T>();
+    // Blocks of up to 448 threads get 72 registers a thread instead of 64; __half does better without.
+    constexpr int kFew = std::is_same_v<T, __half> ? 1024 : 448;
+    const auto kernel =
+        plan.packs == 2                         ? Family::template registers<2, 1024, T>()
+        : plan.packs == 4                       ? Family::template registers<4, 1024, T>()
+        : plan.packs == 8 && plan.threads > 448 ? Family::template registers<8, 1024, T>()
+        : plan.packs == 8                       ? Family::template registers<8, kFew, T>()
+        : plan.pack == 1
+            ? plan.held ? Family::template get<1, true, T>() : Family::template get<1, false, T>()
+        : plan.held ? Family::template get<kWhole, true, T>()
+                    : Family::template get<kWhole, false, T>();
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     Device device;
@@ -454,6 +455,7 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
     config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
+    if (plan.packs > 0) config.blockDim = dim3(plan.lanes, plan.threads / plan.lanes, plan.slabs);
     config.dynamicSmemBytes = plan.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
@@ -483,6 +485,10 @@ struct Forward {
     template <int kPack, bool kHeld, class T>
     static auto get() {
         return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
+    }
+    template <int kPacks, int kThreads, class T>
+    static auto registers() {
+        return any_axis_registers_kernel<kAlgorithm, kPacks, kThreads, T>;
     }
 };
 

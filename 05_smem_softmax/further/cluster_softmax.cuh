@@ -199,7 +199,7 @@ inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64
 
 // The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
 // beyond that a cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of
-// its work; and what the largest cluster of such does not hold, in larger blocks. The whole grid has a
+// its work; what 16 such do not hold, in blocks of 256, and then in larger ones. The whole grid has a
 // row where there are few rows, longer than a cluster has registers, and scratch for it.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
     const int64_t full = int64_t{128} * kHeld / tensors;
@@ -209,8 +209,9 @@ inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, b
     if (has_scratch && packs > kLongest && grid_blocks >= kLargestCluster) {
         return cut_of(Share::grid, packs, tensors, grid_blocks, chip.room - 2048, 512, rows);
     }
+    const int64_t of_one = packs <= full * kLargestCluster ? full : 2 * full;
     const int64_t blocks =
-        packs <= 2 * full ? 1 : std::min(divided_up(packs, full), chip.largest_cluster);
+        packs <= 2 * full ? 1 : std::min(divided_up(packs, of_one), chip.largest_cluster);
     if (blocks < 2) return cut_of(Share::block, packs, tensors, 1, chip.room, 1024, INT32_MAX);
     return cut_of(Share::cluster, packs, tensors, blocks, chip.room, 1024, INT32_MAX / blocks);
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
+//
+// A tile of a slab in the registers of a block, where rows are whole packs: what any_axis_softmax.cuh and
+// any_axis_backward.cuh take when they can.
+//   new here   a thread has all its packs under way before it uses one; each of its columns has its own
+//              (m, d), which its block merges once
+//   traffic    1 read + 1 write per element
+#pragma once
+#include "any_axis_plan.cuh"
+#include "online_cached.cuh"
+
+namespace smem_softmax {
+namespace any_axis {
+
+using warp_softmax::Algorithm;
+using warp_softmax::kLift;
+using warp_softmax::lifted_exp;
+
+// The packs of a thread: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z
+// over the block's tiles.
+template <class T>
+struct Column {
+    int64_t first;  // pack of the tensor
+    int64_t step;   // packs from one to the next
+    int count;
+
+    __device__ Column(const Sizes& sizes, const Plan& plan) {
+        const int64_t packs = sizes.inner / kWidest<T>;
+        const auto tiles = static_cast<unsigned>(plan.tiles);
+        const int64_t slab = int64_t{blockIdx.x / tiles} * plan.slabs + threadIdx.z;
+        const int64_t col = int64_t{blockIdx.x % tiles} * blockDim.x + threadIdx.x;
+        const int row = threadIdx.y;
+        const int rows = blockDim.y;
+        first = (slab * sizes.dim + row) * packs + col;
+        step = rows * packs;
+        const bool is_there = slab < sizes.outer && col < packs;
+        count = is_there ? (static_cast<int>(sizes.dim) - row + rows - 1) / rows : 0;
+    }
+
+    template <int kPacks>
+    __device__ void read(const T* x, uint4 (&held)[kPacks], uint4 nothing) const {
+        const uint4* from = reinterpret_cast<const uint4*>(x) + first;
+#pragma unroll
+        for (int p = 0; p < kPacks; ++p) {
+            held[p] = nothing;
+            if (p < count) held[p] = *from;
+            from += step;
+        }
+    }
+};
+
+// What a thread, or several, knows of the columns of a pack: their maxima, as a pack, and the sums of
+// lifted_exp(x - m).
+template <class T>
+struct Sets {
+    uint4 m;
+    ComputeOf<T> d[kWidest<T>];
+};
+
+template <class T>
+__device__ uint4 pack_of(T element) {
+    PackOf<T> pack;
+    for (T& each : pack.element) each = element;
+    return words_of<T>(pack);
+}
+
+// The larger one of each column.
+template <class T>
+__device__ uint4 larger_of(uint4 a, uint4 b) {
+    if constexpr (sizeof(T) == 2) {
+        using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+        const auto larger = [](unsigned c, unsigned d) {
+            return bits_as<unsigned>(__hmax2(bits_as<Two>(c), bits_as<Two>(d)));
+        };
+        return make_uint4(larger(a.x, b.x), larger(a.y, b.y), larger(a.z, b.z), larger(a.w, b.w));
+    } else {
+        auto larger = bits_as<PackOf<T>>(a);
+        const auto other = bits_as<PackOf<T>>(b);
+        for (int i = 0; i < kWidest<T>; ++i) {
+            larger.element[i] = fmax(larger.element[i], other.element[i]);
+        }
+        return words_of<T>(larger);
+    }
+}
+__device__ inline uint4 shuffled(uint4 words, int step) {
+    return make_uint4(__shfl_xor_sync(~0u, words.x, step), __shfl_xor_sync(~0u, words.y, step),
+                      __shfl_xor_sync(~0u, words.z, step), __shfl_xor_sync(~0u, words.w, step));
+}
+
+// What a sum relative to one maximum counts relative to a larger one.
+template <class T, class Compute>
+__device__ Compute factor_of(Compute m, Compute larger) {
+    return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
+}
+
+// The sets of all threads with the same columns as one, in each of them: in the warp, then in the block.
+// kMaxima: whether there are any; otherwise it is sums alone.
+template <bool kMaxima, class T>
+__device__ void merge_columns(Sets<T>& mine, const Plan& plan) {
+    using Compute = ComputeOf<T>;
+    const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // of the tile
+    const int top_step = min(plan.threads, 32) / 2;
+    if constexpr (kMaxima) {
+        const auto own = bits_as<PackOf<T>>(mine.m);
+        for (int step = top_step; step >= plan.lanes; step /= 2) {
+            mine.m = larger_of<T>(mine.m, shuffled(mine.m, step));
+        }
+        const auto all = bits_as<PackOf<T>>(mine.m);
+#pragma unroll
+        for (int i = 0; i < kWidest<T>; ++i) {
+            mine.d[i] *= factor_of<T>(static_cast<Compute>(own.element[i]),
+                                      static_cast<Compute>(all.element[i]));
+        }
+    }
+    for (int step = top_step; step >= plan.lanes; step /= 2) {
+#pragma unroll
+        for (Compute& d : mine.d) d += __shfl_xor_sync(~0u, d, step);
+    }
+    if (plan.threads <= max(32, plan.lanes)) return;
+
+    // A set of each warp for each pack of the tile's row; then a thread merges those of a column.
+    const int warps = plan.threads / 32;
+    [[maybe_unused]] constexpr int kAtOnce =
+        sizeof(T) == 8 ? 1 : 4;  // exp of doubles takes many registers
+    Sets<T>* const sets =
+        reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * plan.lanes;
+    if (thread % 32 < plan.lanes) sets[thread / 32 * plan.lanes + threadIdx.x] = mine;
+    __syncthreads();
+    for (int col = thread; col < plan.width; col += plan.threads) {
+        Sets<T>* const column = sets + col / kWidest<T>;
+        const int i = col % kWidest<T>;
+        const auto max_of = [&](int warp) -> T& {
+            return reinterpret_cast<T*>(&column[warp * plan.lanes].m)[i];
+        };
+        Compute d = 0;
+        if constexpr (kMaxima) {
+            auto m = -static_cast<Compute>(INFINITY);
+#pragma unroll kAtOnce
+            for (int w = 0; w < warps; ++w) m = fmax(m, static_cast<Compute>(max_of(w)));
+#pragma unroll kAtOnce
+            for (int w = 0; w < warps; ++w) {
+                d += column[w * plan.lanes].d[i] * factor_of<T>(static_cast<Compute>(max_of(w)), m);
+            }
+            max_of(0) = static_cast<T>(m);
+        } else {
+#pragma unroll kAtOnce
+            for (int w = 0; w < warps; ++w) d += column[w * plan.lanes].d[i];
+        }
+        column->d[i] = d;
+    }
+    __syncthreads();
+    mine = sets[threadIdx.x];
+}
+
+// The same pack, which the compiler does not know: elements of 16 bits are converted again, rather than kept
+// in twice the registers.
+template <class T>
+__device__ uint4 as_new(uint4 words) {
+    if constexpr (sizeof(T) > 2) return words;
+    const unsigned zero = gridDim.z - 1;
+    return make_uint4(words.x ^ zero, words.y ^ zero, words.z ^ zero, words.w ^ zero);
+}
+
+// Off by 2^-22 of it, without the branches that denormals take: d is at least 1.
+__device__ inline float inverse_of(float d) {
+    return __fdividef(1.f, d);
+}
+__device__ inline double inverse_of(double d) {
+    return 1 / d;
+}
+
+template <Algorithm kAlgorithm, int kPacks, int kThreads, class T>
+__global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
+    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    using Compute = ComputeOf<T>;
+    constexpr int kPack = kWidest<T>;
+    // What x leaves behind: its exponential, where that is as good as x. A rounded one is not.
+    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && sizeof(T) > 2;
+    const uint4 nothing = pack_of(static_cast<T>(-INFINITY));
+    const Column<T> column(sizes, plan);
+    uint4 held[kPacks];
+    column.read(x, held, nothing);
+
+    Sets<T> sets{nothing, {}};
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) sets.m = larger_of<T>(sets.m, held[p]);
+    const auto own = bits_as<PackOf<T>>(sets.m);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        auto pack = bits_as<PackOf<T>>(held[p]);
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const Compute share = lifted_exp<T>(static_cast<Compute>(pack.element[i]) -
+                                                base_of(static_cast<Compute>(own.element[i])));
+            sets.d[i] += share;
+            if constexpr (kKeepsExp) pack.element[i] = share;
+        }
+        if constexpr (kKeepsExp) held[p] = words_of<T>(pack);
+    }
+    merge_columns<true>(sets, plan);
+
+    const auto all = bits_as<PackOf<T>>(sets.m);
+    Compute max[kPack];
+    Compute last[kPack];  // the step from x - max, or the exponential, to the result
+#pragma unroll
+    for (int i = 0; i < kPack; ++i) {
+        max[i] = base_of(static_cast<Compute>(all.element[i]));
+        last[i] = kAlgorithm == Algorithm::softmax ? inverse_of(sets.d[i])
+                                                   : std::log(sets.d[i] / kLift<T>);
+        if constexpr (kKeepsExp) last[i] *= std::exp(own.element[i] - max[i]);
+    }
+    uint4* to = reinterpret_cast<uint4*>(y) + column.first;
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        auto pack = bits_as<PackOf<T>>(as_new<T>(held[p]));
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const auto element = static_cast<Compute>(pack.element[i]);
+            const Compute result = kKeepsExp ? element * last[i]
+                                   : kAlgorithm == Algorithm::softmax
+                                       ? lifted_exp<T>(element - max[i]) * last[i]
+                                       : element - max[i] - last[i];
+            pack.element[i] = static_cast<T>(result);
+        }
+        if (p < column.count) *to = words_of<T>(pack);
+        to += column.step;
+    }
+}
+
+}  // namespace any_axis
+}  // namespace smem_softmax
