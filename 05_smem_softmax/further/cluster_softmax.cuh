@@ -8,7 +8,7 @@
 //   traffic    1 read + 1 write per element while the blocks can keep the row: 16 of them 1.4 million
 //              floats on an H200; 2 reads of what is left
 //   accepts    as online_cached.cuh
-//   needs      CUDA 12. Clusters: compute capability 9.0; cudaErrorNotSupported below
+//   needs      CUDA 12. Clusters: compute capability 9.0; below it a block has a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
 #pragma once
 #include <cooperative_groups.h>
