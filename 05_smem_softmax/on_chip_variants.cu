@@ -22,6 +22,25 @@ int64_t threads_of_cut(Shape shape, DType dtype) {
     return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads, std::max<int64_t>(1, packs));
 }
 
+// Accesses per element of a row of so many packs: what its blocks cannot keep is read twice.
+runner::Traffic traffic_of_cut(const smem_softmax::Cut& cut, int64_t packs, int tensors) {
+    const smem_softmax::Slice& slice = cut.slice;
+    const int64_t kept = int64_t{smem_softmax::kHeld / tensors + slice.kept} * slice.threads;
+    int64_t again = 0;
+    for (int64_t block = 0; block < cut.blocks; ++block) {
+        again += std::max<int64_t>(0, std::min(slice.packs, packs - block * slice.packs) - kept);
+    }
+    const double share = packs == 0 ? 0 : static_cast<double>(again) / static_cast<double>(packs);
+    return {tensors * (1 + share), 1};
+}
+template <int kTensors>
+runner::Traffic traffic_at(Shape shape, DType dtype) {
+    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+    return traffic_of_cut(
+        smem_softmax::cut_for(shape.rows, packs, kTensors, smem_softmax::current_chip(), true),
+        packs, kTensors);
+}
+
 runner::Variant on_chip(const std::string& name, const std::string& summary) {
     runner::Variant variant;
     variant.name = name;
@@ -41,6 +60,15 @@ runner::Variant online_cached() {
                                                        call.cols, call.stream);
         });
     };
+    variant.traffic_at = [](Shape shape, DType dtype) {
+        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+        const smem_softmax::Cut cut = {
+            smem_softmax::Share::block, 1,
+            smem_softmax::slice_of(packs, smem_softmax::threads_for(packs), 1,
+                                   smem_softmax::room_for_rows()),
+            1};
+        return traffic_of_cut(cut, packs, 1);
+    };
     variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
         const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
         return std::min<int64_t>(smem_softmax::threads_for(packs), std::max<int64_t>(1, packs));
@@ -59,6 +87,7 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
                                                              call.workspace_bytes, call.stream);
         });
     };
+    variant.traffic_at = traffic_at<1>;
     variant.threads_per_row = threads_of_cut<1>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
@@ -83,6 +112,7 @@ runner::Variant backward(const std::string& name, const std::string& summary,
                 call.workspace, call.workspace_bytes, call.stream);
         });
     };
+    variant.traffic_at = traffic_at<2>;
     variant.threads_per_row = threads_of_cut<2>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {

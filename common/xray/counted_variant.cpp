@@ -70,7 +70,8 @@ int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant
     if (requests == 0) return sum("_wavefronts");
     const int64_t fewest =
         (fuse ? counts.fused_wavefronts : counts.wavefronts) - counted_conflicts(counted, kind);
-    return sum("_wavefronts") - sum("_requests") * fewest / requests;
+    // The compiled kernel has a few requests more or less, such as a reduction's: of one wavefront each.
+    return sum("_wavefronts") - (fewest + sum("_requests") - requests);
 }
 
 }  // namespace xray
