@@ -429,10 +429,10 @@ private:
         for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
             for (const Variant* variant : variants) {
                 if (!variant->way) continue;
-                const std::string type = dtype == DType::float32 ? "" : name_of(dtype);
-                std::printf("  %s %s%s%s: %s\n", variant->name.c_str(), text_of(shape).c_str(),
-                            type.empty() ? "" : ", ", type.c_str(),
-                            variant->way(shape, dtype).c_str());
+                const std::string type =
+                    dtype == DType::float32 ? "" : std::string(", ") + name_of(dtype);
+                std::printf("  %s %s%s: %s\n", variant->name.c_str(), text_of(shape).c_str(),
+                            type.c_str(), variant->way(shape, dtype).c_str());
             }
         });
     }
@@ -504,22 +504,18 @@ private:
     template <class Measure>
     void for_each_own_shape(Measure measure, DType dtype) {
         std::vector<Shape> shapes;
-        const auto same_as = [](Shape a) {
-            return
-                [a](Shape b) { return a.rows == b.rows && a.cols == b.cols && a.inner == b.inner; };
+        const auto is_in = [](const std::vector<Shape>& all, Shape shape) {
+            return std::find(all.begin(), all.end(), shape) != all.end();
         };
         for (const Variant* variant : chosen_) {
             for (const Shape shape : variant->measured_at) {
-                if (std::none_of(shapes.begin(), shapes.end(), same_as(shape)))
-                    shapes.push_back(shape);
+                if (!is_in(shapes, shape)) shapes.push_back(shape);
             }
         }
         for (const Shape shape : shapes) {
             std::vector<const Variant*> taking;
             for (const Variant* variant : chosen_) {
-                const std::vector<Shape>& at = variant->measured_at;
-                if (std::any_of(at.begin(), at.end(), same_as(shape)) &&
-                    takes_or_left_out(*variant, shape, dtype))
+                if (is_in(variant->measured_at, shape) && takes_or_left_out(*variant, shape, dtype))
                     taking.push_back(variant);
             }
             if (!taking.empty()) measure(taking, shape, dtype);

@@ -23,6 +23,9 @@ struct Shape {
     int64_t cols = 0;
     int64_t inner = 1;
 };
+inline bool operator==(Shape a, Shape b) {
+    return a.rows == b.rows && a.cols == b.cols && a.inner == b.inner;
+}
 inline __host__ __device__ int64_t elements(Shape shape) {
     return shape.rows * shape.cols * shape.inner;
 }
