@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How the course checks and measures rows on the chip, and the front call.
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "05_smem_softmax/variants.hpp"
@@ -12,47 +13,63 @@ using runner::Call;
 using runner::DType;
 using runner::Shape;
 using smem_softmax::Algorithm;
+using smem_softmax::Cut;
+
+int64_t packs_of(Shape shape, DType dtype) {
+    return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
+}
 
 // With the runner's scratch, which makes a cut what it is. kTensors: 1, or 2 of a gradient.
 template <int kTensors>
-int64_t threads_of_cut(Shape shape, DType dtype) {
-    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-    const smem_softmax::Cut cut =
-        smem_softmax::cut_for(shape.rows, packs, kTensors, smem_softmax::current_chip(), true);
-    return std::min<int64_t>(int64_t{cut.blocks} * cut.slice.threads, std::max<int64_t>(1, packs));
+Cut cut_for(Shape shape, DType dtype) {
+    return smem_softmax::cut_for(shape.rows, packs_of(shape, dtype), kTensors,
+                                 smem_softmax::current_chip(), true);
+}
+
+// A thread has a pack at least.
+int64_t threads_of(const Cut& cut, int64_t packs) {
+    return std::clamp<int64_t>(int64_t{cut.blocks} * cut.slice.threads, 1,
+                               std::max<int64_t>(1, packs));
 }
 
 // Accesses per element of a row of so many packs: what its blocks cannot keep is read twice.
-runner::Traffic traffic_of_cut(const smem_softmax::Cut& cut, int64_t packs, int tensors) {
+runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
     const smem_softmax::Slice& slice = cut.slice;
-    const int64_t kept = int64_t{smem_softmax::kHeld / tensors + slice.kept} * slice.threads;
+    const int64_t kept = int64_t{smem_softmax::kHeld / slice.tensors + slice.kept} * slice.threads;
     int64_t again = 0;
     for (int64_t block = 0; block < cut.blocks; ++block) {
         again += std::max<int64_t>(0, std::min(slice.packs, packs - block * slice.packs) - kept);
     }
     const double share = packs == 0 ? 0 : static_cast<double>(again) / static_cast<double>(packs);
-    return {tensors * (1 + share), 1};
-}
-template <int kTensors>
-runner::Traffic traffic_at(Shape shape, DType dtype) {
-    const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-    return traffic_of_cut(
-        smem_softmax::cut_for(shape.rows, packs, kTensors, smem_softmax::current_chip(), true),
-        packs, kTensors);
+    return {slice.tensors * (1 + share), 1};
 }
 
-runner::Variant on_chip(const std::string& name, const std::string& summary) {
+// Of a variant that cuts rows so.
+runner::Variant on_chip(const std::string& name, const std::string& summary,
+                        const std::function<Cut(Shape, DType)>& cut_of) {
     runner::Variant variant;
     variant.name = name;
     variant.summary = summary;
     variant.traffic = {1, 1};
     variant.dtypes = runner::all_dtypes();
+    variant.traffic_at = [cut_of](Shape shape, DType dtype) {
+        return traffic_of(cut_of(shape, dtype), packs_of(shape, dtype));
+    };
+    variant.threads_per_row = [cut_of](Shape shape, DType dtype) {
+        return threads_of(cut_of(shape, dtype), packs_of(shape, dtype));
+    };
     return variant;
 }
 
 runner::Variant online_cached() {
+    const auto cut_of = [](Shape shape, DType dtype) {
+        const int64_t packs = packs_of(shape, dtype);
+        const smem_softmax::Slice slice = smem_softmax::slice_of(
+            packs, smem_softmax::threads_for(packs), 1, smem_softmax::room_for_rows());
+        return Cut{smem_softmax::Share::block, 1, slice, 1};
+    };
     runner::Variant variant =
-        on_chip("online_cached", "a row in registers, what is left in shared");
+        on_chip("online_cached", "a row in registers, what is left in shared", cut_of);
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -60,25 +77,12 @@ runner::Variant online_cached() {
                                                        call.cols, call.stream);
         });
     };
-    variant.traffic_at = [](Shape shape, DType dtype) {
-        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-        const smem_softmax::Cut cut = {
-            smem_softmax::Share::block, 1,
-            smem_softmax::slice_of(packs, smem_softmax::threads_for(packs), 1,
-                                   smem_softmax::room_for_rows()),
-            1};
-        return traffic_of_cut(cut, packs, 1);
-    };
-    variant.threads_per_row = [](Shape shape, DType dtype) -> int64_t {
-        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-        return std::min<int64_t>(smem_softmax::threads_for(packs), std::max<int64_t>(1, packs));
-    };
     return variant;
 }
 
 template <Algorithm kAlgorithm>
 runner::Variant clusters(const std::string& name, const std::string& summary) {
-    runner::Variant variant = on_chip(name, summary);
+    runner::Variant variant = on_chip(name, summary, cut_for<1>);
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -87,8 +91,6 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
                                                              call.workspace_bytes, call.stream);
         });
     };
-    variant.traffic_at = traffic_at<1>;
-    variant.threads_per_row = threads_of_cut<1>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return smem_softmax::cluster_softmax_workspace_bytes<typename decltype(of)::type>(
@@ -101,7 +103,7 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
 template <Algorithm kAlgorithm>
 runner::Variant backward(const std::string& name, const std::string& summary,
                          runner::Operation operation) {
-    runner::Variant variant = on_chip(name, summary);
+    runner::Variant variant = on_chip(name, summary, cut_for<2>);
     variant.operation = operation;
     variant.traffic = {2, 1};
     variant.launch = [](const Call& call) {
@@ -112,8 +114,6 @@ runner::Variant backward(const std::string& name, const std::string& summary,
                 call.workspace, call.workspace_bytes, call.stream);
         });
     };
-    variant.traffic_at = traffic_at<2>;
-    variant.threads_per_row = threads_of_cut<2>;
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return smem_softmax::softmax_backward_workspace_bytes<typename decltype(of)::type>(
@@ -129,10 +129,22 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     const auto plan_of = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return softmax_stages::plan<typename decltype(of)::type>(
-                shape.rows, shape.cols, softmax_stages::this_chip(), SIZE_MAX);
+                shape.rows, shape.cols, smem_softmax::current_chip(), SIZE_MAX);
         });
     };
-    runner::Variant variant = on_chip(name, summary);
+    runner::Variant variant = on_chip(
+        name, summary, [plan_of](Shape shape, DType dtype) { return plan_of(shape, dtype).cut; });
+    const runner::Variant of_cut = variant;
+    const auto in_lanes = [plan_of](Shape shape, DType dtype) {  // which cut nothing
+        return plan_of(shape, dtype).tier == softmax_stages::Tier::lanes;
+    };
+    variant.traffic_at = [=](Shape shape, DType dtype) {
+        return in_lanes(shape, dtype) ? of_cut.traffic : of_cut.traffic_at(shape, dtype);
+    };
+    variant.threads_per_row = [=](Shape shape, DType dtype) {
+        return in_lanes(shape, dtype) ? std::clamp<int64_t>(shape.cols / 17, 1, 32)
+                                      : of_cut.threads_per_row(shape, dtype);
+    };
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -140,15 +152,6 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
                                                        call.cols, call.workspace,
                                                        call.workspace_bytes, call.stream);
         });
-    };
-    variant.threads_per_row = [plan_of](Shape shape, DType dtype) -> int64_t {
-        const softmax_stages::Plan plan = plan_of(shape, dtype);
-        if (plan.tier == softmax_stages::Tier::lanes) {
-            return std::clamp<int64_t>(shape.cols / 17, 1, 32);
-        }
-        const int64_t packs = shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
-        return std::clamp<int64_t>(int64_t{plan.cut.blocks} * plan.cut.slice.threads, 1,
-                                   std::max<int64_t>(1, packs));
     };
     variant.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {

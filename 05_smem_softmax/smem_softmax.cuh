@@ -15,7 +15,7 @@
 
 #include "../04_warp_softmax/warp_softmax.cuh"
 
-extern __shared__ __align__(16) unsigned char shared_bytes[];
+extern __shared__ __align__(128) unsigned char shared_bytes[];
 
 namespace smem_softmax {
 

@@ -49,31 +49,18 @@ int64_t threads_per_row(Shape shape, DType) {
     return std::clamp<int64_t>(shape.cols / kPack, 1, kThreads);
 }
 
-template <class Layout>
-runner::Variant four_rows(const std::string& name, const std::string& summary) {
+// kRows rows a block: one of a block of 128 threads or more, or several of a warp each.
+template <class Layout, int kRows = 1>
+runner::Variant variant_of(const std::string& name, const std::string& summary) {
     runner::Variant variant;
     variant.name = name;
     variant.summary = summary;
     variant.traffic = {1, 1};
     variant.dtypes = runner::all_dtypes();
     variant.takes_strides = true;
-    variant.obstacle = does_not_fit<4>;
-    variant.launch = forward<Algorithm::softmax, Layout, 4>;
-    variant.threads_per_row = threads_per_row<32, 2>;
-    return variant;
-}
-
-template <class Layout>
-runner::Variant block_per_row(const std::string& name, const std::string& summary) {
-    runner::Variant variant;
-    variant.name = name;
-    variant.summary = summary;
-    variant.traffic = {1, 1};
-    variant.dtypes = runner::all_dtypes();
-    variant.takes_strides = true;
-    variant.obstacle = does_not_fit<1>;
-    variant.launch = forward<Algorithm::softmax, Layout>;
-    variant.threads_per_row = threads_per_row<128, 8>;
+    variant.obstacle = does_not_fit<kRows>;
+    variant.launch = forward<Algorithm::softmax, Layout, kRows>;
+    variant.threads_per_row = kRows == 1 ? threads_per_row<128, 8> : threads_per_row<32, 2>;
     return variant;
 }
 
@@ -101,27 +88,27 @@ runner::Stage describe_05_smem_softmax() {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
-    const runner::Variant four_rows_packed = four_rows<smem_softmax::Packed>(
+    const runner::Variant four_rows_packed = variant_of<smem_softmax::Packed, 4>(
         "four_rows_packed", "four rows a block, in their order: conflicts");
-    const runner::Variant four_rows_interleaved = four_rows<smem_softmax::Interleaved>(
+    const runner::Variant four_rows_interleaved = variant_of<smem_softmax::Interleaved, 4>(
         "four_rows_interleaved", "four rows a block, packs split up: none");
 
     // Of one row, nvcc knows where it lies.
     runner::Variant packed =
-        block_per_row<smem_softmax::Packed>("packed", "a row a block: nvcc fuses what conflicts");
+        variant_of<smem_softmax::Packed>("packed", "a row a block: nvcc fuses what conflicts");
     packed.shared_accesses_fuse = true;
     const runner::Variant interleaved =
-        block_per_row<smem_softmax::Interleaved>("interleaved", "OneFlow's way round the conflict");
+        variant_of<smem_softmax::Interleaved>("interleaved", "OneFlow's way round the conflict");
     const runner::Variant softmax =
-        block_per_row<smem_softmax::Whole>("softmax", "16 bytes at a time, in and out");
+        variant_of<smem_softmax::Whole>("softmax", "16 bytes at a time, in and out");
 
     runner::Variant log_softmax =
-        block_per_row<smem_softmax::Whole>("log_softmax", "log(softmax(x)), from the same row");
+        variant_of<smem_softmax::Whole>("log_softmax", "log(softmax(x)), from the same row");
     log_softmax.operation = runner::Operation::log_softmax;
     log_softmax.launch = forward<Algorithm::log_softmax, smem_softmax::Whole>;
 
     runner::Variant uncached =
-        block_per_row<smem_softmax::Uncached>("uncached", "any width: x is read three times");
+        variant_of<smem_softmax::Uncached>("uncached", "any width: x is read three times");
     uncached.traffic = {3, 1};
     uncached.obstacle = {};
     uncached.threads_per_row = threads_per_row<1024, 8>;

@@ -191,7 +191,7 @@ TEST_CASE("any axis: clusters and second reads, as on a device with little share
     const auto holds = [&](auto zero, Shape shape, int cluster, int phase) {
         using T = decltype(zero);
         const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
-        const auto plan = smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 2, cluster});
+        const auto plan = smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster});
         ++held[plan.held][plan.blocks > 1];
         INFO(text_of(shape) << ", clusters of " << plan.blocks << ", held: " << plan.held);
         const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);

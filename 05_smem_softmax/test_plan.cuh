@@ -41,12 +41,11 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     if (plan.tier == Tier::block && plan.cut.blocks != 1) return "a block of several";
     if (plan.tier == Tier::cluster && plan.cut.blocks > chip.largest_cluster) return "no cluster";
     if (plan.tier == Tier::grid) {
-        // All blocks at once: 512 threads of them on half a multiprocessor.
-        if (rows > plan.cut.rows_at_once) return "rows of the grid that must wait";
-        if (rows * plan.cut.blocks > 2 * chip.multiprocessors)
-            return "more blocks than there is room";
-        if (slice.threads > 512) return "blocks too large to be there at the same time";
-        if (static_cast<int64_t>(slice.shared()) > chip.room / 2)
+        // All blocks at once, 1024 threads of them on a multiprocessor.
+        const int64_t of_one = 1024 / slice.threads;
+        const int64_t blocks = std::min(rows, plan.cut.rows_at_once) * plan.cut.blocks;
+        if (blocks > of_one * chip.multiprocessors) return "more blocks than there is room";
+        if (static_cast<int64_t>(slice.shared()) > chip.room / of_one)
             return "shared memory of the grid";
     }
     return "";

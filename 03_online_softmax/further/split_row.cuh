@@ -14,7 +14,7 @@
 
 #include "../online_softmax.cuh"
 
-extern __shared__ __align__(16) unsigned char shared_bytes[];
+extern __shared__ __align__(128) unsigned char shared_bytes[];
 
 namespace online_softmax {
 

@@ -10,19 +10,10 @@
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "any_axis_softmax.cuh"
+#include "gradient.cuh"
 
 namespace smem_softmax {
 namespace any_axis {
-
-template <Algorithm kAlgorithm, class T, class Compute>
-__device__ T gradient_of(T y, T dy, Compute sum) {
-    const auto value = static_cast<Compute>(y);
-    const auto slope = static_cast<Compute>(dy);
-    return static_cast<T>(kAlgorithm == Algorithm::softmax
-                              ? (slope - sum) * value
-                              : slope -
-                                    lifted_exp<T>(value) / static_cast<Compute>(kLift<T>) * sum);
-}
 
 template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
 __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
@@ -59,9 +50,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         const Packed dys = fetch(dy, held_dy, k);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const auto slope = static_cast<Compute>(dys.element[i]);
-            sum[i] += kAlgorithm == Algorithm::softmax ? static_cast<Compute>(ys.element[i]) * slope
-                                                       : slope;
+            sum[i] += term_of<kAlgorithm>(ys.element[i], dys.element[i]);
         }
     }
     join_columns(sum, plan, tile, thread, 1, Total{});
@@ -82,10 +71,9 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
 }
 
 // kPacks of each tensor.
-template <Algorithm kAlgorithm, int kPacks, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
+template <Algorithm kAlgorithm, int kPacks, class T>
+__global__ void __launch_bounds__(1024)
     any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
-    using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
     const uint4 nothing = make_uint4(0, 0, 0, 0);
     const Column<T> column(sizes, plan);
@@ -101,10 +89,7 @@ __global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
         const auto dys = bits_as<PackOf<T>>(held_dy[p]);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const auto slope = static_cast<Compute>(dys.element[i]);
-            sets.d[i] += kAlgorithm == Algorithm::softmax
-                             ? static_cast<Compute>(ys.element[i]) * slope
-                             : slope;
+            sets.d[i] += term_of<kAlgorithm>(ys.element[i], dys.element[i]);
         }
     }
     merge_columns<false>(sets, plan);
@@ -130,9 +115,9 @@ struct Backward {
     static auto get() {
         return any_axis_backward_kernel<kAlgorithm, kPack, kHeld, T>;
     }
-    template <int kPacks, int kThreads, class T>
+    template <int kPacks, class T>
     static auto registers() {
-        return any_axis_backward_registers_kernel<kAlgorithm, kPacks / 2, kThreads, T>;
+        return any_axis_backward_registers_kernel<kAlgorithm, kPacks / 2, T>;
     }
 };
 

@@ -91,7 +91,7 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
         int64_t each = 1;
         while (each < 8 && 4 * each * each <= of_block) each *= 2;
         const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
-        const bool alone = shared > 0 && all > shared / 2 * plan.blocks;  // on a multiprocessor
+        const bool alone = all > shared / 2 * plan.blocks;  // on a multiprocessor
         const int64_t enough = alone ? kMostThreads<T> : 512;
         const int64_t wanted = divided(of_block, each * least);
         int64_t threads =
@@ -234,14 +234,14 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         }
     }
 
-    // Two reads, of tiles as wide as leaves work for most multiprocessors.
+    // Two reads, of tiles as wide as leaves work for half the multiprocessors or more.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
     const auto is_enough = [&](const Plan& plan, int blocks) {
-        return 4 * sizes.outer * plan.tiles * blocks >= 3 * device.multiprocessors;
+        return 2 * sizes.outer * plan.tiles * blocks >= device.multiprocessors;
     };
     Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : Plan{};
     if (plan.width == 0) {
-        for (const int width_bytes : {128, 64, 32}) {
+        for (const int width_bytes : {256, 128, 64, 32}) {
             plan = part(width_bytes, 1, 0);
             if (is_enough(plan, device.cluster)) break;
         }

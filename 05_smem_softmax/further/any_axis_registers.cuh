@@ -59,18 +59,11 @@ struct Sets {
     ComputeOf<T> d[kWidest<T>];
 };
 
-template <class T>
-__device__ uint4 pack_of(T element) {
-    PackOf<T> pack;
-    for (T& each : pack.element) each = element;
-    return words_of<T>(pack);
-}
-
 // The larger one of each column.
 template <class T>
 __device__ uint4 larger_of(uint4 a, uint4 b) {
     if constexpr (sizeof(T) == 2) {
-        using Two = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
+        using Two = TwoOf<T>;
         const auto larger = [](unsigned c, unsigned d) {
             return bits_as<unsigned>(__hmax2(bits_as<Two>(c), bits_as<Two>(d)));
         };
@@ -154,15 +147,6 @@ __device__ void merge_columns(Sets<T>& mine, const Plan& plan) {
     mine = sets[threadIdx.x];
 }
 
-// The same pack, which the compiler does not know: elements of 16 bits are converted again, rather than kept
-// in twice the registers.
-template <class T>
-__device__ uint4 as_new(uint4 words) {
-    if constexpr (sizeof(T) > 2) return words;
-    const unsigned zero = gridDim.z - 1;
-    return make_uint4(words.x ^ zero, words.y ^ zero, words.z ^ zero, words.w ^ zero);
-}
-
 // Off by 2^-22 of it, without the branches that denormals take: d is at least 1.
 __device__ inline float inverse_of(float d) {
     return __fdividef(1.f, d);
@@ -171,13 +155,11 @@ __device__ inline double inverse_of(double d) {
     return 1 / d;
 }
 
-template <Algorithm kAlgorithm, int kPacks, int kThreads, class T>
-__global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
+template <Algorithm kAlgorithm, int kPacks, class T>
+__global__ void __launch_bounds__(1024)
     any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
-    // What x leaves behind: its exponential, where that is as good as x. A rounded one is not.
-    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && sizeof(T) > 2;
     const uint4 nothing = pack_of(static_cast<T>(-INFINITY));
     const Column<T> column(sizes, plan);
     uint4 held[kPacks];
@@ -189,27 +171,23 @@ __global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
     const auto own = bits_as<PackOf<T>>(sets.m);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        auto pack = bits_as<PackOf<T>>(held[p]);
+        const auto pack = bits_as<PackOf<T>>(held[p]);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const Compute share = lifted_exp<T>(static_cast<Compute>(pack.element[i]) -
-                                                base_of(static_cast<Compute>(own.element[i])));
-            sets.d[i] += share;
-            if constexpr (kKeepsExp) pack.element[i] = share;
+            sets.d[i] += summand<T>(static_cast<Compute>(pack.element[i]) -
+                                    base_of(static_cast<Compute>(own.element[i])));
         }
-        if constexpr (kKeepsExp) held[p] = words_of<T>(pack);
     }
     merge_columns<true>(sets, plan);
 
     const auto all = bits_as<PackOf<T>>(sets.m);
     Compute max[kPack];
-    Compute last[kPack];  // the step from x - max, or the exponential, to the result
+    Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         max[i] = base_of(static_cast<Compute>(all.element[i]));
         last[i] = kAlgorithm == Algorithm::softmax ? inverse_of(sets.d[i])
                                                    : std::log(sets.d[i] / kLift<T>);
-        if constexpr (kKeepsExp) last[i] *= std::exp(own.element[i] - max[i]);
     }
     uint4* to = reinterpret_cast<uint4*>(y) + column.first;
 #pragma unroll
@@ -217,12 +195,10 @@ __global__ void __launch_bounds__(kThreads, kThreads == 448 ? 2 : 1)
         auto pack = bits_as<PackOf<T>>(as_new<T>(held[p]));
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const auto element = static_cast<Compute>(pack.element[i]);
-            const Compute result = kKeepsExp ? element * last[i]
-                                   : kAlgorithm == Algorithm::softmax
-                                       ? lifted_exp<T>(element - max[i]) * last[i]
-                                       : element - max[i] - last[i];
-            pack.element[i] = static_cast<T>(result);
+            const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
+            pack.element[i] =
+                static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last[i]
+                                                                : below - last[i]);
         }
         if (p < column.count) *to = words_of<T>(pack);
         to += column.step;

@@ -295,7 +295,7 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
         sum[i] *= lifted_exp<T>(max[i] - base) / static_cast<Compute>(kLift<T>);
 #pragma unroll
         for (const auto& pack : packs) {
-            sum[i] += lifted_exp<T>(static_cast<Compute>(pack.element[i]) - base);
+            sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - base);
         }
         max[i] = next;
     }
@@ -306,7 +306,6 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
-    constexpr bool kKeepsExp = kAlgorithm == Algorithm::softmax && std::is_same_v<T, Compute>;
     const T nothing(-INFINITY);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
@@ -335,14 +334,11 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         join_columns(max, plan, tile, thread, 0, Larger{});
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
-            Packed pack = held[k * plan.threads];
+            const Packed pack = held[k * plan.threads];
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
-                const Compute share = lifted_exp<T>(static_cast<Compute>(pack.element[i]) - max[i]);
-                sum[i] += share;
-                if (kKeepsExp) pack.element[i] = static_cast<T>(share);
+                sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - max[i]);
             }
-            if (kKeepsExp) held[k * plan.threads] = pack;
         }
     } else {
         Compute all[kPack];
@@ -364,7 +360,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     }
     join_columns(sum, plan, tile, thread, 1, Total{});
 
-    Compute last[kPack];  // the step from x - max, or its exp, to the result
+    Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
@@ -372,12 +368,10 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     const auto finish = [&](Packed pack) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const auto element = static_cast<Compute>(pack.element[i]);
-            const Compute result = kHeld && kKeepsExp ? element * last[i]
-                                   : kAlgorithm == Algorithm::softmax
-                                       ? lifted_exp<T>(element - max[i]) * last[i]
-                                       : element - max[i] - last[i];
-            pack.element[i] = static_cast<T>(result);
+            const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
+            pack.element[i] =
+                static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last[i]
+                                                                : below - last[i]);
         }
         return pack;
     };
@@ -422,32 +416,28 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     device->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
     return cudaSuccess;
 }
-// The kernel's four instances: packs of 16 bytes or of an element; tiles held or read twice. A family
-// is a type with get<kPack, kHeld>(), and registers<kPacks, kThreads>() for tiles in registers. Calls that of the plan with (tensors..., sizes, plan).
+
+// A family has the instances of a kernel: get<kPack, kHeld>() for packs of 16 bytes or of an element, and
+// tiles held or read twice; registers<kPacks>() for tiles in registers. Calls that of the plan
+// with (tensors..., sizes, plan).
 template <class Family, class T, class... Others>
 cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
                         Others... others) {
     constexpr int kWhole = 16 / sizeof(T);
     constexpr int kTensors = sizeof...(others);  // that are read
-    // Blocks of up to 448 threads get 72 registers a thread instead of 64; __half does better without.
-    constexpr int kFew = std::is_same_v<T, __half> ? 1024 : 448;
-    const auto kernel =
-        plan.packs == 2                         ? Family::template registers<2, 1024, T>()
-        : plan.packs == 4                       ? Family::template registers<4, 1024, T>()
-        : plan.packs == 8 && plan.threads > 448 ? Family::template registers<8, 1024, T>()
-        : plan.packs == 8                       ? Family::template registers<8, kFew, T>()
-        : plan.pack == 1
-            ? plan.held ? Family::template get<1, true, T>() : Family::template get<1, false, T>()
-        : plan.held ? Family::template get<kWhole, true, T>()
-                    : Family::template get<kWhole, false, T>();
+    const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
+                        : plan.packs == 4 ? Family::template registers<4, T>()
+                        : plan.packs == 8 ? Family::template registers<8, T>()
+                        : plan.pack == 1  ? plan.held ? Family::template get<1, true, T>()
+                                                      : Family::template get<1, false, T>()
+                         : plan.held ? Family::template get<kWhole, true, T>()
+                                          : Family::template get<kWhole, false, T>();
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
-    Device device;
-    cudaError_t error = this_device(kernel, &device);
-    if (error != cudaSuccess) return error;
     // The same for all shapes: another host thread may be about to launch the kernel.
-    error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, device.shared);
+    const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
@@ -486,9 +476,9 @@ struct Forward {
     static auto get() {
         return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
     }
-    template <int kPacks, int kThreads, class T>
+    template <int kPacks, class T>
     static auto registers() {
-        return any_axis_registers_kernel<kAlgorithm, kPacks, kThreads, T>;
+        return any_axis_registers_kernel<kAlgorithm, kPacks, T>;
     }
 };
 

@@ -49,6 +49,9 @@ struct Cluster {
     __device__ int rank() const {
         return static_cast<int>(cluster().block_rank());
     }
+    __device__ bool next() const {
+        return false;
+    }
 
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
     // exchange(), when x has been read.
@@ -92,6 +95,9 @@ struct Cluster {
     __device__ int rank() const {
         return 0;
     }
+    __device__ bool next() const {
+        return false;
+    }
     template <class Set>
     __device__ void open(Scratch<Set>&) const {
         __trap();
@@ -103,28 +109,65 @@ struct Cluster {
 #endif
 };
 
-// All blocks of a cooperative launch at the same time, `blocks_a_row` of them for a row.
+// The grid of a cooperative launch, `blocks` of them for a row: as many rows side by side as there is
+// room for, and behind each the next ones. The blocks of a row tell each other in device memory, which
+// takes longer than a message within a cluster, but reaches all of the chip.
 template <class Set>
 struct Grid {
     template <class>
     struct Scratch {
         Set row;
     };
-    Set* of_block;  // device memory, one per block
-    int blocks_a_row;
+    using Number = typename Set::Number;
+    using Bits = std::conditional_t<sizeof(Number) == 4, unsigned, unsigned long long>;
+    static constexpr int kNumbers = sizeof(Set) / sizeof(Number);
+    static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
 
-    __device__ int64_t row() const { return blockIdx.x / blocks_a_row; }
-    __device__ int rank() const { return static_cast<int>(blockIdx.x % blocks_a_row); }
-    __device__ void open(Scratch<Set>&) const {}
+    volatile Bits* said;  // device memory, all of it kUnsaid: the numbers of rows x blocks sets
+    int blocks;
+    int64_t rows;
+    int64_t now = -1;
+
+    __device__ int64_t row() const { return now; }
+    __device__ int rank() const { return static_cast<int>(blockIdx.x % blocks); }
+    __device__ void open(Scratch<Set>&) { now = blockIdx.x / blocks; }
+    __device__ bool next() {
+        now += gridDim.x / blocks;
+        return now < rows;
+    }
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
-        if (threadIdx.x == 0) of_block[blockIdx.x] = block;
-        cooperative_groups::this_grid().sync();
+        if (threadIdx.x == 0) say(block);
         if (threadIdx.x < 32) {  // one warp: if all asked for the same few lines, they would queue
-            block = warp_merge(of_block + row() * blocks_a_row, blocks_a_row);
-            if (threadIdx.x == 0) scratch.row = block;
+            const Set row = warp_merge<Set>(blocks, [&](int i) { return heard_of(i); });
+            if (threadIdx.x == 0) scratch.row = row;
         }
         __syncthreads();
         return scratch.row;
+    }
+
+private:
+    __device__ volatile Bits* place_of(int block) const {
+        return said + (now * blocks + block) * kNumbers;
+    }
+    __device__ void say(Set set) const {
+        Number numbers[kNumbers];
+        memcpy(numbers, &set, sizeof(Set));
+        for (int n = 0; n < kNumbers; ++n) {
+            const bool is_nan = numbers[n] != numbers[n];
+            place_of(rank())[n] = bits_as<Bits>(is_nan ? static_cast<Number>(NAN) : numbers[n]);
+        }
+    }
+    __device__ Set heard_of(int block) const {
+        for (;;) {
+            Bits numbers[kNumbers];
+            bool all = true;
+            for (int n = 0; n < kNumbers; ++n) {
+                numbers[n] = place_of(block)[n];
+                all = all && numbers[n] != kUnsaid;
+            }
+            if (all) return bits_as<Set>(numbers);
+            __nanosleep(20);
+        }
     }
 };
 
@@ -134,7 +177,7 @@ struct Cut {
     Share share;
     int blocks;  // a row
     Slice slice;
-    int64_t rows_at_once;  // in one launch
+    int64_t rows_at_once;  // in one launch; of the grid: side by side
 };
 
 // What the cut depends on, of the current device.
@@ -166,61 +209,111 @@ inline int64_t largest_cluster() {
     return std::min(blocks, kLargestCluster);
 }
 
-inline Chip current_chip() {
+// Bytes of shared memory for the rows of a block that shares a multiprocessor with others, up to 1024
+// threads of them.
+inline int64_t room_for(int threads, const Chip& chip) {
+    return threads == 1024 ? chip.room : chip.room * threads / 1024 - 1024;
+}
+
+// Packs of each tensor that such a block keeps.
+inline int64_t packs_kept(int threads, int tensors, const Chip& chip) {
+    return threads *
+           (kHeld / tensors + room_for(threads, chip) / (int64_t{16} * tensors * threads));
+}
+
+// The current device, asked once a thread: a launch should not wait for a dozen questions. Without a
+// device one that is good for a plan; the launch then says what is wrong.
+inline const Chip& current_chip() {
+    thread_local int known = -1;
+    thread_local Chip chip{1, 0, 0, 4.27e6};
+    int device = 0;
+    if (cudaGetDevice(&device) != cudaSuccess || device == known) return chip;
     const double megahertz =
         static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
     const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
     const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; of which a copy gets 87 %
-    return {device_attribute(cudaDevAttrMultiProcessorCount), room_for_rows(), largest_cluster(),
-            peak > 0 ? 0.87 * peak : 4.27e6};
+    chip = {std::max<int64_t>(1, device_attribute(cudaDevAttrMultiProcessorCount)), room_for_rows(),
+            largest_cluster(), peak > 0 ? 0.87 * peak : 4.27e6};
+    known = device;
+    return chip;
 }
 
-// A row of so many packs over `blocks` blocks of at most `most_threads`, which share the `room` of a
-// multiprocessor with others where they are smaller than 1024. Slices begin on a line of the cache
-// where rows do. tensors: as in Slice.
-inline Cut cut_of(Share share, int64_t packs, int tensors, int64_t blocks, int64_t room,
-                  int most_threads, int64_t rows_at_once) {
+// Packs of a block's slice. Slices begin on a line of the cache where rows do.
+inline int64_t slice_packs(int64_t packs, int64_t blocks) {
     constexpr int64_t kLine = 128 / 16;
-    const int64_t each = divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
-    // Blocks of 256 threads, of which a multiprocessor holds four, one loading while another waits;
-    // more threads where these have no room for the slice, or up to 512 just for it in their registers
-    // (0.92 instead of 0.87 of the copy at 262144 floats, an H200; of a gradient always).
+    return divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
+}
+
+// A row of so many packs over the blocks of a cluster, or over one. tensors: as in Slice. many: whether
+// rows fill the chip more than once, so that blocks take turns.
+inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& chip, bool many) {
+    const int64_t each = slice_packs(packs, blocks);
+    // Threads for the slice in their registers: four warps, or eight, ..., as there are four schedulers
+    // (of five, an H200 does not find room for as many). Beyond that as few as have room for the rest
+    // in shared memory while others share the multiprocessor, one loading while another waits; of a
+    // gradient, at least two blocks.
     int threads = threads_for(each * tensors);
-    if (threads > 512 || (tensors == 1 && threads > 256 && threads <= 448)) {
-        for (threads = 256; threads < most_threads; threads *= 2) {
+    if (threads > 256) threads = (threads + 127) / 128 * 128;
+    if (threads > (many ? 256 * tensors : 512)) {
+        for (threads = 128 * tensors; threads < 1024; threads *= 2) {
             const int64_t kept = divided_up(each, threads) - kHeld / tensors;
-            if (kept * tensors * threads * 16 <= room * threads / 1024 - 1024) break;
+            const int beside = tensors == 1 ? threads : std::max(threads, 512);
+            if (kept * tensors * threads * 16 <= room_for(beside, chip)) break;
         }
     }
-    return {share, static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
-            slice_of(each, threads, tensors, std::min(room, room * most_threads / 1024)),
-            rows_at_once};
+    return {blocks == 1 ? Share::block : Share::cluster,
+            static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
+            slice_of(each, threads, tensors, chip.room), INT32_MAX / blocks};
 }
 
-// The cut for rows of so many packs: a block per row where 256 threads have it in their registers;
-// beyond that a cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of
-// its work; what 16 such do not hold, in blocks of 256, and then in larger ones. The whole grid has a
-// row where there are few rows, longer than a cluster has registers, and scratch for it.
+// The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep.
+inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
+    constexpr int kThreads = 512;
+    const int64_t there = chip.multiprocessors * 1024 / kThreads;
+    const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
+    const int64_t at_once = std::clamp<int64_t>(rows_kept, 1, rows);
+    const int64_t in_registers = divided_up(packs, int64_t{kThreads} * kHeld / tensors);
+    const int64_t each = slice_packs(packs, std::min(there / at_once, in_registers));
+    return {Share::grid, static_cast<int>(divided_up(packs, each)),
+            slice_of(each, kThreads, tensors, room_for(kThreads, chip)), at_once};
+}
+
+// The cut for rows of so many packs. A block has a row while 256 threads have it in their registers; a
+// cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of its work,
+// while eight of them have it, or, of few rows, sixteen. Longer rows are shared by eight larger blocks,
+// which find a place more easily than sixteen; then by sixteen. With scratch the grid has rows that are
+// too few for that, or too long: where a block of a cluster would be alone on its multiprocessor, or, of
+// a gradient, even then have to read again.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
     const int64_t full = int64_t{128} * kHeld / tensors;
-    constexpr int64_t kLongest = int64_t{256} * kHeld * kLargestCluster;
-    const int64_t grid_blocks = std::min(divided_up(packs, 2 * full),
-                                         2 * chip.multiprocessors / std::max<int64_t>(1, rows));
-    if (has_scratch && packs > kLongest && grid_blocks >= kLargestCluster) {
-        return cut_of(Share::grid, packs, tensors, grid_blocks, chip.room - 2048, 512, rows);
+    const bool many = rows * packs / 32 > full * chip.multiprocessors;
+    if (has_scratch && packs > int64_t{512} * kHeld * kLargestCluster) {
+        const int64_t kept = tensors * kLargestCluster * packs_kept(512, tensors, chip);
+        if (rows * kLargestCluster <= 2 * chip.multiprocessors || packs > kept)
+            return grid_cut(rows, packs, tensors, chip);
     }
-    const int64_t of_one = packs <= full * kLargestCluster ? full : 2 * full;
-    const int64_t blocks =
-        packs <= 2 * full ? 1 : std::min(divided_up(packs, of_one), chip.largest_cluster);
-    if (blocks < 2) return cut_of(Share::block, packs, tensors, 1, chip.room, 1024, INT32_MAX);
-    return cut_of(Share::cluster, packs, tensors, blocks, chip.room, 1024, INT32_MAX / blocks);
+    if (packs <= 2 * full) return cluster_cut(packs, tensors, 1, chip, many);
+    int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
+    const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
+    if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
+    blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, chip.largest_cluster));
+    return cluster_cut(packs, tensors, blocks, chip, many);
 }
 
 // Bytes of scratch that a cut for so many rows needs.
 template <class Set>
-size_t workspace_bytes_of(const Cut& cut) {
-    if (cut.share != Share::grid) return 0;
-    return static_cast<size_t>(cut.rows_at_once * cut.blocks) * sizeof(Set);
+size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
+    return cut.share == Share::grid ? static_cast<size_t>(rows * cut.blocks) * sizeof(Set) : 0;
+}
+
+// The cut for the current device, with so much scratch, or none where workspace is null.
+template <class Set>
+Cut cut_within(int64_t rows, int64_t packs, int tensors, const void* workspace,
+               size_t workspace_bytes) {
+    const Cut cut = cut_for(rows, packs, tensors, current_chip(), workspace != nullptr);
+    return workspace_bytes_of<Set>(cut, rows) <= workspace_bytes
+               ? cut
+               : cut_for(rows, packs, tensors, current_chip(), false);
 }
 
 // Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
@@ -229,7 +322,7 @@ template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return workspace_bytes_of<Normalizer<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), 1, current_chip(), true));
+        cut_for(rows, packs_of<T>(cols), 1, current_chip(), true), rows);
 }
 
 // One kernel, as many grids as it takes for all rows. tensors: what it reads and writes.
@@ -258,7 +351,8 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     if (error == cudaSuccess && cut.share == Share::cluster) {  // more than 8 must be asked for
         error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     }
-    for (int64_t row = 0; row < rows && error == cudaSuccess; row += cut.rows_at_once) {
+    const int64_t rows_a_launch = cut.share == Share::grid ? rows : cut.rows_at_once;
+    for (int64_t row = 0; row < rows && error == cudaSuccess; row += rows_a_launch) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
         config.gridDim = dim3(static_cast<unsigned>(now * cut.blocks));
         error = cudaLaunchKernelEx(&config, kernel, (tensors + row * cols)..., team, cols,
@@ -268,7 +362,18 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     return error;
 }
 
-// Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut) bytes.
+// The same of a kernel whose team is the grid. workspace: workspace_bytes_of(cut, rows) bytes.
+template <class Set, class Kernel, class... T>
+cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cut, void* workspace,
+                        cudaStream_t stream, T*... tensors) {
+    const cudaError_t error =
+        cudaMemsetAsync(workspace, 0xff, workspace_bytes_of<Set>(cut, rows), stream);
+    if (error != cudaSuccess) return error;
+    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), cut.blocks, rows};
+    return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
+}
+
+// Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut, rows) bytes.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                       cudaStream_t stream) {
@@ -281,8 +386,7 @@ cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t co
     if (cut.share == Share::grid) {
         using Set = Normalizer<ComputeOf<T>>;
         const auto kernel = row_on_chip_kernel<kAlgorithm, true, true, Grid<Set>, T>;
-        return launch_cut(kernel, Grid<Set>{static_cast<Set*>(workspace), cut.blocks}, rows, cols,
-                          cut, stream, x, y);
+        return launch_grid<Set>(kernel, rows, cols, cut, workspace, stream, x, y);
     }
     const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>
                              : row_on_chip_kernel<kAlgorithm, false, true, Block, T>;
@@ -297,11 +401,8 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     if (error != cudaSuccess || empty) return error;
     if (!have_one_alignment(x, y))
         return launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
-    const Chip chip = current_chip();
-    Cut cut = cut_for(rows, packs_of<T>(cols), 1, chip, workspace != nullptr);
-    if (workspace_bytes_of<Normalizer<ComputeOf<T>>>(cut) > workspace_bytes) {
-        cut = cut_for(rows, packs_of<T>(cols), 1, chip, false);
-    }
+    const Cut cut = cut_within<Normalizer<ComputeOf<T>>>(rows, packs_of<T>(cols), 1, workspace,
+                                                         workspace_bytes);
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }
 

@@ -44,7 +44,7 @@ struct Plan {
 // memory; and what one multiprocessor can do, where there are fewer rows than it takes to use all.
 template <class T>
 double predicted_us(Tier tier, const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kStart[] = {2.6, 3.9, 4.7, 5.5};
+    constexpr double kStart[] = {2.6, 3.9, 4.7, 6.5};
     constexpr double kBytesOfOne = 36e3;  // a microsecond, of one multiprocessor
     constexpr double kEnough = 120e3;     // bytes on a multiprocessor
     const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
@@ -60,11 +60,12 @@ double predicted_us(Tier tier, const Cut& cut, int64_t rows, int64_t cols, const
         1, std::min<int64_t>(1024 / slice.threads,
                              chip.room / (static_cast<int64_t>(slice.shared()) + 1024)));
     double share = 0.975 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
-    if (slice.kept > 0) share *= of_one == 1 ? 0.7 : 0.92;
+    if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
+    if (tier == Tier::grid) share = 0.82;
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = matrix + static_cast<double>(rows) * cut.blocks * again;
-    const auto in_turn =
-        static_cast<double>(smem_softmax::divided_up(rows * cut.blocks, chip.multiprocessors));
+    const auto in_turn = static_cast<double>(smem_softmax::divided_up(
+        std::min(rows, cut.rows_at_once) * cut.blocks, chip.multiprocessors));
     return start +
            std::max(total / (share * chip.bytes_per_us), in_turn * block_bytes / kBytesOfOne);
 }
@@ -82,11 +83,11 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
         best.us = predicted_us<T>(best.tier, best.cut, rows, cols, chip);
         best.workspace_bytes =
             smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
-                best.cut);
+                best.cut, rows);
         constexpr const char* kReasons[] = {
             "", "a block has the row in registers, and in shared memory what is more",
             "one block has not the registers: a cluster of them shares the row",
-            "few rows, too long for a cluster's registers: all blocks of the grid share them"};
+            "too few rows, or too long, for clusters: all blocks of the grid share them"};
         best.reason = kReasons[static_cast<int>(best.tier)];
         // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
         if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
@@ -107,25 +108,14 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
     return best;
 }
 
-// The current device, asked once a thread.
-inline const Chip& this_chip() {
-    thread_local int known = -1;
-    thread_local Chip chip{};
-    int device = 0;
-    if (cudaGetDevice(&device) == cudaSuccess && device != known) {
-        chip = smem_softmax::current_chip();
-        known = device;
-    }
-    return chip;
-}
-
 template <Algorithm kAlgorithm, class T>
 cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                     size_t workspace_bytes, cudaStream_t stream) {
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
-    const Plan best = plan<T>(rows, cols, this_chip(), workspace == nullptr ? 0 : workspace_bytes);
+    const Plan best = plan<T>(rows, cols, smem_softmax::current_chip(),
+                              workspace == nullptr ? 0 : workspace_bytes);
     if (best.tier == Tier::lanes) {
         return kAlgorithm == Algorithm::softmax
                    ? warp_softmax::softmax_any_width(x, y, rows, cols, stream)
@@ -144,7 +134,7 @@ cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspac
 template <class T>
 size_t softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    const Plan best = plan<T>(rows, cols, this_chip());
+    const Plan best = plan<T>(rows, cols, smem_softmax::current_chip());
     return std::max(best.workspace_bytes, best.more_workspace_bytes);
 }
 

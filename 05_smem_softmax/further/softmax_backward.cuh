@@ -11,6 +11,7 @@
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "cluster_softmax.cuh"
+#include "gradient.cuh"
 
 namespace smem_softmax {
 
@@ -18,21 +19,19 @@ namespace smem_softmax {
 
 template <class Compute>
 struct Sum {
+    using Number = Compute;
     Compute sum;
+    static __device__ Sum of_none() { return {0}; }
 };
+
+template <class Compute>
+__device__ Sum<Compute> merged(Sum<Compute> a, Sum<Compute> b) {
+    return {a.sum + b.sum};
+}
 
 template <class Compute>
 __device__ Sum<Compute> warp_merge(Sum<Compute> mine) {
     return {warp_softmax::group_sum<32>(mine.sum)};
-}
-
-// `count` sums as one, in every lane: lane i begins with sum i.
-template <class Compute>
-__device__ Sum<Compute> warp_merge(const Sum<Compute>* sums, int count) {
-    Sum<Compute> mine{0};
-#pragma unroll 1
-    for (int i = threadIdx.x % 32; i < count; i += 32) mine.sum += sums[i].sum;
-    return warp_merge(mine);
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -44,18 +43,6 @@ __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
 
 // ---------------------------------------------------------------- the kernel
 
-// exp(y), for results of 16 bits the fast way: as the square of its root, which is never so small that
-// it would become 0. (A lift as in 04 costs digits, which a difference may bring to light.)
-template <class T, class Compute>
-__device__ Compute exp_of(Compute y) {
-    if constexpr (sizeof(T) == 2) {
-        const float root = warp_softmax::fast_exp2(y * 0.7213475204444817f);  // log2(e) / 2
-        return root * root;
-    } else {
-        return std::exp(y);
-    }
-}
-
 // As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y,
 // dy and dx all begin at multiples of 16 bytes; otherwise elements come and go one by one.
 template <Algorithm kAlgorithm, bool kMore, bool kWhole, class Team, class T>
@@ -65,151 +52,139 @@ __global__ void __launch_bounds__(1024, 1)
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
     constexpr int kPairs = kHeld / 2;  // of packs, in registers
+    [[maybe_unused]] constexpr int kAtOnce = sizeof(T) == 2 ? 2 : 4;
     __shared__ typename Team::template Scratch<Sum<Compute>> scratch;
     __shared__ Sum<Compute> warps[32];
     team.open(scratch);
+    do {
+        const int threads = blockDim.x;
+        const int thread = threadIdx.x;
+        const unsigned lead = threads < 128 ? kPack : 128 / sizeof(T);
+        const T* const y_row = y + team.row() * cols;
+        const T* const dy_row = dy + team.row() * cols;
+        T* const dx_row = dx + team.row() * cols;
+        const auto address = reinterpret_cast<uintptr_t>(y_row) / sizeof(T);
+        const int64_t head = min(static_cast<int64_t>((0 - address) & (lead - 1)), cols);
+        const int64_t packs = (cols - head) / kPack;
+        const int ends = team.rank() == 0 ? static_cast<int>(cols - packs * kPack) : 0;
+        const int64_t end = thread < head ? thread : cols - ends + thread;
+        const int64_t first = team.rank() * slice + thread;
+        const auto left = static_cast<int>(min(packs, (team.rank() + 1) * slice) - first);
+        const uint4* const from_y = reinterpret_cast<const uint4*>(y_row + head) + first;
+        const uint4* const from_dy = reinterpret_cast<const uint4*>(dy_row + head) + first;
+        uint4* const to = reinterpret_cast<uint4*>(dx_row + head) + first;
+        uint4* const keep_y = reinterpret_cast<uint4*>(shared_bytes) + thread;
+        uint4* const keep_dy = keep_y + kept * threads;
 
-    const int threads = blockDim.x;
-    const int thread = threadIdx.x;
-    const T* const y_row = y + team.row() * cols;
-    const T* const dy_row = dy + team.row() * cols;
-    T* const dx_row = dx + team.row() * cols;
-    const auto address = reinterpret_cast<uintptr_t>(y_row) / sizeof(T);
-    const int64_t head = min(static_cast<int64_t>((0 - address) % kPack), cols);
-    const int64_t packs = (cols - head) / kPack;
-    const int ends = team.rank() == 0 ? static_cast<int>(cols - packs * kPack) : 0;
-    const int64_t end = thread < head ? thread : cols - ends + thread;
-    const int64_t first = team.rank() * slice + thread;
-    const auto left = static_cast<int>(min(packs, (team.rank() + 1) * slice) - first);
-    const uint4* const from_y = reinterpret_cast<const uint4*>(y_row + head) + first;
-    const uint4* const from_dy = reinterpret_cast<const uint4*>(dy_row + head) + first;
-    uint4* const to = reinterpret_cast<uint4*>(dx_row + head) + first;
-    uint4* const keep_y = reinterpret_cast<uint4*>(shared_bytes) + thread;
-    uint4* const keep_dy = keep_y + kept * threads;
+        const auto fetch = [](const uint4* from, int64_t offset) {
+            if constexpr (kWhole) {
+                return from[offset];
+            } else {
+                const T* const elements = reinterpret_cast<const T*>(from + offset);
+                PackOf<T> pack;
+#pragma unroll
+                for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
+                return words_of<T>(pack);
+            }
+        };
+        const auto keep = [&](uint4* place, const uint4* from, int64_t offset) {
+            if constexpr (kWhole) {
+                __pipeline_memcpy_async(place, from + offset, 16);
+            } else {
+                *place = fetch(from, offset);
+            }
+        };
 
-    const auto fetch = [](const uint4* from, int64_t offset) {
-        if constexpr (kWhole) {
-            return from[offset];
-        } else {
-            const T* const elements = reinterpret_cast<const T*>(from + offset);
+        // Zeros add nothing, in every type.
+        uint4 held_y[kPairs];
+        uint4 held_dy[kPairs];
+#pragma unroll
+        for (int p = 0; p < kPairs; ++p) {
+            held_y[p] = held_dy[p] = make_uint4(0, 0, 0, 0);
+            if (p * threads < left) {
+                held_y[p] = fetch(from_y, p * threads);
+                held_dy[p] = fetch(from_dy, p * threads);
+            }
+        }
+        const T end_y = thread < ends ? y_row[end] : T(0.f);
+        const T end_dy = thread < ends ? dy_row[end] : T(0.f);
+        const int all = kMore ? (left + threads - 1) / threads : 0;
+        const int known = min(all, kPairs + kept);
+        if constexpr (kMore) {
+#pragma unroll 4
+            for (int p = kPairs; p < known; ++p) {
+                keep(keep_y + (p - kPairs) * threads, from_y, int64_t{p} * threads);
+                keep(keep_dy + (p - kPairs) * threads, from_dy, int64_t{p} * threads);
+            }
+            __pipeline_commit();
+        }
+
+        const auto terms_of = [&](uint4 y_words, uint4 dy_words) {
+            const auto y_pack = bits_as<PackOf<T>>(y_words);
+            const auto dy_pack = bits_as<PackOf<T>>(dy_words);
+            Compute sum = 0;
+#pragma unroll
+            for (int i = 0; i < kPack; ++i)
+                sum += term_of<kAlgorithm>(y_pack.element[i], dy_pack.element[i]);
+            return sum;
+        };
+        Sum<Compute> mine{term_of<kAlgorithm>(end_y, end_dy)};
+#pragma unroll
+        for (int p = 0; p < kPairs; ++p) mine.sum += terms_of(held_y[p], held_dy[p]);
+        if constexpr (kMore) {
+            __pipeline_wait_prior(0);
+#pragma unroll kAtOnce
+            for (int p = kPairs; p < known; ++p) {
+                const int place = (p - kPairs) * threads;
+                mine.sum += terms_of(keep_y[place], keep_dy[place]);
+            }
+#pragma unroll kAtOnce
+            for (int p = known; p < all; ++p) {
+                const int64_t offset = int64_t{p} * threads;
+                mine.sum += terms_of(fetch(from_y, offset), fetch(from_dy, offset));
+            }
+        }
+
+        mine = warp_merge(mine);
+        if (thread % 32 == 0) warps[thread / 32] = mine;
+        __syncthreads();
+        if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+        const Compute sum = team.exchange(scratch, mine).sum;
+
+        const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
+            const auto y_pack = bits_as<PackOf<T>>(y_words);
+            const auto dy_pack = bits_as<PackOf<T>>(dy_words);
             PackOf<T> pack;
 #pragma unroll
-            for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
-            return words_of<T>(pack);
-        }
-    };
-    const auto keep = [&](uint4* place, const uint4* from, int64_t offset) {
-        if constexpr (kWhole) {
-            __pipeline_memcpy_async(place, from + offset, 16);
-        } else {
-            *place = fetch(from, offset);
-        }
-    };
-
-    // Zeros add nothing, in every type.
-    uint4 held_y[kPairs];
-    uint4 held_dy[kPairs];
+            for (int i = 0; i < kPack; ++i) {
+                pack.element[i] =
+                    gradient_of<kAlgorithm>(y_pack.element[i], dy_pack.element[i], sum);
+            }
+            if constexpr (kWhole) {
+                to[offset] = words_of<T>(pack);
+            } else {
+                T* const out = reinterpret_cast<T*>(to + offset);
+                for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
+            }
+        };
 #pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-        held_y[p] = held_dy[p] = make_uint4(0, 0, 0, 0);
-        if (p * threads < left) {
-            held_y[p] = fetch(from_y, p * threads);
-            held_dy[p] = fetch(from_dy, p * threads);
+        for (int p = 0; p < kPairs; ++p) {
+            if (p * threads < left) give(p * threads, as_new<T>(held_y[p]), as_new<T>(held_dy[p]));
         }
-    }
-    const T end_y = thread < ends ? y_row[end] : T(0.f);
-    const T end_dy = thread < ends ? dy_row[end] : T(0.f);
-    const int all = kMore ? (left + threads - 1) / threads : 0;
-    const int known = min(all, kPairs + kept);
-    if constexpr (kMore) {
-#pragma unroll 4
-        for (int p = kPairs; p < known; ++p) {
-            keep(keep_y + (p - kPairs) * threads, from_y, int64_t{p} * threads);
-            keep(keep_dy + (p - kPairs) * threads, from_dy, int64_t{p} * threads);
+        if (thread < ends) dx_row[end] = gradient_of<kAlgorithm>(end_y, end_dy, sum);
+        if constexpr (kMore) {
+#pragma unroll kAtOnce
+            for (int p = kPairs; p < known; ++p) {
+                const int place = (p - kPairs) * threads;
+                give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
+            }
+#pragma unroll kAtOnce
+            for (int p = known; p < all; ++p) {
+                const int64_t offset = int64_t{p} * threads;
+                give(offset, fetch(from_y, offset), fetch(from_dy, offset));
+            }
         }
-        __pipeline_commit();
-    }
-
-    const auto term_of = [](T y_element, T dy_element) {
-        const auto gradient = static_cast<Compute>(dy_element);
-        return kAlgorithm == Algorithm::softmax ? static_cast<Compute>(y_element) * gradient
-                                                : gradient;
-    };
-    const auto terms_of = [&](uint4 y_words, uint4 dy_words) {
-        const auto y_pack = bits_as<PackOf<T>>(y_words);
-        const auto dy_pack = bits_as<PackOf<T>>(dy_words);
-        Compute sum = 0;
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) sum += term_of(y_pack.element[i], dy_pack.element[i]);
-        return sum;
-    };
-    Sum<Compute> mine{term_of(end_y, end_dy)};
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) mine.sum += terms_of(held_y[p], held_dy[p]);
-    if constexpr (kMore) {
-        __pipeline_wait_prior(0);
-#pragma unroll 4
-        for (int p = kPairs; p < known; ++p) {
-            const int place = (p - kPairs) * threads;
-            mine.sum += terms_of(keep_y[place], keep_dy[place]);
-        }
-#pragma unroll 4
-        for (int p = known; p < all; ++p) {
-            const int64_t offset = int64_t{p} * threads;
-            mine.sum += terms_of(fetch(from_y, offset), fetch(from_dy, offset));
-        }
-    }
-
-    mine = warp_merge(mine);
-    if (thread % 32 == 0) warps[thread / 32] = mine;
-    __syncthreads();
-    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
-    const Compute sum = team.exchange(scratch, mine).sum;
-
-    const auto result_of = [&](T y_element, T dy_element) {
-        const auto of_y = static_cast<Compute>(y_element);
-        const auto gradient = static_cast<Compute>(dy_element);
-        return static_cast<T>(kAlgorithm == Algorithm::softmax ? (gradient - sum) * of_y
-                                                               : gradient - exp_of<T>(of_y) * sum);
-    };
-    const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
-        const auto y_pack = bits_as<PackOf<T>>(y_words);
-        const auto dy_pack = bits_as<PackOf<T>>(dy_words);
-        PackOf<T> pack;
-#pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            pack.element[i] = result_of(y_pack.element[i], dy_pack.element[i]);
-        }
-        if constexpr (kWhole) {
-            to[offset] = words_of<T>(pack);
-        } else {
-            T* const out = reinterpret_cast<T*>(to + offset);
-            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
-        }
-    };
-    // 0, which the compiler does not know: it would keep floats from above, as in row_on_chip_kernel.
-    const unsigned zero = gridDim.z - 1;
-    const auto unknown = [&](uint4 words) {
-        if constexpr (sizeof(T) > 2) return words;
-        return make_uint4(words.x ^ zero, words.y ^ zero, words.z ^ zero, words.w ^ zero);
-    };
-#pragma unroll
-    for (int p = 0; p < kPairs; ++p) {
-        if (p * threads < left) give(p * threads, unknown(held_y[p]), unknown(held_dy[p]));
-    }
-    if (thread < ends) dx_row[end] = result_of(end_y, end_dy);
-    if constexpr (kMore) {
-#pragma unroll 4
-        for (int p = kPairs; p < known; ++p) {
-            const int place = (p - kPairs) * threads;
-            give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
-        }
-#pragma unroll 4
-        for (int p = known; p < all; ++p) {
-            const int64_t offset = int64_t{p} * threads;
-            give(offset, fetch(from_y, offset), fetch(from_dy, offset));
-        }
-    }
+    } while (team.next());
 }
 
 // ---------------------------------------------------------------- the launch
@@ -220,7 +195,7 @@ template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return workspace_bytes_of<Sum<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), 2, current_chip(), true));
+        cut_for(rows, packs_of<T>(cols), 2, current_chip(), true), rows);
 }
 
 template <Algorithm kAlgorithm, class T>
@@ -237,12 +212,10 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
         return launch_cut(kernel, team, rows, cols, cut, stream, y, dy, dx);
     };
     if (!have_one_alignment<T>(y, dx) || !have_one_alignment<T>(dy, dx)) {
-        return launch_with(cut_of(Share::block, packs, 2, 1, room_for_rows(), 1024, INT32_MAX),
+        return launch_with(cluster_cut(packs, 2, 1, current_chip(), true),
                            row_backward_kernel<kAlgorithm, true, false, Block, T>, Block{});
     }
-    const Chip chip = current_chip();
-    Cut cut = cut_for(rows, packs, 2, chip, workspace != nullptr);
-    if (workspace_bytes_of<Set>(cut) > workspace_bytes) cut = cut_for(rows, packs, 2, chip, false);
+    const Cut cut = cut_within<Set>(rows, packs, 2, workspace, workspace_bytes);
     const bool more = cut.slice.more();
     if (cut.share == Share::cluster) {
         return launch_with(cut,
@@ -251,8 +224,8 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
                            Cluster{});
     }
     if (cut.share == Share::grid) {
-        return launch_with(cut, row_backward_kernel<kAlgorithm, true, true, Grid<Set>, T>,
-                           Grid<Set>{static_cast<Set*>(workspace), cut.blocks});
+        return launch_grid<Set>(row_backward_kernel<kAlgorithm, true, true, Grid<Set>, T>, rows,
+                                cols, cut, workspace, stream, y, dy, dx);
     }
     return launch_with(cut,
                        more ? row_backward_kernel<kAlgorithm, true, true, Block, T>

@@ -95,6 +95,29 @@ TEST_CASE("each stage's header compiles alone with nvcc") {
         CHECK(folder.run(compile_twice(HEADER_TEST_NVCC)) == "");
     }
 }
+
+TEST_CASE("the front call gives an error where there is no GPU") {
+    const Folder folder;
+    folder.write("softmax.hpp", course::amalgamate(STAGES_SOURCE_DIRECTORY,
+                                                   "05_smem_softmax/further/softmax.cuh"));
+    folder.write("call.cu", R"(
+#include "softmax.hpp"
+int main() {
+    const auto p = reinterpret_cast<float*>(256);
+    int succeeded = 0;
+    for (const int64_t cols : {10, 5000, 50000, 1000000}) {
+        softmax_stages::softmax_workspace_bytes<float>(10, cols);
+        succeeded += softmax_stages::softmax(p, p, 10, cols, nullptr) == cudaSuccess;
+        succeeded += softmax_stages::softmax(p, p, 10, cols, p, 1 << 20, nullptr) == cudaSuccess;
+        succeeded += softmax_stages::softmax_backward(p, p, p, 10, cols, nullptr) == cudaSuccess;
+        succeeded += softmax_stages::softmax(p, p, 10, cols, 7, nullptr) == cudaSuccess;
+    }
+    return succeeded;
+}
+)");
+    CHECK(folder.run(HEADER_TEST_NVCC " call.cu -o call.o && " HEADER_TEST_NVCC_LINK
+                                      " call.o -o call && CUDA_VISIBLE_DEVICES= ./call") == "");
+}
 #endif
 
 #ifdef HEADER_TEST_TRANSLATE

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/gradient, version 1.0
+//
+// An element of a gradient, once the sum of its row or column is known.
+//   used by    softmax_backward.cuh and any_axis_backward.cuh
+//   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
+#pragma once
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+namespace smem_softmax {
+
+// exp(y), for results of 16 bits the fast way: as the square of its root, which is never so small that
+// it would become 0. (A lift as in 04 costs digits, which a difference may bring to light.)
+template <class T, class Compute>
+__device__ Compute exp_of(Compute y) {
+    if constexpr (sizeof(T) == 2) {
+        const float root = warp_softmax::fast_exp2(y * 0.7213475204444817f);  // log2(e) / 2
+        return root * root;
+    } else {
+        return std::exp(y);
+    }
+}
+
+// What the sum is over.
+template <warp_softmax::Algorithm kAlgorithm, class T>
+__device__ warp_softmax::ComputeOf<T> term_of(T y, T dy) {
+    using Compute = warp_softmax::ComputeOf<T>;
+    const auto slope = static_cast<Compute>(dy);
+    return kAlgorithm == warp_softmax::Algorithm::softmax ? static_cast<Compute>(y) * slope : slope;
+}
+
+template <warp_softmax::Algorithm kAlgorithm, class T, class Compute>
+__device__ T gradient_of(T y, T dy, Compute sum) {
+    const auto value = static_cast<Compute>(y);
+    const auto slope = static_cast<Compute>(dy);
+    return static_cast<T>(kAlgorithm == warp_softmax::Algorithm::softmax
+                              ? (slope - sum) * value
+                              : slope - exp_of<T>(value) * sum);
+}
+
+}  // namespace smem_softmax
