@@ -21,17 +21,18 @@ bool is_load(Direction direction) {
 }
 
 // The tables' order is that of Direction and of Space.
-constexpr const char* kVerbs[] = {"load", "store", "atomic", "bulk copy from", "bulk copy to"};
+constexpr const char* kVerbs[] = {"load",           "store",        "atomic",
+                                  "bulk copy from", "bulk copy to", "asynchronous copy to"};
 
 enum Space : uint8_t { kGlobal, kShared, kRemote };
 
-constexpr AccessKind kKinds[][5] = {
+constexpr AccessKind kKinds[][6] = {
     {AccessKind::global_load, AccessKind::global_store, AccessKind::global_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store},
+     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::global_store},
     {AccessKind::shared_load, AccessKind::shared_store, AccessKind::shared_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store},
+     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::shared_copy},
     {AccessKind::remote_load, AccessKind::remote_store, AccessKind::remote_atomic,
-     AccessKind::bulk_load, AccessKind::bulk_store},
+     AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::remote_store},
 };
 
 const char* verb(Direction direction) {
@@ -180,6 +181,12 @@ void bulk_copy(void* to, const void* from, size_t bytes) {
         judge_access(as_address(from) + done, kPiece, Direction::bulk_load, place, false);
         judge_access(as_address(to) + done, kPiece, Direction::bulk_store, place, false);
     }
+    std::memcpy(to, from, bytes);
+}
+
+void copy_to_shared(void* to, const void* from, size_t bytes) {
+    judge_access(as_address(to), static_cast<unsigned>(bytes), Direction::copied,
+                 as_address(__builtin_return_address(0)), false);
     std::memcpy(to, from, bytes);
 }
 

@@ -12,7 +12,7 @@
 
 namespace cpu_device {
 
-enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store };
+enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store, copied };
 
 // Everything the hooks' quick test leaves: finds what lies at `address`, ends the launch if the
 // running lane must not touch it, and logs the access if someone observes.

@@ -16,6 +16,7 @@ enum class AccessKind : uint8_t {
     global_store,
     shared_load,
     shared_store,
+    shared_copy,  // the second half of an asynchronous copy: no store instruction
     global_atomic,
     shared_atomic,
     remote_load,  // shared memory of another block of the cluster

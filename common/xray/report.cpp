@@ -77,8 +77,9 @@ std::string shared_table(const KernelCounts& kernel, const SourceMap& sources) {
 std::string other_accesses(const KernelCounts& kernel) {
     std::string text;
     for (const AccessKind kind :
-         {AccessKind::constant_load, AccessKind::constant_store, AccessKind::shared_atomic,
-          AccessKind::remote_load, AccessKind::remote_store, AccessKind::remote_atomic}) {
+         {AccessKind::constant_load, AccessKind::constant_store, AccessKind::shared_copy,
+          AccessKind::shared_atomic, AccessKind::remote_load, AccessKind::remote_store,
+          AccessKind::remote_atomic}) {
         const Counts counts = kernel.total(kind);
         if (counts.requests == 0) continue;
         text += format("  %-17s %13s requests, %s bytes\n", word_for(kind).plural,

@@ -35,6 +35,7 @@ const std::vector<Word>& all_words() {
         {AccessKind::constant_store, "__device__ stores", "constant_store"},
         {AccessKind::shared_load, "shared loads", "shared_load"},
         {AccessKind::shared_store, "shared stores", "shared_store"},
+        {AccessKind::shared_copy, "copies to shared", "shared_copy"},
         {AccessKind::shared_atomic, "shared atomics", "shared_atomic"},
         {AccessKind::remote_load, "cluster loads", "remote_load"},
         {AccessKind::remote_store, "cluster stores", "remote_store"},

@@ -14,7 +14,8 @@ bool reads(AccessKind kind) {
 }
 
 bool writes(AccessKind kind) {
-    return kind == AccessKind::shared_store || kind == AccessKind::shared_atomic;
+    return kind == AccessKind::shared_store || kind == AccessKind::shared_copy ||
+           kind == AccessKind::shared_atomic;
 }
 
 template <class Key>

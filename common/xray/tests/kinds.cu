@@ -2,6 +2,7 @@
 //
 // What is neither a plain global nor a plain shared access has a column of its own.
 #include <cub/block/block_reduce.cuh>
+#include <cuda_pipeline.h>
 
 #include "common/runner/device.hpp"
 #include "common/xray/source_map.hpp"
@@ -21,6 +22,15 @@ __global__ void scale(const float* x, float* y) {
 __global__ void copy_in_bulk(const float* x, float* y) {
     __shared__ __align__(16) float row[64];
     if (threadIdx.x == 0) cpu_device::bulk_copy(row, x, sizeof(row));
+    __syncthreads();
+    y[threadIdx.x] = row[threadIdx.x];
+}
+
+__global__ void copy_asynchronously(const float* x, float* y) {
+    __shared__ __align__(16) float row[64];
+    if (threadIdx.x < 16) __pipeline_memcpy_async(row + 4 * threadIdx.x, x + 4 * threadIdx.x, 16);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
     y[threadIdx.x] = row[threadIdx.x];
 }
@@ -82,6 +92,16 @@ TEST_CASE("kinds of accesses") {
         CHECK(total(kernels, AccessKind::bulk_load).bytes == 256);
         CHECK(total(kernels, AccessKind::bulk_store).bytes == 256);
         CHECK(kernels.front().uninitialized_reads.empty());
+    }
+    SECTION("asynchronous copies load, but store without an instruction") {
+        const auto kernels = counted([&] { copy_asynchronously<<<1, 64>>>(x, y); });
+        CHECK(requests(kernels, AccessKind::global_load) == 1);
+        CHECK(total(kernels, AccessKind::global_load).sectors == 8);
+        CHECK(requests(kernels, AccessKind::shared_store) == 0);
+        CHECK(total(kernels, AccessKind::shared_copy).bytes == 256);
+        CHECK(requests(kernels, AccessKind::shared_load) == 2);
+        CHECK(kernels.front().uninitialized_reads.empty());
+        CHECK(kernels.front().races.empty());
     }
     SECTION("shared memory of another block of the cluster") {
         cudaLaunchConfig_t config{};
