@@ -160,7 +160,9 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
         });
     };
     variant.way = [plan_of](Shape shape, DType dtype) {
-        return std::string(plan_of(shape, dtype).reason);
+        constexpr const char* kNames[] = {"lanes", "block", "cluster", "grid"};
+        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        return std::string(kNames[static_cast<int>(plan.tier)]) + ": " + plan.reason;
     };
     return variant;
 }

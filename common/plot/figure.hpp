@@ -56,6 +56,7 @@ struct Figure {
     std::string x_label, y_label;
     Scale scale = Scale::linear;
     std::optional<std::pair<double, double>> band;  // shaded, between two heights
+    std::map<double, std::string> parts;  // of the x axis: where each begins, and its name
     std::vector<Panel> panels;
     std::optional<Bars> bars;  // instead of panels
 };

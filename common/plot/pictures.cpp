@@ -542,7 +542,7 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
         sheet.figure =
             figure_of(stage + "_peers", short_name(stage) + " beside what one would use instead",
                       records, group, choice, sheet.y);
-        sheet.figure.notes.front() += "; all timed in turn by one program";
+        sheet.figure.notes.front() += "; timed in turn";
         Line line;
         line.label = short_name(stage) + ", its fastest variant";
         line.kind = Line::Kind::main;
@@ -561,6 +561,22 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
     }
 }
 
+// Where the one variant that chooses goes another way, by columns.
+std::map<double, std::string> ways_of(const Selection& records) {
+    std::map<double, std::string> way_at;
+    for (const Chosen& each : records) {
+        const std::string& way = each.record->way;
+        if (!way.empty())
+            way_at[static_cast<double>(each.record->shape.at("cols"))] =
+                way.substr(0, way.find(':'));
+    }
+    std::map<double, std::string> parts;
+    for (auto at = way_at.begin(); at != way_at.end(); ++at) {
+        if (at == way_at.begin() || std::prev(at)->second != at->second) parts.insert(*at);
+    }
+    return parts;
+}
+
 // A grid of widths, all of one size: where a kernel likes one kind of width better than another.
 void add_widths(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                 const Choice& choice) {
@@ -577,6 +593,7 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
                                  records, group, choice, sheet.y);
         sheet.lines = variant_lines(records, stage);
         sheet.figure.panels = {panel_of(sheet, records, choice)};
+        sheet.figure.parts = ways_of(records);
         figures.push_back(sheet.figure);
     }
 }

@@ -47,6 +47,7 @@ Record record_from(const json& object) {
     record.role = words(object, "role", record.role);
     record.op = words(object, "op", record.op);
     record.backend = words(object, "backend");
+    record.way = words(object, "way");
     record.dtype = words(object, "dtype", record.dtype);
     record.input = words(object, "input", record.input);
     for (const auto& [key, value] : object.items()) {

@@ -22,6 +22,7 @@ struct Record {
     std::string role = "ours";  // or "peer", "roof"
     std::string op = "softmax";
     std::string backend, dtype = "float32", input = "normal";
+    std::string way;                        // "cluster: why", where the variant chose
     std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has
     std::map<std::string, double> figures;  // every number under its name: us_median, gbps, ...
 

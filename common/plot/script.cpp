@@ -16,8 +16,9 @@ struct Style {
     const char* color;
     int point;
 };
-constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7}, {"#009E73", 13},
-                             {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 5}, {"#8C510A", 9}};
+constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7},
+                             {"#009E73", 13}, {"#E69F00", 11}, {"#56B4E9", 15},
+                             {"#7F3C8D", 5},  {"#8C510A", 9},  {"#6B8E23", 13}};
 constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
 constexpr const char* kInk = "#222222";
 constexpr const char* kGrey = "#777777";
@@ -257,10 +258,16 @@ std::string in_lines(const std::string& quoted_name) {
     return text;
 }
 
+// Too many groups for numbers above the bars, and for names that lie.
+bool crowded(const Figure& figure) {
+    constexpr size_t kMost = 10;
+    return !lying(figure) && figure.bars->groups.size() > kMost;
+}
+
 std::string axes_of_bars(const Figure& figure) {
     constexpr size_t kFew = 5;
     const Bars& bars = *figure.bars;
-    const bool narrow = !lying(figure) && bars.groups.size() > kFew;
+    const bool narrow = !lying(figure) && !crowded(figure) && bars.groups.size() > kFew;
     const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
     std::string names;
     for (size_t i = 0; i < bars.groups.size(); ++i) {
@@ -273,6 +280,7 @@ std::string axes_of_bars(const Figure& figure) {
     if (!lying(figure)) {
         return "set xrange [-1:" + last + " - 1]\nset xtics (" + names + ") noenhanced scale 0" +
                (narrow ? " font ',14'" : "") +
+               (crowded(figure) ? " rotate by 35 right font ',12'" : "") +
                "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_axis(figure, 0);
     }
     return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
@@ -353,6 +361,7 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
                         "' notitle");
         parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
                         kStyles[i % std::size(kStyles)].color + "' notitle");
+        if (crowded(figure)) continue;
         parts.push_back(at + whole + ":(sprintf('%.2g', " + whole +
                         ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
     }
@@ -511,6 +520,13 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
             text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
                  << " to graph 1, first " << text_of(figure.band->second)
                  << " fc rgb '#e6e6e6' fs solid noborder behind\n";
+        }
+        for (const auto& [begin, name] : figure.parts) {
+            const std::string at = " first " + text_of(begin) + ", graph ";
+            text << "set arrow from" << at << "0 to" << at << "1 nohead back lw 1 dt (3,5) lc rgb '"
+                 << kGrey << "'\nset label " << quoted(" " + name) << " at" << at
+                 << "0.04 left noenhanced font '," << (format == "png" ? 16 : 14) << "' tc rgb '"
+                 << kGrey << "'\n";
         }
         if (page.frames.size() > 1) text << "set multiplot\n";
         int column = 2;

@@ -25,6 +25,7 @@ struct Record {
     double max_relative_error = 0;
     std::optional<TimedVariant> timed;  // on a GPU
     std::optional<Counts> counts;       // on the CPU device
+    std::string way;                    // where the variant chooses: which, and why
     std::string baseline;               // what speedup is relative to; empty for none
     std::optional<double> speedup;
 };

@@ -706,6 +706,7 @@ private:
         record.shape = shape;
         record.bytes = footprint_of(variant.operation, shape, dtype).total();
         record.declared = traffic_of(variant, shape, dtype);
+        if (variant.way) record.way = variant.way(shape, dtype);
         const auto validation = results_.find({&variant, dtype});
         if (validation != results_.end())
             record.max_relative_error = validation->second.worst_relative_error;

@@ -195,7 +195,8 @@ struct Variant {
     // Scratch bytes a launch needs; empty for none. Ask workspace_of().
     std::function<size_t(Shape, DType)> workspace_bytes = {};
 
-    // Where a variant chooses among several ways: the way it goes, and why. Printed below the times.
+    // Where a variant chooses among several ways: "the way it goes: why". Printed below the times, and
+    // marked in the picture of all widths.
     std::function<std::string(Shape, DType)> way = {};
 
     // Which of the x-ray's two counts of bank conflicts the compiled kernel shows: that of its shared

@@ -121,6 +121,22 @@ TEST_CASE("lines go through the paper's widths; round widths between them are po
     CHECK(named(figures, "01_first_variants").panels[0].beside == std::set<double>{100});
 }
 
+TEST_CASE("the picture of all widths marks where the variant goes another way") {
+    const Folder folder;
+    const auto at = [](int cols, const std::string& way) {
+        return timed("05_fifth", "front", 8, cols, cols, R"("way": ")" + way + R"(")");
+    };
+    folder.write("05_fifth.widths.json",
+                 records(at(100, "lanes: few") + "," + at(200, "lanes: few") + "," +
+                         at(300, "block: more") + "," + at(400, "lanes: few")));
+    const RecordFolder read = read_folder(folder.path);
+    const std::vector<Figure> figures = stage_pictures({read}, "05_fifth", all_stages_of(read));
+    const Figure& figure = named(figures, "05_fifth_widths");
+    CHECK(figure.parts ==
+          std::map<double, std::string>{{100, "lanes"}, {300, "block"}, {400, "lanes"}});
+    CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("\" block\" at first 300,"));
+}
+
 TEST_CASE("committed records say that they were not measured here; folders are told apart") {
     const Folder folder;
     write_two_stages(folder);

@@ -17,7 +17,7 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label "04 warp beside what one would use instead" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.619 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; all timed in turn by one program; 6 more sets of sizes are recorded" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
+set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn; 6 more sets of sizes are recorded" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
 set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
@@ -43,8 +43,8 @@ set label "torch_compile" at screen 0.2222,0.731 left noenhanced tc rgb '#222222
 set arrow from screen 0.3768,0.731 to screen 0.4028,0.731 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.3898,0.731 point pt 9 ps large_point lc rgb '#8C510A'
 set label "triton_row" at screen 0.4108,0.731 left noenhanced tc rgb '#222222'
-set arrow from screen 0.5348,0.731 to screen 0.5608,0.731 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.5478,0.731 point pt 5 ps large_point lc rgb '#D55E00'
+set arrow from screen 0.5348,0.731 to screen 0.5608,0.731 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.5478,0.731 point pt 13 ps large_point lc rgb '#6B8E23'
 set label "oneflow_block_softmax/softmax" at screen 0.5688,0.731 left noenhanced tc rgb '#222222'
 set arrow from screen 0.02,0.679 to screen 0.046,0.679 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.054,0.679 left noenhanced tc rgb '#222222'
@@ -66,7 +66,7 @@ plot '04_warp_softmax_peers.csv' skip 1 using 1:(column(3)) with linespoints lw 
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(7)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(8)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(9)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
-     '04_warp_softmax_peers.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '04_warp_softmax_peers.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(11)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(2)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
 unset label
@@ -84,7 +84,7 @@ plot '04_warp_softmax_peers.csv' skip 1 using 1:(column(13)) with linespoints lw
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(17)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(18)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(19)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
-     '04_warp_softmax_peers.csv' skip 1 using 1:(column(20)) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '04_warp_softmax_peers.csv' skip 1 using 1:(column(20)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(21)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(12)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
 unset multiplot

@@ -17,7 +17,7 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label "04 warp beside what one would use instead, bfloat16, 49152 rows" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; all timed in turn by one program" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
+set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
 set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.6532,0.766667 to screen 0.6792,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.6872,0.766667 left noenhanced tc rgb '#222222'

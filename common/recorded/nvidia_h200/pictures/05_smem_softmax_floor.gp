@@ -31,20 +31,20 @@ set label "packed" at screen 0.5434,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6266,0.835 to screen 0.6526,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.6396,0.835 point pt 9 ps large_point lc rgb '#8C510A'
 set label "interleaved" at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7948,0.835 to screen 0.8208,0.835 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.8078,0.835 point pt 5 ps large_point lc rgb '#D55E00'
+set arrow from screen 0.7948,0.835 to screen 0.8208,0.835 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.8078,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
 set label "softmax" at screen 0.8288,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.033,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
+set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.033,0.783 point pt 5 ps large_point lc rgb '#D55E00'
 set label "uncached" at screen 0.054,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.1576,0.783 to screen 0.1836,0.783 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.1706,0.783 point pt 7 ps large_point lc rgb '#0072B2'
+set arrow from screen 0.1576,0.783 to screen 0.1836,0.783 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.1706,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
 set label "online_cached" at screen 0.1916,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3462,0.783 to screen 0.3722,0.783 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.3592,0.783 point pt 13 ps large_point lc rgb '#009E73'
+set arrow from screen 0.3462,0.783 to screen 0.3722,0.783 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.3592,0.783 point pt 7 ps large_point lc rgb '#0072B2'
 set label "cluster_softmax" at screen 0.3802,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.5552,0.783 to screen 0.5812,0.783 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.5682,0.783 point pt 11 ps large_point lc rgb '#E69F00'
+set arrow from screen 0.5552,0.783 to screen 0.5812,0.783 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.5682,0.783 point pt 13 ps large_point lc rgb '#009E73'
 set label "front_softmax" at screen 0.5892,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.7438,0.783 to screen 0.7698,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.7778,0.783 left noenhanced tc rgb '#222222'
@@ -75,16 +75,16 @@ plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with li
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(11))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(12))) with lines lw 1.2 lc rgb '#777777' notitle
 unset label
@@ -107,16 +107,16 @@ plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(13))) with l
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(16))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(16))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(17))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(17))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(18))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(18))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(19))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(19))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(20))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(20))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(21))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(21))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(17))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(17))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(18))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(18))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(19))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(19))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(20))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(20))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(21))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(21))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(22))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(23))) with lines lw 1.2 lc rgb '#777777' notitle
 unset multiplot

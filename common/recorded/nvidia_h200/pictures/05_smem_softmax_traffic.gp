@@ -32,7 +32,7 @@ set label "writes" at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs solid noborder
 set label "reads" at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
 set xrange [-1:95 - 1]
-set xtics ("four_rows\npacked" 1.5, "four_rows\ninterleaved" 6.5, "packed" 11.5, "interleaved" 16.5, "softmax" 21.5, "log\nsoftmax" 26.5, "uncached" 31.5, "online\ncached" 36.5, "cluster\nsoftmax" 41.5, "cluster\nlog\nsoftmax" 46.5, "front\nsoftmax" 51.5, "front_log\nsoftmax" 56.5, "softmax\nbackward" 61.5, "log\nsoftmax\nbackward" 66.5, "paddle\nany_axis" 71.5, "log\nsoftmax\nany_axis" 76.5, "softmax\nany_axis" 81.5, "any_axis\nbackward" 86.5, "any_axis\nlog\nbackward" 91.5) noenhanced scale 0 font ',14'
+set xtics ("four_rows_packed" 1.5, "four_rows_interleaved" 6.5, "packed" 11.5, "interleaved" 16.5, "softmax" 21.5, "log_softmax" 26.5, "uncached" 31.5, "online_cached" 36.5, "cluster_softmax" 41.5, "cluster_log_softmax" 46.5, "front_softmax" 51.5, "front_log_softmax" 56.5, "softmax_backward" 61.5, "log_softmax_backward" 66.5, "paddle_any_axis" 71.5, "log_softmax_any_axis" 76.5, "softmax_any_axis" 81.5, "any_axis_backward" 86.5, "any_axis_log_backward" 91.5) noenhanced scale 0 rotate by 35 right font ',12'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:20.4471]
@@ -43,15 +43,11 @@ set tmargin at screen 0.81
 set bmargin at screen 0.225
 plot '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
-     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)):(sprintf('%.2g', (column(2) + column(3)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4) + column(5)):(sprintf('%.2g', (column(4) + column(5)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6) + column(7)) with boxes fc rgb '#99C7E0' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6)) with boxes fc rgb '#0072B2' notitle, \
-     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6) + column(7)):(sprintf('%.2g', (column(6) + column(7)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
      '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8) + column(9)) with boxes fc rgb '#99D8C7' notitle, \
-     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8)) with boxes fc rgb '#009E73' notitle, \
-     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8) + column(9)):(sprintf('%.2g', (column(8) + column(9)))) with labels offset 0,0.6 tc rgb '#222222' notitle
+     '05_smem_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8)) with boxes fc rgb '#009E73' notitle
 unset output
 finished = 1

@@ -28,6 +28,12 @@ set logscale x
 set xrange [0.833333:1.25829e+06]
 set xtics format '%.0s%c'
 set xlabel "columns" noenhanced offset 0,0.3
+set arrow from first 1, graph 0 to first 1, graph 1 nohead back lw 1 dt (3,5) lc rgb '#777777'
+set label " lanes" at first 1, graph 0.04 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 2049, graph 0 to first 2049, graph 1 nohead back lw 1 dt (3,5) lc rgb '#777777'
+set label " block" at first 2049, graph 0.04 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 18433, graph 0 to first 18433, graph 1 nohead back lw 1 dt (3,5) lc rgb '#777777'
+set label " cluster" at first 18433, graph 0.04 left noenhanced font ',14' tc rgb '#777777'
 set label "" at screen 0.4517,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.8084
