@@ -183,6 +183,37 @@ struct Block {
     }
 };
 
+// What a thread has of a row of `cols` elements, of which each block has `slice` packs. Packs begin at the
+// row's first multiple of 16 bytes, or of 128, a line of the cache, in blocks of many threads. The elements
+// before the first and behind the last are fewer than block 0 has threads, which take one each.
+template <class T>
+struct RowPart {
+    int64_t head;   // elements before the first pack
+    int64_t end;    // the one of this thread, if there is one:
+    int ends;       // in the first so many threads
+    int64_t first;  // its first pack
+    int left;       // packs from there to the end of the slice
+
+    __device__ RowPart(const T* row, int64_t cols, int rank, int64_t slice) {
+        const int threads = blockDim.x;
+        const int thread = threadIdx.x;
+        const unsigned lead = threads < 128 ? kWidest<T> : 128 / sizeof(T);
+        const auto address = reinterpret_cast<uintptr_t>(row) / sizeof(T);
+        head = min(static_cast<int64_t>((0 - address) & (lead - 1)), cols);
+        const int64_t packs = (cols - head) / kWidest<T>;
+        ends = rank == 0 ? static_cast<int>(cols - packs * kWidest<T>) : 0;
+        end = thread < head ? thread : cols - ends + thread;
+        first = rank * slice + thread;
+        left = static_cast<int>(min(packs, (rank + 1) * slice) - first);
+    }
+    __device__ const uint4* packs_of(const T* row) const {
+        return reinterpret_cast<const uint4*>(row + head) + first;
+    }
+    __device__ uint4* packs_of(T* row) const {
+        return reinterpret_cast<uint4*>(row + head) + first;
+    }
+};
+
 // Thread t of a block has packs t, t + threads, ...: the first kHeld stay in its registers, the next
 // `kept` in shared memory, the others are read again. kMore: whether there are any but the first.
 // kWholeStores: whether packs of y begin at multiples of 16 bytes where those of x do. slice: packs of a
@@ -197,23 +228,14 @@ __global__ void __launch_bounds__(1024, 1)
     __shared__ Normalizer<Compute> warps[32];
     team.open(scratch);
     do {
-        // Packs begin at the row's first multiple of 16 bytes, or of 128, a line of the cache, in blocks of
-        // many threads. The elements before the first and behind the last are fewer than the first block
-        // has threads, which take one each.
         const int threads = blockDim.x;
         const int thread = threadIdx.x;
-        const unsigned lead = threads < 128 ? kPack : 128 / sizeof(T);
         const T* const x_row = x + team.row() * cols;
         T* const y_row = y + team.row() * cols;
-        const auto address = reinterpret_cast<uintptr_t>(x_row) / sizeof(T);
-        const int64_t head = min(static_cast<int64_t>((0 - address) & (lead - 1)), cols);
-        const int64_t packs = (cols - head) / kPack;
-        const int ends = team.rank() == 0 ? static_cast<int>(cols - packs * kPack) : 0;
-        const int64_t end = thread < head ? thread : cols - ends + thread;
-        const int64_t first = team.rank() * slice + thread;
-        const auto left = static_cast<int>(min(packs, (team.rank() + 1) * slice) - first);
-        const uint4* const from = reinterpret_cast<const uint4*>(x_row + head) + first;
-        uint4* const to = reinterpret_cast<uint4*>(y_row + head) + first;
+        const RowPart<T> part(x_row, cols, team.rank(), slice);
+        const int left = part.left;
+        const uint4* const from = part.packs_of(x_row);
+        uint4* const to = part.packs_of(y_row);
         uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
 
         uint4 held[kHeld];
@@ -223,7 +245,7 @@ __global__ void __launch_bounds__(1024, 1)
             held[p] = nothing;
             if (p * threads < left) held[p] = from[p * threads];
         }
-        const T at_end = thread < ends ? x_row[end] : static_cast<T>(kNothing);
+        const T at_end = thread < part.ends ? x_row[part.end] : static_cast<T>(kNothing);
         const int all = kMore ? (left + threads - 1) / threads : 0;
         const int known = min(all, kHeld + kept);
         if constexpr (kMore) {
@@ -302,7 +324,7 @@ __global__ void __launch_bounds__(1024, 1)
         for (int p = 0; p < kHeld; ++p) {
             if (p * threads < left) give(p * threads, as_new<T>(held[p]));
         }
-        if (thread < ends) y_row[end] = result_of(at_end);
+        if (thread < part.ends) y_row[part.end] = result_of(at_end);
         if constexpr (kMore) {
 #pragma unroll 2
             for (int p = kHeld; p < known; ++p) {

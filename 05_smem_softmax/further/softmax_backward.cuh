@@ -59,20 +59,14 @@ __global__ void __launch_bounds__(1024, 1)
     do {
         const int threads = blockDim.x;
         const int thread = threadIdx.x;
-        const unsigned lead = threads < 128 ? kPack : 128 / sizeof(T);
         const T* const y_row = y + team.row() * cols;
         const T* const dy_row = dy + team.row() * cols;
         T* const dx_row = dx + team.row() * cols;
-        const auto address = reinterpret_cast<uintptr_t>(y_row) / sizeof(T);
-        const int64_t head = min(static_cast<int64_t>((0 - address) & (lead - 1)), cols);
-        const int64_t packs = (cols - head) / kPack;
-        const int ends = team.rank() == 0 ? static_cast<int>(cols - packs * kPack) : 0;
-        const int64_t end = thread < head ? thread : cols - ends + thread;
-        const int64_t first = team.rank() * slice + thread;
-        const auto left = static_cast<int>(min(packs, (team.rank() + 1) * slice) - first);
-        const uint4* const from_y = reinterpret_cast<const uint4*>(y_row + head) + first;
-        const uint4* const from_dy = reinterpret_cast<const uint4*>(dy_row + head) + first;
-        uint4* const to = reinterpret_cast<uint4*>(dx_row + head) + first;
+        const RowPart<T> part(y_row, cols, team.rank(), slice);
+        const int left = part.left;
+        const uint4* const from_y = part.packs_of(y_row);
+        const uint4* const from_dy = part.packs_of(dy_row);
+        uint4* const to = part.packs_of(dx_row);
         uint4* const keep_y = reinterpret_cast<uint4*>(shared_bytes) + thread;
         uint4* const keep_dy = keep_y + kept * threads;
 
@@ -106,8 +100,8 @@ __global__ void __launch_bounds__(1024, 1)
                 held_dy[p] = fetch(from_dy, p * threads);
             }
         }
-        const T end_y = thread < ends ? y_row[end] : T(0.f);
-        const T end_dy = thread < ends ? dy_row[end] : T(0.f);
+        const T end_y = thread < part.ends ? y_row[part.end] : T(0.f);
+        const T end_dy = thread < part.ends ? dy_row[part.end] : T(0.f);
         const int all = kMore ? (left + threads - 1) / threads : 0;
         const int known = min(all, kPairs + kept);
         if constexpr (kMore) {
@@ -171,7 +165,7 @@ __global__ void __launch_bounds__(1024, 1)
         for (int p = 0; p < kPairs; ++p) {
             if (p * threads < left) give(p * threads, as_new<T>(held_y[p]), as_new<T>(held_dy[p]));
         }
-        if (thread < ends) dx_row[end] = gradient_of<kAlgorithm>(end_y, end_dy, sum);
+        if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm>(end_y, end_dy, sum);
         if constexpr (kMore) {
 #pragma unroll kAtOnce
             for (int p = kPairs; p < known; ++p) {
