@@ -84,17 +84,15 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
         best.workspace_bytes =
             smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
                 best.cut, rows);
-        constexpr const char* kReasons[] = {
-            "", "a block has the row in registers, and in shared memory what is more",
-            "one block has not the registers: a cluster of them shares the row",
-            "too few rows, or too long, for clusters: all blocks of the grid share them"};
+        constexpr const char* kReasons[] = {"", "a block has the row on the chip",
+                                            "more than a block's registers",
+                                            "too few or too long rows for clusters"};
         best.reason = kReasons[static_cast<int>(best.tier)];
         // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
         if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
             const double us = predicted_us<T>(Tier::lanes, {}, rows, cols, chip);
             if (us <= best.us) {
-                best = {Tier::lanes, {}, us, "the lanes of a warp have the row in registers",
-                        0,           0,  0};
+                best = {Tier::lanes, {}, us, "a warp has the row in registers", 0, 0, 0};
             }
         }
         return best;
