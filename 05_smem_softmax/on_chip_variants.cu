@@ -35,7 +35,7 @@ int64_t threads_of(const Cut& cut, int64_t packs) {
 // Accesses per element of a row of so many packs: what its blocks cannot keep is read twice.
 runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
     const smem_softmax::Slice& slice = cut.slice;
-    const int64_t kept = int64_t{smem_softmax::kHeld / slice.tensors + slice.kept} * slice.threads;
+    const int64_t kept = slice.on_chip();
     int64_t again = 0;
     for (int64_t block = 0; block < cut.blocks; ++block) {
         again += std::max<int64_t>(0, std::min(slice.packs, packs - block * slice.packs) - kept);
@@ -75,6 +75,42 @@ runner::Variant online_cached() {
             using T = typename decltype(of)::type;
             return smem_softmax::online_cached_softmax(call.input<T>(), call.output<T>(), call.rows,
                                                        call.cols, call.stream);
+        });
+    };
+    return variant;
+}
+
+// Threads that have something of a row.
+int64_t threads_of(const smem_softmax::Tile& tile, Shape shape) {
+    return std::clamp<int64_t>(shape.cols / tile.pack, 1, tile.threads);
+}
+
+runner::Variant short_rows() {
+    const auto tile_of = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            const bool whole = shape.cols % smem_softmax::kWidest<T> == 0;
+            return smem_softmax::tile_for_rows<T>(shape.rows, shape.cols, whole,
+                                                  smem_softmax::current_chip().multiprocessors);
+        });
+    };
+    runner::Variant variant;
+    variant.name = "short_rows";
+    variant.summary = "short rows in registers: fewest instructions";
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    variant.obstacle = [](Shape shape, DType) -> std::string {
+        return shape.cols > 4096 ? "more than 4096 columns, at any address" : "";
+    };
+    variant.threads_per_row = [tile_of](Shape shape, DType dtype) {
+        const auto tile = tile_of(shape, dtype);
+        return tile ? threads_of(*tile, shape) : 1;
+    };
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            return smem_softmax::short_rows_softmax(call.input<T>(), call.output<T>(), call.rows,
+                                                    call.cols, call.stream);
         });
     };
     return variant;
@@ -135,15 +171,17 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     runner::Variant variant = on_chip(
         name, summary, [plan_of](Shape shape, DType dtype) { return plan_of(shape, dtype).cut; });
     const runner::Variant of_cut = variant;
-    const auto in_lanes = [plan_of](Shape shape, DType dtype) {  // which cut nothing
-        return plan_of(shape, dtype).tier == softmax_stages::Tier::lanes;
-    };
+    using softmax_stages::Tier;
     variant.traffic_at = [=](Shape shape, DType dtype) {
-        return in_lanes(shape, dtype) ? of_cut.traffic : of_cut.traffic_at(shape, dtype);
+        const Tier tier = plan_of(shape, dtype).tier;
+        return tier == Tier::lanes || tier == Tier::tile ? of_cut.traffic
+                                                         : of_cut.traffic_at(shape, dtype);
     };
     variant.threads_per_row = [=](Shape shape, DType dtype) {
-        return in_lanes(shape, dtype) ? std::clamp<int64_t>(shape.cols / 17, 1, 32)
-                                      : of_cut.threads_per_row(shape, dtype);
+        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        return plan.tier == Tier::lanes  ? std::clamp<int64_t>(shape.cols / 17, 1, 32)
+               : plan.tier == Tier::tile ? threads_of(plan.tile, shape)
+                                         : of_cut.threads_per_row(shape, dtype);
     };
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -160,7 +198,7 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
         });
     };
     variant.way = [plan_of](Shape shape, DType dtype) {
-        constexpr const char* kNames[] = {"lanes", "block", "cluster", "grid"};
+        constexpr const char* kNames[] = {"lanes", "tile", "block", "cluster", "grid"};
         const softmax_stages::Plan plan = plan_of(shape, dtype);
         return std::string(kNames[static_cast<int>(plan.tier)]) + ": " + plan.reason;
     };
@@ -176,7 +214,8 @@ std::vector<runner::Variant> smem_softmax::on_chip_variants() {
     runner::Variant front_log =
         front_call<Algorithm::log_softmax>("front_log_softmax", "the same of log_softmax");
     front_log.operation = runner::Operation::log_softmax;
-    return {online_cached(),
+    return {short_rows(),
+            online_cached(),
             clusters<Algorithm::softmax>("cluster_softmax",
                                          "a row over up to 16 blocks, or over the grid"),
             cluster_log,

@@ -31,6 +31,11 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     if (plan.tier == Tier::lanes) {
         return cols <= warp_softmax::kMaxCols<T> ? "" : "lanes have not the registers";
     }
+    if (plan.tier == Tier::tile) {
+        if (cols > plan.tile.cols()) return "a tile too small";
+        const bool whole = cols % plan.tile.pack == 0;
+        return whole ? "" : "packs over the end of a row";
+    }
     const smem_softmax::Slice& slice = plan.cut.slice;
     const int64_t packs = smem_softmax::packs_of<T>(cols);
     if (plan.cut.blocks < 1 || slice.packs * plan.cut.blocks < packs) return "columns left over";

@@ -11,6 +11,8 @@
 //   needs      CUDA 12. Clusters: compute capability 9.0; below it a block has a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
 #pragma once
+#include <optional>
+
 #include <cooperative_groups.h>
 #ifdef __NVCC__
 #include <cuda/ptx>
@@ -21,6 +23,7 @@
 namespace smem_softmax {
 
 inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+inline constexpr int kMostOfGrid = 512;     // that share a row: each is asked by a thread
 
 // A message to another block's shared memory: the numbers of a set, and that they have arrived.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -31,7 +34,7 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
 }
 #endif
 
-// A cluster per row. A block waits for messages, not for a barrier of the cluster: at 976 x 65536 floats
+// A cluster per row: block y of it is in column x of the grid. A block waits for messages, not for a barrier of the cluster: at 976 x 65536 floats
 // on an H200 that is the difference between 0.87 and 0.97 of the speed of a copy.
 struct Cluster {
     template <class Set>
@@ -44,10 +47,10 @@ struct Cluster {
         return cooperative_groups::this_cluster();
     }
     __device__ int64_t row() const {
-        return blockIdx.x / cluster().num_blocks();
+        return blockIdx.x;
     }
     __device__ int rank() const {
-        return static_cast<int>(cluster().block_rank());
+        return static_cast<int>(blockIdx.y);
     }
     __device__ bool next() const {
         return false;
@@ -59,7 +62,7 @@ struct Cluster {
     __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
 #ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
-            const unsigned bytes = cluster().num_blocks() * sizeof(Set);
+            const unsigned bytes = gridDim.y * sizeof(Set);
             cuda::ptx::mbarrier_init(&scratch.arrived, 1);
             cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
             cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta,
@@ -70,7 +73,7 @@ struct Cluster {
     }
     template <class Set>
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
-        const auto blocks = static_cast<int>(cluster().num_blocks());
+        const auto blocks = static_cast<int>(gridDim.y);
         const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
         __cluster_barrier_wait();
 #ifdef __CUDA_ARCH__
@@ -111,21 +114,26 @@ struct Cluster {
 
 // The grid of a cooperative launch, `blocks` of them for a row: as many rows side by side as there is
 // room for, and behind each the next ones. The blocks of a row tell each other in device memory, which
-// takes longer than a message within a cluster, but reaches all of the chip.
+// takes longer than a message within a cluster, but reaches all of the chip. Each looks for the others'
+// sets; where every row is there at once, at a barrier, since what has been said can then be told from
+// what memory held without filling it before, 1.5 us at 1 x 131072 on an H200. (Of many rows a barrier
+// would bring blocks into step, and all would load, or all store.)
 template <class Set>
 struct Grid {
     template <class>
     struct Scratch {
-        Set row;
+        Set of_warp[32];
     };
     using Number = typename Set::Number;
     using Bits = std::conditional_t<sizeof(Number) == 4, unsigned, unsigned long long>;
     static constexpr int kNumbers = sizeof(Set) / sizeof(Number);
     static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
 
-    volatile Bits* said;  // device memory, all of it kUnsaid: the numbers of rows x blocks sets
+    volatile Bits*
+        said;  // device memory, kUnsaid unless `at_once`: the numbers of rows x blocks sets
     int blocks;
     int64_t rows;
+    bool at_once;
     int64_t now = -1;
 
     __device__ int64_t row() const { return now; }
@@ -137,12 +145,17 @@ struct Grid {
     }
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) say(block);
-        if (threadIdx.x < 32) {  // one warp: if all asked for the same few lines, they would queue
-            const Set row = warp_merge<Set>(blocks, [&](int i) { return heard_of(i); });
-            if (threadIdx.x == 0) scratch.row = row;
+        if (at_once) cooperative_groups::this_grid().sync();
+        // A thread asks one block, so that all answers are under way together.
+        const int warps = (blocks + 31) / 32;
+        const int warp = static_cast<int>(threadIdx.x) / 32;
+        if (warp < warps) {
+            const int other = static_cast<int>(threadIdx.x);
+            const Set heard = warp_merge(other < blocks ? heard_of(other) : Set::of_none());
+            if (threadIdx.x % 32 == 0) scratch.of_warp[warp] = heard;
         }
         __syncthreads();
-        return scratch.row;
+        return warps == 1 ? scratch.of_warp[0] : warp_merge(scratch.of_warp, warps);
     }
 
 private:
@@ -191,7 +204,7 @@ struct Chip {
 // Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
 // kernel was compiled for GPUs that have none.
 inline int64_t largest_cluster() {
-    const auto kernel = row_on_chip_kernel<Algorithm::softmax, true, true, Cluster, float>;
+    const auto kernel = row_on_chip_kernel<Algorithm::softmax, kHeld, true, true, Cluster, float>;
     cudaFuncAttributes compiled{};
     if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
     if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90) {
@@ -263,41 +276,69 @@ inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& c
     }
     return {blocks == 1 ? Share::block : Share::cluster,
             static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
-            slice_of(each, threads, tensors, chip.room), INT32_MAX / blocks};
+            slice_of(each, threads, tensors, chip.room), INT32_MAX};
 }
 
 // The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep.
+// Of few rows, as many blocks as find a few packs for each thread.
 inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
     constexpr int kThreads = 512;
-    const int64_t there = chip.multiprocessors * 1024 / kThreads;
+    const int64_t there = std::min<int64_t>(kMostOfGrid, chip.multiprocessors * 1024 / kThreads);
     const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
     const int64_t at_once = std::clamp<int64_t>(rows_kept, 1, rows);
-    const int64_t in_registers = divided_up(packs, int64_t{kThreads} * kHeld / tensors);
-    const int64_t each = slice_packs(packs, std::min(there / at_once, in_registers));
-    return {Share::grid, static_cast<int>(divided_up(packs, each)),
-            slice_of(each, kThreads, tensors, room_for(kThreads, chip)), at_once};
+    const bool few =
+        tensors == 1 && rows * divided_up(packs, int64_t{kThreads} * kFewHeld) <= there;
+    const int64_t most = divided_up(packs, int64_t{kThreads} * (few ? 2 : 4));
+    const int64_t each = slice_packs(packs, std::min(there / at_once, most));
+    Slice slice = slice_of(each, kThreads, tensors, room_for(kThreads, chip));
+    if (few && each <= int64_t{kThreads} * kFewHeld) slice = {each, kThreads, 1, kFewHeld, 0};
+    return {Share::grid, static_cast<int>(divided_up(packs, each)), slice, at_once};
 }
 
-// The cut for rows of so many packs. A block has a row while 256 threads have it in their registers; a
-// cluster of blocks of 128, of which a multiprocessor holds eight, each at another point of its work,
-// while eight of them have it, or, of few rows, sixteen. Longer rows are shared by eight larger blocks,
-// which find a place more easily than sixteen; then by sixteen. With scratch the grid has rows that are
-// too few for that, or too long: where a block of a cluster would be alone on its multiprocessor, or, of
-// a gradient, even then have to read again.
+// A row of few over blocks of up to 256 threads, which have its packs in as few registers as there are.
+// Empty where it is too long.
+inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
+    constexpr int64_t kFull = int64_t{256} * kFewHeld;
+    const int64_t wanted = packs <= kFull       ? 1
+                           : packs <= 8 * kFull ? std::min<int64_t>(8, divided_up(packs, kFull / 2))
+                                                : kLargestCluster;
+    const int64_t each = slice_packs(packs, wanted);
+    if (each > kFull || wanted > std::max<int64_t>(1, chip.largest_cluster)) return {};
+    const auto blocks = static_cast<int>(divided_up(std::max<int64_t>(1, packs), each));
+    return Cut{blocks == 1 ? Share::block : Share::cluster, blocks,
+               Slice{each, threads_for(each, kFewHeld), 1, kFewHeld, 0}, INT32_MAX};
+}
+
+// The cut for rows of so many packs. Of rows that fill the chip many times over, a block has one while 256
+// threads have it in their registers; a cluster of blocks of 128, of which a multiprocessor holds eight,
+// each at another point of its work, while eight of them have it. Longer rows are shared by eight larger
+// blocks, which find a place more easily than sixteen; then by sixteen, as are fewer rows. With scratch
+// the grid has rows that are too few for that, or too long: where a block of a cluster would be alone on
+// its multiprocessor, or, of a gradient, even then have to read again.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
     const int64_t full = int64_t{128} * kHeld / tensors;
-    const bool many = rows * packs / 32 > full * chip.multiprocessors;
-    if (has_scratch && packs > int64_t{512} * kHeld * kLargestCluster) {
+    const auto fills = [&](int64_t times) {
+        return rows * packs > times * full * chip.multiprocessors;
+    };
+    const bool many = fills(32);
+    if (tensors == 1 && !fills(3)) {
+        if (const auto few = few_cut(packs, chip)) return *few;
+    }
+    if (has_scratch && packs > int64_t{448} * kHeld * kLargestCluster) {
         const int64_t kept = tensors * kLargestCluster * packs_kept(512, tensors, chip);
-        if (rows * kLargestCluster <= 2 * chip.multiprocessors || packs > kept)
+        const bool cluster_is_alone = packs > int64_t{512} * kHeld * kLargestCluster;
+        if (rows <= 2 || packs > kept ||
+            (cluster_is_alone && rows * kLargestCluster <= 2 * chip.multiprocessors)) {
             return grid_cut(rows, packs, tensors, chip);
+        }
     }
     if (packs <= 2 * full) return cluster_cut(packs, tensors, 1, chip, many);
     int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
     const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
     if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
+    if (!many && packs > 16 * full) blocks = kLargestCluster;
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, chip.largest_cluster));
-    return cluster_cut(packs, tensors, blocks, chip, many);
+    return cluster_cut(packs, tensors, blocks, chip, fills(5));
 }
 
 // Bytes of scratch that a cut for so many rows needs.
@@ -332,7 +373,7 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     cudaLaunchAttribute attribute{};
     if (cut.share == Share::cluster) {
         attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim = {static_cast<unsigned>(cut.blocks), 1, 1};
+        attribute.val.clusterDim = {1, static_cast<unsigned>(cut.blocks), 1};
     } else if (cut.share == Share::grid) {
         attribute.id = cudaLaunchAttributeCooperative;
         attribute.val.cooperative = 1;
@@ -354,7 +395,9 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     const int64_t rows_a_launch = cut.share == Share::grid ? rows : cut.rows_at_once;
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += rows_a_launch) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
-        config.gridDim = dim3(static_cast<unsigned>(now * cut.blocks));
+        config.gridDim = cut.share == Share::grid
+                             ? dim3(static_cast<unsigned>(now * cut.blocks))
+                             : dim3(static_cast<unsigned>(now), static_cast<unsigned>(cut.blocks));
         error = cudaLaunchKernelEx(&config, kernel, (tensors + row * cols)..., team, cols,
                                    cut.slice.packs, cut.slice.kept);
     }
@@ -366,10 +409,14 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
 template <class Set, class Kernel, class... T>
 cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cut, void* workspace,
                         cudaStream_t stream, T*... tensors) {
-    const cudaError_t error =
-        cudaMemsetAsync(workspace, 0xff, workspace_bytes_of<Set>(cut, rows), stream);
-    if (error != cudaSuccess) return error;
-    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), cut.blocks, rows};
+    const bool at_once = rows <= cut.rows_at_once;
+    if (!at_once) {
+        const size_t bytes = workspace_bytes_of<Set>(cut, rows);
+        const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
+        if (error != cudaSuccess) return error;
+    }
+    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), cut.blocks, rows,
+                         at_once};
     return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
 }
 
@@ -378,18 +425,23 @@ template <Algorithm kAlgorithm, class T>
 cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                       cudaStream_t stream) {
     const bool more = cut.slice.more();
+    const bool few = cut.slice.held == kFewHeld;
     if (cut.share == Share::cluster) {
-        const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Cluster, T>
-                                 : row_on_chip_kernel<kAlgorithm, false, true, Cluster, T>;
+        const auto kernel = few ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Cluster, T>
+                            : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Cluster, T>
+                                   : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Cluster, T>;
         return launch_cut(kernel, Cluster{}, rows, cols, cut, stream, x, y);
     }
     if (cut.share == Share::grid) {
         using Set = Normalizer<ComputeOf<T>>;
-        const auto kernel = row_on_chip_kernel<kAlgorithm, true, true, Grid<Set>, T>;
+        const auto kernel =
+            few ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Grid<Set>, T>
+                : row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set>, T>;
         return launch_grid<Set>(kernel, rows, cols, cut, workspace, stream, x, y);
     }
-    const auto kernel = more ? row_on_chip_kernel<kAlgorithm, true, true, Block, T>
-                             : row_on_chip_kernel<kAlgorithm, false, true, Block, T>;
+    const auto kernel = few    ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Block, T>
+                        : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Block, T>
+                               : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Block, T>;
     return launch_cut(kernel, Block{}, rows, cols, cut, stream, x, y);
 }
 

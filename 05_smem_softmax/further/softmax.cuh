@@ -15,6 +15,7 @@
 #include "any_axis_backward.cuh"
 #include "any_axis_softmax.cuh"
 #include "cluster_softmax.cuh"
+#include "short_rows.cuh"
 #include "softmax_backward.cuh"
 
 namespace softmax_stages {
@@ -22,14 +23,16 @@ namespace softmax_stages {
 using smem_softmax::Chip;
 using smem_softmax::Cut;
 using smem_softmax::Share;
+using smem_softmax::Tile;
 using warp_softmax::Algorithm;
 
-// Who has a row: a few lanes of a warp, in their registers (04); a block, a cluster or the whole grid,
-// in registers and shared memory (05).
-enum class Tier { lanes, block, cluster, grid };
+// Who has a row: a few lanes of a warp, in their registers (04); the threads of a tile, in theirs; a
+// block, a cluster or the whole grid, in registers and shared memory.
+enum class Tier { lanes, tile, block, cluster, grid };
 
 struct Plan {
     Tier tier;
+    Tile tile;  // of the second
     Cut cut;    // of the last three
     double us;  // predicted
     const char* reason;
@@ -39,61 +42,96 @@ struct Plan {
 };
 
 // What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
-// recorded in common/recorded): a launch, with the exchange of the blocks that share a row; bytes at the
-// speed of a copy, or a little less where a multiprocessor keeps too little to hide the wait for
-// memory; and what one multiprocessor can do, where there are fewer rows than it takes to use all.
+// recorded in common/recorded): a launch, the longer the more instructions it has one behind the other;
+// and bytes at the speed of a copy, less where threads of the last pack have none.
 template <class T>
-double predicted_us(Tier tier, const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kStart[] = {2.6, 3.9, 4.7, 6.5};
-    constexpr double kBytesOfOne = 36e3;  // a microsecond, of one multiprocessor
-    constexpr double kEnough = 120e3;     // bytes on a multiprocessor
-    const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
-    const auto matrix = static_cast<double>(rows) * row_bytes;
-    const double start = kStart[static_cast<int>(tier)];
-    if (tier == Tier::lanes) return start + matrix / (0.97 * chip.bytes_per_us);
+double bytes_of(int64_t rows, int64_t cols) {
+    return 2. * static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T);
+}
+inline double share_of_filled(double filled) {
+    return 0.95 + 0.05 * filled;
+}
+template <class T>
+double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
+    return 3.85 + 0.19e-3 * static_cast<double>(cols) * sizeof(T) +
+           bytes_of<T>(rows, cols) / (0.97 * chip.bytes_per_us);
+}
+
+// Of a tile, also what its warps take of the multiprocessors: most where rows are a few elements. Blocks of
+// two warps with two packs a thread come and go too fast, and elements that are stored one by one use more
+// of the L2.
+template <class T>
+double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
+    constexpr double kWarpsOfOne = 22.3;  // a microsecond, of one multiprocessor
+    const double filled = static_cast<double>(cols) / static_cast<double>(tile.cols());
+    const double best = tile.pack == 1 ? 0.88 : tile.packs == 2 ? 0.93 : 0.97;
+    const double share = best * share_of_filled(filled);
+    const double warps = static_cast<double>(rows) * tile.threads / 32;
+    return 3.45 + 1.2e-3 * tile.threads + 0.0094 * sizeof(T) * tile.pack * tile.packs +
+           std::max(bytes_of<T>(rows, cols) / (share * chip.bytes_per_us),
+                    warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
+}
+
+// Of a cut, less speed also where a multiprocessor keeps too little to hide the wait for memory; and what
+// one multiprocessor can do, where there are fewer rows than it takes to use all.
+template <class T>
+double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
+    constexpr double kStart[] = {4.6, 4.8, 6.5};  // of a block, a cluster, the grid
+    constexpr double kBytesOfOne = 36e3;          // a microsecond, of one multiprocessor
+    constexpr double kEnough = 120e3;             // bytes on a multiprocessor
     const smem_softmax::Slice& slice = cut.slice;
-    const auto kept = static_cast<double>(
-        std::min<int64_t>(slice.packs, int64_t{smem_softmax::kHeld + slice.kept} * slice.threads) *
-        16);
+    const auto kept = static_cast<double>(std::min(slice.packs, slice.on_chip()) * 16);
     const auto again = static_cast<double>(slice.packs * 16) - kept;  // bytes that are read twice
     const int64_t of_one = std::max<int64_t>(
         1, std::min<int64_t>(1024 / slice.threads,
                              chip.room / (static_cast<int64_t>(slice.shared()) + 1024)));
     double share = 0.975 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
     if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
-    if (tier == Tier::grid) share = 0.82;
+    if (!slice.more()) share *= share_of_filled(kept / 16 / static_cast<double>(slice.on_chip()));
+    if (cut.share == Share::grid) share = 0.82;
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
-    const double total = matrix + static_cast<double>(rows) * cut.blocks * again;
+    const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
     const auto in_turn = static_cast<double>(smem_softmax::divided_up(
         std::min(rows, cut.rows_at_once) * cut.blocks, chip.multiprocessors));
-    return start +
+    const double keeps = cut.share == Share::cluster && slice.kept > 0 ? 1 : 0;  // in shared memory
+    return kStart[static_cast<int>(cut.share)] + keeps +
            std::max(total / (share * chip.bytes_per_us), in_turn * block_bytes / kBytesOfOne);
 }
 
-// The plan for rows x cols elements, with so much workspace. Pure: it looks at its arguments alone.
+// The plan for rows x cols elements, with so much workspace. aligned: whether x and y begin at multiples
+// of 16 bytes. Pure: it looks at its arguments alone. (03's split_row is not among the ways: it takes
+// what a cluster or the grid takes here, of floats alone.)
 template <class T>
-Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes = 0) {
+Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes = 0,
+          bool aligned = true) {
     const auto with = [&](bool has_scratch) {
+        constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
+        constexpr const char* kReasons[] = {"a block has the row on the chip",
+                                            "more than a block's registers",
+                                            "too few or too long rows for clusters"};
         Plan best{};
         best.cut =
             smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), 1, chip, has_scratch);
-        best.tier = best.cut.share == Share::block     ? Tier::block
-                    : best.cut.share == Share::cluster ? Tier::cluster
-                                                       : Tier::grid;
-        best.us = predicted_us<T>(best.tier, best.cut, rows, cols, chip);
+        best.tier = kTiers[static_cast<int>(best.cut.share)];
+        best.us = cut_us<T>(best.cut, rows, cols, chip);
         best.workspace_bytes =
             smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
                 best.cut, rows);
-        constexpr const char* kReasons[] = {"", "a block has the row on the chip",
-                                            "more than a block's registers",
-                                            "too few or too long rows for clusters"};
-        best.reason = kReasons[static_cast<int>(best.tier)];
+        best.reason = kReasons[static_cast<int>(best.cut.share)];
+        const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
+            if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0};
+        };
+        const bool whole = aligned && cols % smem_softmax::kWidest<T> == 0;
+        for (const int packs : {2, 4}) {
+            if (const auto tile = smem_softmax::tile_for<T>(cols, whole, packs)) {
+                consider(Tier::tile, *tile, tile_us<T>(*tile, rows, cols, chip),
+                         "a short row: fewest instructions");
+            }
+        }
         // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
         if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
-            const double us = predicted_us<T>(Tier::lanes, {}, rows, cols, chip);
-            if (us <= best.us) {
-                best = {Tier::lanes, {}, us, "a warp has the row in registers", 0, 0, 0};
-            }
+            consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip),
+                     "a warp has the row in registers");
         }
         return best;
     };
@@ -112,12 +150,21 @@ cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspac
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
+    const bool aligned =
+        reinterpret_cast<uintptr_t>(x) % 16 == 0 && reinterpret_cast<uintptr_t>(y) % 16 == 0;
     const Plan best = plan<T>(rows, cols, smem_softmax::current_chip(),
-                              workspace == nullptr ? 0 : workspace_bytes);
+                              workspace == nullptr ? 0 : workspace_bytes, aligned);
     if (best.tier == Tier::lanes) {
-        return kAlgorithm == Algorithm::softmax
-                   ? warp_softmax::softmax_any_width(x, y, rows, cols, stream)
-                   : warp_softmax::log_softmax_any_width(x, y, rows, cols, stream);
+        // While the L2 has room for y it puts the parts of a sector together, however they come.
+        constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
+        const bool small = rows * cols * static_cast<int64_t>(sizeof(T)) <= kCached;
+        const auto way = small ? warp_softmax::softmax<T> : warp_softmax::softmax_any_width<T>;
+        const auto log =
+            small ? warp_softmax::log_softmax<T> : warp_softmax::log_softmax_any_width<T>;
+        return (kAlgorithm == Algorithm::softmax ? way : log)(x, y, rows, cols, stream);
+    }
+    if (best.tier == Tier::tile) {
+        return smem_softmax::launch_tile<kAlgorithm>(best.tile, x, y, rows, cols, stream);
     }
     if (!smem_softmax::have_one_alignment(x, y)) {
         return smem_softmax::launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);

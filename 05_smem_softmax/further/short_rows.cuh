@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/short_rows, version 1.0
+//
+// Short rows, and few of them: a launch with so little to do takes as long as its instructions, one
+// behind the other. This kernel has as few as softmax can do with.
+//   new here   all sizes known to the compiler; an exponential is taken once, relative to the largest
+//              element of a warp; one instruction for that largest
+//   traffic    1 read + 1 write per element
+//   accepts    float, __half, __nv_bfloat16, double; up to 32 kB a row of whole packs of 16 bytes, or
+//              4096 elements; y may be x
+//   rows       as in 04
+//   source     (m, d): Milakov & Gimelshein 2018
+#pragma once
+#include <optional>
+
+#include "online_cached.cuh"
+
+namespace smem_softmax {
+
+// ---------------------------------------------------------------- the kernel
+
+// A row is of `threads` threads, a part of a warp or some warps, each with `packs` packs of `pack`
+// neighbours.
+struct Tile {
+    int threads;
+    int pack;
+    int packs;
+
+    // Threads of a block and its rows; lanes of a warp, and warps, that share a row.
+    __host__ __device__ constexpr int block() const { return threads < 64 ? 64 : threads; }
+    __host__ __device__ constexpr int rows() const { return block() / threads; }
+    __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
+    __host__ __device__ constexpr int warps() const { return threads / lanes(); }
+    constexpr int64_t cols() const { return int64_t{threads} * pack * packs; }  // at most
+    constexpr bool operator==(const Tile& other) const {
+        return threads == other.threads && pack == other.pack && packs == other.packs;
+    }
+};
+
+// The largest value of a group of lanes, in each of them. A warp has an instruction for integers, and
+// the bits of floats are in their order if those of negative ones are turned over: 4.3 instead of 4.4 us
+// at 10 x 4000 floats on an H200.
+template <int kLanes, class Compute>
+__device__ Compute largest_of(Compute value) {
+    if constexpr (kLanes == 32 && sizeof(Compute) == 4) {
+        const auto turned = [](int bits) { return bits ^ ((bits >> 31) & INT32_MAX); };
+        return bits_as<float>(turned(__reduce_max_sync(~0u, turned(bits_as<int>(value)))));
+    } else {
+        return warp_softmax::group_max<kLanes>(value);
+    }
+}
+
+template <Algorithm kAlgorithm, int kThreads, int kPack, int kPacks, class T>
+__global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block())
+    short_row_kernel(const T* x, T* y, int64_t rows, int cols) {
+    using Compute = ComputeOf<T>;
+    using Packed = Pack<T, kPack>;
+    constexpr Tile kTile{kThreads, kPack, kPacks};
+    constexpr int kWarps = kTile.warps();
+    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
+    const int thread = threadIdx.x % kThreads;
+    const int64_t row = int64_t{blockIdx.x} * kTile.rows() + threadIdx.x / kThreads;
+    const auto has = [&](int p) {  // threads without a row stay, for the shuffles of the others
+        return (kTile.rows() == 1 || row < rows) && (p * kThreads + thread) * kPack < cols;
+    };
+    const auto* const from = reinterpret_cast<const Packed*>(x + row * cols) + thread;
+    auto* const to = reinterpret_cast<Packed*>(y + row * cols) + thread;
+
+    Packed packs[kPacks];
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+#pragma unroll
+        for (T& element : packs[p].element) element = static_cast<T>(kNothing);
+        if (has(p)) packs[p] = from[p * kThreads];
+    }
+    Compute held[kPacks * kPack];
+    Normalizer<Compute> set{kNothing, 0};  // of the warp, or of the part of it that has the row
+#pragma unroll
+    for (int i = 0; i < kPacks * kPack; ++i) {
+        held[i] = static_cast<Compute>(packs[i / kPack].element[i % kPack]);
+        set.m = fmax(set.m, held[i]);
+    }
+    set.m = largest_of<kTile.lanes()>(set.m);
+#pragma unroll
+    for (Compute& element : held) {
+        const Compute power = warp_softmax::lifted_exp<T>(element - base_of(set.m));
+        set.d += power;
+        if (kAlgorithm == Algorithm::softmax) element = power;
+    }
+    set.d = warp_softmax::group_sum<kTile.lanes()>(set.d);
+
+    Normalizer<Compute> of_row = set;
+    Compute rescaled = kLift<T>;  // an exponential of 0, relative to the row's largest
+    if constexpr (kWarps > 1) {
+        constexpr int kSets = kWarps <= 2 ? 2 : kWarps <= 4 ? 4 : kWarps <= 8 ? 8 : 16;
+        __shared__ Normalizer<Compute> sets[kWarps];
+        if (thread % 32 == 0) sets[thread / 32] = set;
+        __syncthreads();
+        const int other = thread % kSets;
+        of_row = other < kWarps ? sets[other] : Normalizer<Compute>::of_none();
+        const Compute m = warp_softmax::group_max<kSets>(of_row.m);
+        of_row.d *= std::exp(of_row.m - base_of(m));
+        of_row = {m, warp_softmax::group_sum<kSets>(of_row.d)};
+        rescaled = warp_softmax::lifted_exp<T>(set.m - base_of(m));
+    }
+    const Compute scale = rescaled / of_row.d;
+    const Compute log_sum = std::log(of_row.d / kLift<T>);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const Compute element = held[p * kPack + i];
+            packs[p].element[i] = static_cast<T>(kAlgorithm == Algorithm::softmax
+                                                     ? element * scale / kLift<T>
+                                                     : element - base_of(of_row.m) - log_sum);
+        }
+        if (has(p)) to[p * kThreads] = packs[p];
+    }
+}
+
+// ---------------------------------------------------------------- the launch
+
+// What there are kernels for. Of elements, for rows that are no whole packs of 16 bytes, or short; with two
+// packs a thread, for few rows and the shortest; with four, for the others. (Threads that are no power of
+// two, because rows of 4160 floats take 8% longer on 512 than on 384.)
+template <class T>
+constexpr Tile kTiles[] = {{4, 1, 4},
+                           {16, 1, 4},
+                           {32, 1, 4},
+                           {32, 1, 8},
+                           {64, 1, 8},
+                           {128, 1, 8},
+                           {512, 1, 8},
+                           {64, kWidest<T>, 2},
+                           {128, kWidest<T>, 2},
+                           {256, kWidest<T>, 2},
+                           {512, kWidest<T>, 2},
+                           {64, kWidest<T>, 4},
+                           {128, kWidest<T>, 4},
+                           {192, kWidest<T>, 4},
+                           {256, kWidest<T>, 4},
+                           {384, kWidest<T>, 4},
+                           {512, kWidest<T>, 4}};
+
+// The tile for rows of so many columns, if there is one. whole: whether they are whole packs of 16 bytes,
+// of which a thread is to have `packs`, 2 or 4.
+template <class T>
+std::optional<Tile> tile_for(int64_t cols, bool whole, int packs) {
+    const bool of_elements = !whole || cols <= 256;
+    for (const Tile& tile : kTiles<T>) {
+        const bool fits =
+            of_elements ? tile.pack == 1 : tile.pack == kWidest<T> && tile.packs == packs;
+        if (fits && cols <= tile.cols()) return tile;
+    }
+    return {};
+}
+
+// The same for so many rows.
+template <class T>
+std::optional<Tile> tile_for_rows(int64_t rows, int64_t cols, bool whole, int64_t multiprocessors) {
+    const auto of_two = tile_for<T>(cols, whole, 2);
+    return of_two && rows <= 4 * multiprocessors ? of_two : tile_for<T>(cols, whole, 4);
+}
+
+template <Algorithm kAlgorithm, size_t kIndex = 0, class T>
+cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_t cols,
+                        cudaStream_t stream) {
+    if constexpr (kIndex == std::size(kTiles<T>)) {
+        return cudaErrorInvalidValue;
+    } else {
+        constexpr Tile kTile = kTiles<T>[kIndex];
+        if (!(tile == kTile)) {
+            return launch_tile<kAlgorithm, kIndex + 1>(tile, x, y, rows, cols, stream);
+        }
+        const int64_t blocks = divided_up(rows, kTile.rows());
+        if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+        const auto kernel = short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
+        kernel<<<static_cast<unsigned>(blocks), kTile.block(), 0, stream>>>(x, y, rows,
+                                                                            static_cast<int>(cols));
+        return cudaGetLastError();
+    }
+}
+
+// Whether rows of both can be moved in packs of 16 bytes.
+template <class T>
+bool are_whole_packs(const T* x, const T* y, int64_t cols) {
+    return warp_softmax::takes_packs<kWidest<T>>(x, cols, cols) &&
+           warp_softmax::takes_packs<kWidest<T>>(y, cols, cols);
+}
+
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    bool empty = false;
+    const cudaError_t error = check_rows(x, y, rows, cols, &empty);
+    if (error != cudaSuccess || empty) return error;
+    const auto tile = tile_for_rows<T>(rows, cols, are_whole_packs(x, y, cols),
+                                       device_attribute(cudaDevAttrMultiProcessorCount));
+    return tile ? launch_tile<kAlgorithm>(*tile, x, y, rows, cols, stream) : cudaErrorInvalidValue;
+}
+
+// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to 32 kB of whole
+// packs of 16 bytes, 4096 otherwise. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
+// negative size, too many columns, more than 2^31 - 1 rows of more than 1024 bytes, an address that no T has.
+template <class T>
+cudaError_t short_rows_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    return launch_short_rows<Algorithm::softmax>(x, y, rows, cols, stream);
+}
+
+// log(softmax(x)) of each row.
+template <class T>
+cudaError_t short_rows_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
+                                   cudaStream_t stream) {
+    return launch_short_rows<Algorithm::log_softmax>(x, y, rows, cols, stream);
+}
+
+}  // namespace smem_softmax
