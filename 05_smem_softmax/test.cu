@@ -149,8 +149,10 @@ TEST_CASE("05 passes thousands of random cases") {
 TEST_CASE("05 takes more elements and more rows than 32 bits count", "[huge]") {
     if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
     for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
-        testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 4096 + 7, 4096});
-        testing::holds_where_it_fits<__half>(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
-        testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
+        DYNAMIC_SECTION(variant.name) {
+            testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 4096 + 7, 4096});
+            testing::holds_where_it_fits<__half>(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
+            testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
+        }
     }
 }

@@ -43,13 +43,10 @@ struct Plan {
 
 // What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
 // recorded in common/recorded): a launch, the longer the more instructions it has one behind the other;
-// and bytes at the speed of a copy, less where threads of the last pack have none.
+// and bytes at the speed of a copy, less where a part of the threads has none.
 template <class T>
 double bytes_of(int64_t rows, int64_t cols) {
     return 2. * static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T);
-}
-inline double share_of_filled(double filled) {
-    return 0.95 + 0.05 * filled;
 }
 template <class T>
 double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
@@ -63,11 +60,15 @@ double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
 template <class T>
 double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
     constexpr double kWarpsOfOne = 22.3;  // a microsecond, of one multiprocessor
-    const double filled = static_cast<double>(cols) / static_cast<double>(tile.cols());
-    const double best = tile.pack == 1 ? 0.88 : tile.packs == 2 ? 0.93 : 0.97;
-    const double share = best * share_of_filled(filled);
+    const bool of_two = tile.pack > 1 && tile.packs == 2;
+    const double empty = 1 - static_cast<double>(cols) / static_cast<double>(tile.cols());
+    const double best = tile.pack == 1                 ? 0.88
+                        : of_two && tile.threads == 64 ? 0.93
+                        : tile.pack * tile.packs > 16  ? 0.972
+                                                       : 0.975;
+    const double share = best * (1 - (of_two ? 0.22 : 0.05) * empty);
     const double warps = static_cast<double>(rows) * tile.threads / 32;
-    return 3.45 + 1.2e-3 * tile.threads + 0.0094 * sizeof(T) * tile.pack * tile.packs +
+    return 3.45 + 1.1e-3 * tile.threads + 0.0085 * sizeof(T) * tile.pack * tile.packs +
            std::max(bytes_of<T>(rows, cols) / (share * chip.bytes_per_us),
                     warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
 }
@@ -85,9 +86,11 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     const int64_t of_one = std::max<int64_t>(
         1, std::min<int64_t>(1024 / slice.threads,
                              chip.room / (static_cast<int64_t>(slice.shared()) + 1024)));
-    double share = 0.975 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
+    double share = 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
     if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
-    if (!slice.more()) share *= share_of_filled(kept / 16 / static_cast<double>(slice.on_chip()));
+    if (!slice.more()) {
+        share *= 0.95 + 0.05 * kept / 16 / static_cast<double>(slice.on_chip());
+    }
     if (cut.share == Share::grid) share = 0.82;
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
