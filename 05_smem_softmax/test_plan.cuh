@@ -33,8 +33,8 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     }
     if (plan.tier == Tier::tile) {
         if (cols > plan.tile.cols()) return "a tile too small";
-        const bool whole = cols % plan.tile.pack == 0;
-        return whole ? "" : "packs over the end of a row";
+        const bool in_packs = plan.tile.threads == 1 && plan.tile.pack % cols == 0;
+        return in_packs || cols % plan.tile.pack == 0 ? "" : "packs over the end of a row";
     }
     const smem_softmax::Slice& slice = plan.cut.slice;
     const int64_t packs = smem_softmax::packs_of<T>(cols);

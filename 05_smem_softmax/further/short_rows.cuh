@@ -21,14 +21,16 @@ namespace smem_softmax {
 // ---------------------------------------------------------------- the kernel
 
 // A row is of `threads` threads, a part of a warp or some warps, each with `packs` packs of `pack`
-// neighbours.
+// neighbours. Of one thread: it has `packs` packs, each of whole rows.
 struct Tile {
     int threads;
     int pack;
     int packs;
 
     // Threads of a block and its rows; lanes of a warp, and warps, that share a row.
-    __host__ __device__ constexpr int block() const { return threads < 64 ? 64 : threads; }
+    __host__ __device__ constexpr int block() const {
+        return threads == 1 ? 256 : threads < 64 ? 64 : threads;
+    }
     __host__ __device__ constexpr int rows() const { return block() / threads; }
     __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
     __host__ __device__ constexpr int warps() const { return threads / lanes(); }
@@ -125,38 +127,80 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
     }
 }
 
+// Rows of which a pack of 16 bytes has several, or one: a thread has them all. count: elements.
+template <Algorithm kAlgorithm, int kCols, int kPacks, class T>
+__global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
+    rows_in_packs_kernel(const T* x, T* y, int64_t count) {
+    using Compute = ComputeOf<T>;
+    constexpr int kPack = kWidest<T>;
+    constexpr int kBlock = Tile{1, kPack, kPacks}.block();
+    const int64_t first = int64_t{blockIdx.x} * (kBlock * kPacks) + threadIdx.x;
+    const auto elements_of = [&](int p) {  // of pack p: some of the last one
+        return min(count - (first + p * kBlock) * kPack, int64_t{kPack});
+    };
+
+    PackOf<T> packs[kPacks];
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        const int64_t elements = elements_of(p);
+        const T* const from = x + (first + p * kBlock) * kPack;
+        if (elements == kPack) {
+            packs[p] = *reinterpret_cast<const PackOf<T>*>(from);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) packs[p].element[i] = i < elements ? from[i] : T(0.f);
+        }
+    }
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+#pragma unroll
+        for (int r = 0; r < kPack; r += kCols) {
+            Compute row[kCols];
+            for (int c = 0; c < kCols; ++c) {
+                row[c] = static_cast<Compute>(packs[p].element[r + c]);
+            }
+            warp_softmax::normalize<kAlgorithm, T, 1, kCols, false>(row, kCols);
+            for (int c = 0; c < kCols; ++c) packs[p].element[r + c] = static_cast<T>(row[c]);
+        }
+        const int64_t elements = elements_of(p);
+        T* const to = y + (first + p * kBlock) * kPack;
+        if (elements == kPack) {
+            *reinterpret_cast<PackOf<T>*>(to) = packs[p];
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if (i < elements) to[i] = packs[p].element[i];
+            }
+        }
+    }
+}
+
 // ---------------------------------------------------------------- the launch
 
-// What there are kernels for. Of elements, for rows that are no whole packs of 16 bytes, or short; with two
+// What there are kernels for. Of rows in a pack; of elements, for rows that are no whole packs of 16 bytes, or short; with two
 // packs a thread, for few rows and the shortest; with four, for the others. (Threads that are no power of
 // two, because rows of 4160 floats take 8% longer on 512 than on 384.)
 template <class T>
-constexpr Tile kTiles[] = {{4, 1, 4},
-                           {16, 1, 4},
-                           {32, 1, 4},
-                           {32, 1, 8},
-                           {64, 1, 8},
-                           {128, 1, 8},
-                           {512, 1, 8},
-                           {64, kWidest<T>, 2},
-                           {128, kWidest<T>, 2},
-                           {256, kWidest<T>, 2},
-                           {512, kWidest<T>, 2},
-                           {64, kWidest<T>, 4},
-                           {128, kWidest<T>, 4},
-                           {192, kWidest<T>, 4},
-                           {256, kWidest<T>, 4},
-                           {384, kWidest<T>, 4},
-                           {512, kWidest<T>, 4}};
+constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
+                           {16, 1, 4},           {32, 1, 4},
+                           {32, 1, 8},           {64, 1, 8},
+                           {128, 1, 8},          {512, 1, 8},
+                           {64, kWidest<T>, 2},  {128, kWidest<T>, 2},
+                           {256, kWidest<T>, 2}, {512, kWidest<T>, 2},
+                           {64, kWidest<T>, 4},  {128, kWidest<T>, 4},
+                           {192, kWidest<T>, 4}, {256, kWidest<T>, 4},
+                           {384, kWidest<T>, 4}, {512, kWidest<T>, 4}};
 
-// The tile for rows of so many columns, if there is one. whole: whether they are whole packs of 16 bytes,
-// of which a thread is to have `packs`, 2 or 4.
+// The tile for rows of so many columns, if there is one. aligned: whether x and y begin at multiples of 16
+// bytes. packs: how many of them a thread is to have of rows that are whole packs, 2 or 4.
 template <class T>
-std::optional<Tile> tile_for(int64_t cols, bool whole, int packs) {
-    const bool of_elements = !whole || cols <= 256;
+std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
+    const bool in_packs = aligned && cols <= kWidest<T> && kWidest<T> % cols == 0;
+    const bool whole = aligned && cols > 256 && cols % kWidest<T> == 0;
     for (const Tile& tile : kTiles<T>) {
-        const bool fits =
-            of_elements ? tile.pack == 1 : tile.pack == kWidest<T> && tile.packs == packs;
+        const bool fits = tile.threads == 1 ? in_packs
+                          : tile.pack == 1  ? !whole
+                                            : whole && tile.packs == packs;
         if (fits && cols <= tile.cols()) return tile;
     }
     return {};
@@ -164,9 +208,28 @@ std::optional<Tile> tile_for(int64_t cols, bool whole, int packs) {
 
 // The same for so many rows.
 template <class T>
-std::optional<Tile> tile_for_rows(int64_t rows, int64_t cols, bool whole, int64_t multiprocessors) {
-    const auto of_two = tile_for<T>(cols, whole, 2);
-    return of_two && rows <= 4 * multiprocessors ? of_two : tile_for<T>(cols, whole, 4);
+std::optional<Tile> tile_for_rows(int64_t rows, int64_t cols, bool aligned,
+                                  int64_t multiprocessors) {
+    const auto of_two = tile_for<T>(cols, aligned, 2);
+    return of_two && rows <= 4 * multiprocessors ? of_two : tile_for<T>(cols, aligned, 4);
+}
+
+template <Algorithm kAlgorithm, int kPacks, int kCols = 1, class T>
+cudaError_t launch_rows_in_packs(const T* x, T* y, int64_t rows, int64_t cols,
+                                 cudaStream_t stream) {
+    constexpr Tile kTile{1, kWidest<T>, kPacks};
+    if constexpr (kCols > kWidest<T>) {
+        return cudaErrorInvalidValue;
+    } else {
+        if (cols != kCols) {
+            return launch_rows_in_packs<kAlgorithm, kPacks, 2 * kCols>(x, y, rows, cols, stream);
+        }
+        const int64_t blocks = divided_up(rows * cols, int64_t{kTile.block()} * kTile.cols());
+        if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+        const auto kernel = rows_in_packs_kernel<kAlgorithm, kCols, kPacks, T>;
+        kernel<<<static_cast<unsigned>(blocks), kTile.block(), 0, stream>>>(x, y, rows * cols);
+        return cudaGetLastError();
+    }
 }
 
 template <Algorithm kAlgorithm, size_t kIndex = 0, class T>
@@ -179,20 +242,24 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
         if (!(tile == kTile)) {
             return launch_tile<kAlgorithm, kIndex + 1>(tile, x, y, rows, cols, stream);
         }
-        const int64_t blocks = divided_up(rows, kTile.rows());
-        if (blocks > INT32_MAX) return cudaErrorInvalidValue;
-        const auto kernel = short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
-        kernel<<<static_cast<unsigned>(blocks), kTile.block(), 0, stream>>>(x, y, rows,
-                                                                            static_cast<int>(cols));
-        return cudaGetLastError();
+        if constexpr (kTile.threads == 1) {
+            return launch_rows_in_packs<kAlgorithm, kTile.packs>(x, y, rows, cols, stream);
+        } else {
+            const int64_t blocks = divided_up(rows, kTile.rows());
+            if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+            const auto kernel =
+                short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
+            kernel<<<static_cast<unsigned>(blocks), kTile.block(), 0, stream>>>(
+                x, y, rows, static_cast<int>(cols));
+            return cudaGetLastError();
+        }
     }
 }
 
-// Whether rows of both can be moved in packs of 16 bytes.
+// Whether both begin at multiples of 16 bytes.
 template <class T>
-bool are_whole_packs(const T* x, const T* y, int64_t cols) {
-    return warp_softmax::takes_packs<kWidest<T>>(x, cols, cols) &&
-           warp_softmax::takes_packs<kWidest<T>>(y, cols, cols);
+bool are_aligned(const T* x, const T* y) {
+    return (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
 }
 
 template <Algorithm kAlgorithm, class T>
@@ -200,7 +267,7 @@ cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cuda
     bool empty = false;
     const cudaError_t error = check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
-    const auto tile = tile_for_rows<T>(rows, cols, are_whole_packs(x, y, cols),
+    const auto tile = tile_for_rows<T>(rows, cols, are_aligned(x, y),
                                        device_attribute(cudaDevAttrMultiProcessorCount));
     return tile ? launch_tile<kAlgorithm>(*tile, x, y, rows, cols, stream) : cudaErrorInvalidValue;
 }

@@ -60,14 +60,16 @@ double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
 template <class T>
 double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
     constexpr double kWarpsOfOne = 22.3;  // a microsecond, of one multiprocessor
-    const bool of_two = tile.pack > 1 && tile.packs == 2;
-    const double empty = 1 - static_cast<double>(cols) / static_cast<double>(tile.cols());
+    const bool in_packs = tile.threads == 1;
+    const bool of_two = !in_packs && tile.pack > 1 && tile.packs == 2;
+    const double filled = static_cast<double>(cols) / static_cast<double>(tile.cols());
+    const double empty = in_packs ? 0 : 1 - filled;
     const double best = tile.pack == 1                 ? 0.88
                         : of_two && tile.threads == 64 ? 0.93
                         : tile.pack * tile.packs > 16  ? 0.972
                                                        : 0.975;
     const double share = best * (1 - (of_two ? 0.22 : 0.05) * empty);
-    const double warps = static_cast<double>(rows) * tile.threads / 32;
+    const double warps = static_cast<double>(rows) * tile.threads / 32 * (in_packs ? filled : 1);
     return 3.45 + 1.1e-3 * tile.threads + 0.0085 * sizeof(T) * tile.pack * tile.packs +
            std::max(bytes_of<T>(rows, cols) / (share * chip.bytes_per_us),
                     warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
@@ -124,9 +126,8 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
         const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
             if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0};
         };
-        const bool whole = aligned && cols % smem_softmax::kWidest<T> == 0;
         for (const int packs : {2, 4}) {
-            if (const auto tile = smem_softmax::tile_for<T>(cols, whole, packs)) {
+            if (const auto tile = smem_softmax::tile_for<T>(cols, aligned, packs)) {
                 consider(Tier::tile, *tile, tile_us<T>(*tile, rows, cols, chip),
                          "a short row: fewest instructions");
             }
@@ -153,10 +154,9 @@ cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspac
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
-    const bool aligned =
-        reinterpret_cast<uintptr_t>(x) % 16 == 0 && reinterpret_cast<uintptr_t>(y) % 16 == 0;
-    const Plan best = plan<T>(rows, cols, smem_softmax::current_chip(),
-                              workspace == nullptr ? 0 : workspace_bytes, aligned);
+    const Plan best =
+        plan<T>(rows, cols, smem_softmax::current_chip(),
+                workspace == nullptr ? 0 : workspace_bytes, smem_softmax::are_aligned(x, y));
     if (best.tier == Tier::lanes) {
         // While the L2 has room for y it puts the parts of a sector together, however they come.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
