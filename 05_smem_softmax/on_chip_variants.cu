@@ -199,7 +199,9 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     variant.way = [plan_of](Shape shape, DType dtype) {
         constexpr const char* kNames[] = {"lanes", "tile", "block", "cluster", "grid"};
         const softmax_stages::Plan plan = plan_of(shape, dtype);
-        return std::string(kNames[static_cast<int>(plan.tier)]) + ": " + plan.reason;
+        const bool in_packs = plan.tier == Tier::tile && plan.tile.threads == 1;
+        return std::string(in_packs ? "packs" : kNames[static_cast<int>(plan.tier)]) + ": " +
+               plan.reason;
     };
     return variant;
 }

@@ -112,12 +112,12 @@ struct Cluster {
 #endif
 };
 
-// The grid of a cooperative launch, `blocks` of them for a row: as many rows side by side as there is
-// room for, and behind each the next ones. The blocks of a row tell each other in device memory, which
-// takes longer than a message within a cluster, but reaches all of the chip. Each looks for the others'
-// sets; where every row is there at once, at a barrier, since what has been said can then be told from
-// what memory held without filling it before, 1.5 us at 1 x 131072 on an H200. (Of many rows a barrier
-// would bring blocks into step, and all would load, or all store.)
+// The grid of a cooperative launch, blocks y of it for the row of column x: as many rows side by side as
+// there is room for, and behind each the next ones. The blocks of a row tell each other in device memory,
+// which takes longer than a message within a cluster, but reaches all of the chip. A block looks there
+// until the others have said something. Where all rows are there at once they meet at a barrier before,
+// so that the memory need not be made to say nothing: 1.5 us at 1 x 131072 on an H200. (With rows behind
+// one another a barrier would bring blocks into step: all of them would load, or store.)
 template <class Set>
 struct Grid {
     template <class>
@@ -129,18 +129,17 @@ struct Grid {
     static constexpr int kNumbers = sizeof(Set) / sizeof(Number);
     static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
 
-    volatile Bits*
-        said;  // device memory, kUnsaid unless `at_once`: the numbers of rows x blocks sets
+    volatile Bits* said;  // device memory: rows x blocks sets, each kUnsaid before unless `at_once`
     int blocks;
     int64_t rows;
     bool at_once;
     int64_t now = -1;
 
     __device__ int64_t row() const { return now; }
-    __device__ int rank() const { return static_cast<int>(blockIdx.x % blocks); }
-    __device__ void open(Scratch<Set>&) { now = blockIdx.x / blocks; }
+    __device__ int rank() const { return static_cast<int>(blockIdx.y); }
+    __device__ void open(Scratch<Set>&) { now = blockIdx.x; }
     __device__ bool next() {
-        now += gridDim.x / blocks;
+        now += gridDim.x;
         return now < rows;
     }
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
@@ -395,9 +394,7 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     const int64_t rows_a_launch = cut.share == Share::grid ? rows : cut.rows_at_once;
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += rows_a_launch) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
-        config.gridDim = cut.share == Share::grid
-                             ? dim3(static_cast<unsigned>(now * cut.blocks))
-                             : dim3(static_cast<unsigned>(now), static_cast<unsigned>(cut.blocks));
+        config.gridDim = dim3(static_cast<unsigned>(now), static_cast<unsigned>(cut.blocks));
         error = cudaLaunchKernelEx(&config, kernel, (tensors + row * cols)..., team, cols,
                                    cut.slice.packs, cut.slice.kept);
     }

@@ -561,19 +561,19 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
     }
 }
 
-// Where the one variant that chooses goes another way, by columns.
+// Where the one variant that chooses first goes each of its ways, by columns: between two of them it
+// may change at every other width.
 std::map<double, std::string> ways_of(const Selection& records) {
-    std::map<double, std::string> way_at;
+    std::map<std::string, double> first_of;
     for (const Chosen& each : records) {
         const std::string& way = each.record->way;
-        if (!way.empty())
-            way_at[static_cast<double>(each.record->shape.at("cols"))] =
-                way.substr(0, way.find(':'));
+        if (way.empty()) continue;
+        const auto cols = static_cast<double>(each.record->shape.at("cols"));
+        const auto [at, is_new] = first_of.emplace(way.substr(0, way.find(':')), cols);
+        if (!is_new) at->second = std::min(at->second, cols);
     }
     std::map<double, std::string> parts;
-    for (auto at = way_at.begin(); at != way_at.end(); ++at) {
-        if (at == way_at.begin() || std::prev(at)->second != at->second) parts.insert(*at);
-    }
+    for (const auto& [way, cols] : first_of) parts.emplace(cols, way);
     return parts;
 }
 

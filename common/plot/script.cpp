@@ -521,12 +521,14 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
                  << " to graph 1, first " << text_of(figure.band->second)
                  << " fc rgb '#e6e6e6' fs solid noborder behind\n";
         }
+        constexpr const char* kHeights[] = {"0.04", "0.1", "0.16"};  // neighbours may be close
+        size_t part = 0;
         for (const auto& [begin, name] : figure.parts) {
             const std::string at = " first " + text_of(begin) + ", graph ";
             text << "set arrow from" << at << "0 to" << at << "1 nohead back lw 1 dt (3,5) lc rgb '"
                  << kGrey << "'\nset label " << quoted(" " + name) << " at" << at
-                 << "0.04 left noenhanced font '," << (format == "png" ? 16 : 14) << "' tc rgb '"
-                 << kGrey << "'\n";
+                 << kHeights[part++ % std::size(kHeights)] << " left noenhanced font ',"
+                 << (format == "png" ? 16 : 14) << "' tc rgb '" << kGrey << "'\n";
         }
         if (page.frames.size() > 1) text << "set multiplot\n";
         int column = 2;
