@@ -16,9 +16,9 @@ struct Style {
     const char* color;
     int point;
 };
-constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7},
-                             {"#009E73", 13}, {"#E69F00", 11}, {"#56B4E9", 15},
-                             {"#7F3C8D", 5},  {"#8C510A", 9},  {"#6B8E23", 13}};
+constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7}, {"#009E73", 13},
+                             {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 5}, {"#8C510A", 9},
+                             {"#6B8E23", 13}, {"#B2182B", 15}};
 constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
 constexpr const char* kInk = "#222222";
 constexpr const char* kGrey = "#777777";

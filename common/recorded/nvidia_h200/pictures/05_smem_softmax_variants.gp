@@ -37,20 +37,20 @@ set label "interleaved" at screen 0.054,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.1882,0.783 to screen 0.2142,0.783 nohead lw 3 lc rgb '#6B8E23'
 set label '' at screen 0.2012,0.783 point pt 13 ps large_point lc rgb '#6B8E23'
 set label "softmax" at screen 0.2222,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3156,0.783 to screen 0.3416,0.783 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.3286,0.783 point pt 5 ps large_point lc rgb '#D55E00'
+set arrow from screen 0.3156,0.783 to screen 0.3416,0.783 nohead lw 3 lc rgb '#B2182B'
+set label '' at screen 0.3286,0.783 point pt 15 ps large_point lc rgb '#B2182B'
 set label "uncached" at screen 0.3496,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.4532,0.783 to screen 0.4792,0.783 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.4662,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
+set arrow from screen 0.4532,0.783 to screen 0.4792,0.783 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.4662,0.783 point pt 5 ps large_point lc rgb '#D55E00'
 set label "short_rows" at screen 0.4872,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.6112,0.783 to screen 0.6372,0.783 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.6242,0.783 point pt 7 ps large_point lc rgb '#0072B2'
+set arrow from screen 0.6112,0.783 to screen 0.6372,0.783 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.6242,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
 set label "online_cached" at screen 0.6452,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.02,0.731 to screen 0.046,0.731 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.033,0.731 point pt 13 ps large_point lc rgb '#009E73'
+set arrow from screen 0.02,0.731 to screen 0.046,0.731 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.033,0.731 point pt 7 ps large_point lc rgb '#0072B2'
 set label "cluster_softmax" at screen 0.054,0.731 left noenhanced tc rgb '#222222'
-set arrow from screen 0.229,0.731 to screen 0.255,0.731 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.242,0.731 point pt 11 ps large_point lc rgb '#E69F00'
+set arrow from screen 0.229,0.731 to screen 0.255,0.731 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.242,0.731 point pt 13 ps large_point lc rgb '#009E73'
 set label "front_softmax" at screen 0.263,0.731 left noenhanced tc rgb '#222222'
 set arrow from screen 0.4176,0.731 to screen 0.4436,0.731 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.4516,0.731 left noenhanced tc rgb '#222222'
@@ -81,16 +81,16 @@ plot '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(2))) with
      '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(13))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset label
 unset arrow
@@ -116,16 +116,16 @@ plot '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(14))) wit
      '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(18))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(19))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(19))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(20))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(20))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(21))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(21))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(22))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(22))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(23))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(23))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(24))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(24))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(20))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(20))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(21))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(21))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(22))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(22))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(23))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(23))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(24))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '05_smem_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(24))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_variants.csv' skip 1 using 1:(on_line($1, column(25))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset multiplot
 unset output
