@@ -614,13 +614,21 @@ std::string origin_of(const std::vector<const RecordFile*>& files) {
         gpus.insert(file->gpu);
         if (!file->driver.empty()) versions.insert("driver " + file->driver);
         if (!file->cuda.empty()) versions.insert("CUDA " + file->cuda);
-        if (!file->commit.empty()) commits.insert("commit " + file->commit);
+        if (!file->commit.empty()) commits.insert(file->commit);
         if (!file->date.empty()) dates.insert(file->date.substr(0, 10));
     }
-    std::string text;
-    for (const auto& all : {gpus, versions, commits, dates}) {
-        for (const std::string& each : all) text += (text.empty() ? "" : ", ") + each;
+    std::vector<std::string> words(gpus.begin(), gpus.end());
+    words.insert(words.end(), versions.begin(), versions.end());
+    for (const std::string& commit : commits) {  // several are to fit a line
+        const bool first = commit == *commits.begin();
+        words.push_back(commits.size() == 1 ? "commit " + commit
+                                            : (first ? "commits " : "") + commit.substr(0, 7));
     }
+    if (!dates.empty()) {
+        words.push_back(*dates.begin() + (dates.size() > 1 ? " to " + *dates.rbegin() : ""));
+    }
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
     return text;
 }
 

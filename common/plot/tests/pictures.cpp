@@ -152,6 +152,18 @@ TEST_CASE("committed records say that they were not measured here; folders are t
                StartsWith("columns,\"only, GPU One\",\"only, NVIDIA H200\","));
 }
 
+TEST_CASE("a stamp has one commit whole, several in short, and their first and last day") {
+    RecordFile one;
+    one.gpu = "GPU One";
+    one.commit = "0123456789ab";
+    one.date = "2026-11-21T08:00:00Z";
+    RecordFile two = one;
+    two.commit = "fedcba987654";
+    two.date = "2026-11-22T08:00:00Z";
+    CHECK(origin_of({&one}) == "GPU One, commit 0123456789ab, 2026-11-21");
+    CHECK(origin_of({&one, &two}) == "GPU One, commits 0123456, fedcba9, 2026-11-21 to 2026-11-22");
+}
+
 TEST_CASE("another unit on another axis") {
     const Folder folder;
     const auto gemm = [](int k, int tflops) {

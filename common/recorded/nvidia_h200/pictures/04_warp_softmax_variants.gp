@@ -18,7 +18,7 @@ set label "04 warp beside 03 online" at screen 0.02,0.95 left noenhanced font ',
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 49d124e, c52587a, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
 set label "best of 03 online" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
