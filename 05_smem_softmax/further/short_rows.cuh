@@ -12,6 +12,7 @@
 //   rows       as in 04
 //   source     (m, d): Milakov & Gimelshein 2018
 #pragma once
+#include <iterator>
 #include <optional>
 
 #include "online_cached.cuh"
@@ -19,6 +20,14 @@
 namespace smem_softmax {
 
 // ---------------------------------------------------------------- the kernel
+
+// Threads that a multiprocessor has room for, where it is known to be 2048: an A100, an H200, a B200.
+#if defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
+inline constexpr int kResidentThreads = 2048;
+#else
+inline constexpr int kResidentThreads = 0;
+#endif
 
 // A row is of `threads` threads, a part of a warp or some warps, each with `packs` packs of `pack`
 // neighbours. Of one thread: it has `packs` packs, each of whole rows.
@@ -34,10 +43,10 @@ struct Tile {
     __host__ __device__ constexpr int rows() const { return block() / threads; }
     __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
     __host__ __device__ constexpr int warps() const { return threads / lanes(); }
-    // Blocks to find room for on a multiprocessor, 0: as many as happen to fit. Of floats, all that 2048
-    // threads are (4000 x 8064: 62.0 instead of 62.6 us); more elements need more registers.
+    // Blocks to find room for on a multiprocessor, 0: as many as happen to fit. Of floats, all that it has
+    // threads for (4000 x 8064: 62.0 instead of 62.6 us); more elements need more registers.
     __host__ __device__ constexpr int resident() const {
-        return pack * packs > 16 ? 0 : 2048 / block();
+        return pack * packs > 16 ? 0 : kResidentThreads / block();
     }
     constexpr int64_t cols() const { return int64_t{threads} * pack * packs; }  // at most
     constexpr bool operator==(const Tile& other) const {
@@ -45,12 +54,17 @@ struct Tile {
     }
 };
 
-// The largest value of a group of lanes, in each of them. A warp has an instruction for integers, and
-// the bits of floats are in their order if those of negative ones are turned over: 4.3 instead of 4.4 us
-// at 10 x 4000 floats on an H200.
+// The largest value of a group of lanes, in each of them. From compute capability 8.0 on a warp has an
+// instruction for integers, and the bits of floats are in their order if those of negative ones are turned
+// over: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
 template <int kLanes, class Compute>
 __device__ Compute largest_of(Compute value) {
-    if constexpr (kLanes == 32 && sizeof(Compute) == 4) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    constexpr bool kInOne = kLanes == 32 && sizeof(Compute) == 4;
+#else
+    constexpr bool kInOne = false;
+#endif
+    if constexpr (kInOne) {
         const auto turned = [](int bits) { return bits ^ ((bits >> 31) & INT32_MAX); };
         return bits_as<float>(turned(__reduce_max_sync(~0u, turned(bits_as<int>(value)))));
     } else {

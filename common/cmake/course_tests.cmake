@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Tests are Catch2 programs (version 2 or 3) that only the target `tests` builds. Where Catch2 is missing there are none.
 enable_testing()
+set(test_cost 0)
 find_package(Catch2 QUIET)
 if(Catch2_FOUND)
     list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
@@ -11,7 +12,8 @@ else()
 endif()
 
 # add_course_test(NAME FILE...): *.cpp are the host's, *.cu and *.cuh are device files of this test alone.
-# Afterwards, inside if(TARGET NAME), link what it tests.
+# Afterwards, inside if(TARGET NAME), link what it tests. Where test_cost is set, tests of a higher one begin
+# earlier: what takes minutes should not begin last.
 function(add_course_test name)
     if(NOT Catch2_FOUND)
         return()
@@ -34,5 +36,5 @@ function(add_course_test name)
         target_link_libraries(${name} PRIVATE ${name}_device device_runtime)
     endif()
     add_dependencies(tests ${name})
-    catch_discover_tests(${name} TEST_PREFIX "${name}:")
+    catch_discover_tests(${name} TEST_PREFIX "${name}:" PROPERTIES COST "${test_cost}")
 endfunction()
