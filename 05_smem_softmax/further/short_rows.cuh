@@ -22,15 +22,15 @@ namespace smem_softmax {
 // ---------------------------------------------------------------- the kernel
 
 // Threads that a multiprocessor has room for, where it is known to be 2048: an A100, an H200, a B200.
-#if defined(__CUDA_ARCH__) && \
-    (__CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1100))
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+                               __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
 inline constexpr int kResidentThreads = 2048;
 #else
 inline constexpr int kResidentThreads = 0;
 #endif
 
-// A row is of `threads` threads, a part of a warp or some warps, each with `packs` packs of `pack`
-// neighbours. Of one thread: it has `packs` packs, each of whole rows.
+// `threads` threads share a row, a part of a warp or some warps, each with `packs` packs of `pack`
+// neighbours. With one thread it is the other way round: it has `packs` packs, each of whole rows.
 struct Tile {
     int threads;
     int pack;
@@ -43,10 +43,12 @@ struct Tile {
     __host__ __device__ constexpr int rows() const { return block() / threads; }
     __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
     __host__ __device__ constexpr int warps() const { return threads / lanes(); }
-    // Blocks to find room for on a multiprocessor, 0: as many as happen to fit. Of floats, all that it has
-    // threads for (4000 x 8064: 62.0 instead of 62.6 us); more elements need more registers.
-    __host__ __device__ constexpr int resident() const {
-        return pack * packs > 16 ? 0 : kResidentThreads / block();
+    // Blocks that must fit on a multiprocessor; 0: no demand. Of up to 16 floats a thread, all that it has
+    // threads for (4000 x 8064: 62.0 instead of 62.6 us); others would find too few registers.
+    template <class Compute>
+    __host__ __device__ static constexpr int resident(const Tile& tile) {
+        const bool small = sizeof(Compute) == 4 && tile.pack * tile.packs <= 16;
+        return small ? kResidentThreads / tile.block() : 0;
     }
     constexpr int64_t cols() const { return int64_t{threads} * pack * packs; }  // at most
     constexpr bool operator==(const Tile& other) const {
@@ -74,7 +76,7 @@ __device__ Compute largest_of(Compute value) {
 
 template <Algorithm kAlgorithm, int kThreads, int kPack, int kPacks, class T>
 __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
-                                  Tile{kThreads, kPack, kPacks}.resident())
+                                  Tile::resident<ComputeOf<T>>({kThreads, kPack, kPacks}))
     short_row_kernel(const T* x, T* y, int64_t rows, int cols) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
@@ -191,9 +193,9 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
 
 // ---------------------------------------------------------------- the launch
 
-// What there are kernels for. Of rows in a pack; of elements, for rows that are no whole packs of 16 bytes, or short; with two
-// packs a thread, for few rows and the shortest; with four, for the others. (Threads that are no power of
-// two, because rows of 4160 floats take 8% longer on 512 than on 384.)
+// The tiles that there are kernels for: several rows in a pack; single elements, for rows that are no whole
+// packs of 16 bytes, or short; two packs a thread, for few rows and the shortest; four, for the others.
+// (Threads that are no power of two, as rows of 4160 floats take 8% longer on 512 than on 384.)
 template <class T>
 constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
                            {16, 1, 4},           {32, 1, 4},
@@ -209,8 +211,8 @@ constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
 // bytes. packs: how many of them a thread is to have of rows that are whole packs, 2 or 4.
 template <class T>
 std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
-    const bool in_packs = aligned && cols <= kWidest<T> && kWidest<T> % cols == 0;
-    const bool whole = aligned && cols > 256 && cols % kWidest<T> == 0;
+    const bool in_packs = aligned && cols > 0 && cols <= kWidest<T> && kWidest<T> % cols == 0;
+    const bool whole = aligned && cols > int64_t{1024 / sizeof(T)} && cols % kWidest<T> == 0;
     for (const Tile& tile : kTiles<T>) {
         const bool fits = tile.threads == 1 ? in_packs
                           : tile.pack == 1  ? !whole
@@ -259,12 +261,14 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
         if constexpr (kTile.threads == 1) {
             return launch_rows_in_packs<kAlgorithm, kTile.packs>(x, y, rows, cols, stream);
         } else {
-            const int64_t blocks = divided_up(rows, kTile.rows());
-            if (blocks > INT32_MAX) return cudaErrorInvalidValue;
             const auto kernel =
                 short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
-            kernel<<<static_cast<unsigned>(blocks), kTile.block(), 0, stream>>>(
-                x, y, rows, static_cast<int>(cols));
+            constexpr int64_t kAtOnce = int64_t{INT32_MAX} * kTile.rows();
+            for (int64_t row = 0; row < rows; row += kAtOnce) {
+                const int64_t now = std::min(rows - row, kAtOnce);
+                kernel<<<static_cast<unsigned>(divided_up(now, kTile.rows())), kTile.block(), 0,
+                         stream>>>(x + row * cols, y + row * cols, now, static_cast<int>(cols));
+            }
             return cudaGetLastError();
         }
     }
@@ -287,8 +291,8 @@ cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cuda
 }
 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to 32 kB of whole
-// packs of 16 bytes, 4096 otherwise. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
-// negative size, too many columns, more than 2^31 - 1 rows of more than 1024 bytes, an address that no T has.
+// packs of 16 bytes where x and y are multiples of them, 4096 otherwise. Asynchronous on stream.
+// cudaErrorInvalidValue for a null pointer, a negative size, too many columns, an address that no T has.
 template <class T>
 cudaError_t short_rows_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch_short_rows<Algorithm::softmax>(x, y, rows, cols, stream);
