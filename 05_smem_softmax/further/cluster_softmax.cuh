@@ -131,7 +131,6 @@ struct Grid {
     static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
 
     volatile Bits* said;  // device memory: rows x blocks sets, each kUnsaid before unless `at_once`
-    int blocks;
     int64_t rows;
     bool at_once;
     int64_t now = -1;
@@ -147,6 +146,7 @@ struct Grid {
         if (threadIdx.x == 0) say(block);
         if (at_once) cooperative_groups::this_grid().sync();
         // A thread asks one block, so that all answers are under way together.
+        const auto blocks = static_cast<int>(gridDim.y);
         const int warps = (blocks + 31) / 32;
         const int warp = static_cast<int>(threadIdx.x) / 32;
         if (warp < warps) {
@@ -160,7 +160,7 @@ struct Grid {
 
 private:
     __device__ volatile Bits* place_of(int block) const {
-        return said + (now * blocks + block) * kNumbers;
+        return said + (now * gridDim.y + block) * kNumbers;
     }
     __device__ void say(Set set) const {
         Number numbers[kNumbers];
@@ -290,8 +290,8 @@ inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) 
         tensors == 1 && rows * divided_up(packs, int64_t{kThreads} * kFewHeld) <= there;
     const int64_t most = divided_up(packs, int64_t{kThreads} * (few ? 2 : 4));
     const int64_t each = slice_packs(packs, std::min(there / at_once, most));
-    Slice slice = slice_of(each, kThreads, tensors, room_for(kThreads, chip));
-    if (few) slice = {each, kThreads, 1, kFewHeld, 0};
+    const Slice slice = few ? Slice{each, kThreads, 1, kFewHeld, 0}
+                            : slice_of(each, kThreads, tensors, room_for(kThreads, chip));
     return {Share::grid, static_cast<int>(divided_up(packs, each)), slice, at_once};
 }
 
@@ -413,8 +413,7 @@ cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cu
         const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
         if (error != cudaSuccess) return error;
     }
-    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), cut.blocks, rows,
-                         at_once};
+    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), rows, at_once};
     return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
 }
 

@@ -151,21 +151,25 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     constexpr int kPack = kWidest<T>;
     constexpr int kBlock = Tile{1, kPack, kPacks}.block();
     const int64_t first = int64_t{blockIdx.x} * (kBlock * kPacks) + threadIdx.x;
-    const auto elements_of = [&](int p) {  // of pack p: some of the last one
-        return min(count - (first + p * kBlock) * kPack, int64_t{kPack});
+    const auto move_pack = [&](int p, const T* from,
+                               T* to) {  // of the last one, what there is of it
+        const int64_t elements = count - (first + p * kBlock) * kPack;
+        if (elements >= kPack) {
+            *reinterpret_cast<PackOf<T>*>(to) = *reinterpret_cast<const PackOf<T>*>(from);
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPack; ++i) {
+                if (i < elements) to[i] = from[i];
+            }
+        }
     };
 
     PackOf<T> packs[kPacks];
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const int64_t elements = elements_of(p);
-        const T* const from = x + (first + p * kBlock) * kPack;
-        if (elements == kPack) {
-            packs[p] = *reinterpret_cast<const PackOf<T>*>(from);
-        } else {
 #pragma unroll
-            for (int i = 0; i < kPack; ++i) packs[p].element[i] = i < elements ? from[i] : T(0.f);
-        }
+        for (T& element : packs[p].element) element = T(0.f);
+        move_pack(p, x + (first + p * kBlock) * kPack, packs[p].element);
     }
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
@@ -178,16 +182,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
             warp_softmax::normalize<kAlgorithm, T, 1, kCols, false>(row, kCols);
             for (int c = 0; c < kCols; ++c) packs[p].element[r + c] = static_cast<T>(row[c]);
         }
-        const int64_t elements = elements_of(p);
-        T* const to = y + (first + p * kBlock) * kPack;
-        if (elements == kPack) {
-            *reinterpret_cast<PackOf<T>*>(to) = packs[p];
-        } else {
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                if (i < elements) to[i] = packs[p].element[i];
-            }
-        }
+        move_pack(p, packs[p].element, y + (first + p * kBlock) * kPack);
     }
 }
 

@@ -109,39 +109,38 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
 template <class T>
 Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes = 0,
           bool aligned = true) {
-    const auto with = [&](bool has_scratch) {
+    const auto of_cut = [&](bool has_scratch) {
         constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
         constexpr const char* kReasons[] = {"a block has the row on the chip",
                                             "more than a block's registers",
                                             "too few or too long rows for clusters"};
-        Plan best{};
-        best.cut =
+        Plan one{};
+        one.cut =
             smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), 1, chip, has_scratch);
-        best.tier = kTiers[static_cast<int>(best.cut.share)];
-        best.us = cut_us<T>(best.cut, rows, cols, chip);
-        best.workspace_bytes =
+        one.tier = kTiers[static_cast<int>(one.cut.share)];
+        one.us = cut_us<T>(one.cut, rows, cols, chip);
+        one.workspace_bytes =
             smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
-                best.cut, rows);
-        best.reason = kReasons[static_cast<int>(best.cut.share)];
-        const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
-            if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0};
-        };
-        for (const int packs : {2, 4}) {
-            if (const auto tile = smem_softmax::tile_for<T>(cols, aligned, packs)) {
-                consider(Tier::tile, *tile, tile_us<T>(*tile, rows, cols, chip),
-                         tile->threads == 1 ? "a thread has whole rows"
-                                            : "a short row: fewest instructions");
-            }
-        }
-        // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
-        if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
-            consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip),
-                     "a warp has the row in registers");
-        }
-        return best;
+                one.cut, rows);
+        one.reason = kReasons[static_cast<int>(one.cut.share)];
+        return one;
     };
-    const Plan most = with(true);
-    Plan best = with(false);
+    Plan best = of_cut(false);
+    const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
+        if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0};
+    };
+    for (const int packs : {2, 4}) {
+        if (const auto tile = smem_softmax::tile_for<T>(cols, aligned, packs)) {
+            consider(Tier::tile, *tile, tile_us<T>(*tile, rows, cols, chip),
+                     tile->threads == 1 ? "a thread has whole rows"
+                                        : "a short row: fewest instructions");
+        }
+    }
+    // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
+    if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
+        consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip), "a warp has the row in registers");
+    }
+    const Plan most = of_cut(true);
     if (most.us >= best.us) return best;
     if (most.workspace_bytes <= workspace_bytes) return most;
     best.more_workspace_bytes = most.workspace_bytes;

@@ -82,8 +82,6 @@ std::string compile_twice(const std::string& compiler) {
            " second.cu -o second.o && ld -r first.o second.o -o both.o";
 }
 
-}  // namespace
-
 #ifdef HEADER_TEST_NVCC
 // Those of stages or those in further/: two tests, for two cores.
 void compile_with_nvcc(bool further) {
@@ -99,6 +97,11 @@ void compile_with_nvcc(bool further) {
         CHECK(folder.run(compile_twice(HEADER_TEST_NVCC)) == "");
     }
 }
+#endif
+
+}  // namespace
+
+#ifdef HEADER_TEST_NVCC
 TEST_CASE("each stage's header compiles alone with nvcc") {
     compile_with_nvcc(false);
 }
