@@ -38,6 +38,9 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
 // messages, not for a barrier of the cluster: at 976 x 65536 floats on an H200 that is the difference
 // between 0.87 and 0.97 of the speed of a copy.
 struct Cluster {
+    int first = 0;       // rows that begin with the launch, one after the other:
+    unsigned apart = 0;  // nanoseconds from one to the next
+
     template <class Set>
     struct Scratch {
         Set of_block[kLargestCluster];
@@ -61,6 +64,7 @@ struct Cluster {
     // exchange(), when x has been read.
     template <class Set>
     __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
+        if (static_cast<int>(blockIdx.x) < first) __nanosleep(blockIdx.x * apart);
 #ifdef __CUDA_ARCH__
         if (threadIdx.x == 0) {
             const unsigned bytes = gridDim.y * sizeof(Set);
@@ -116,10 +120,12 @@ struct Cluster {
 // The grid of a cooperative launch, blocks y of it for the row of column x: as many rows side by side as
 // there is room for, and behind each the next ones. The blocks of a row tell each other in device memory,
 // which takes longer than a message within a cluster, but reaches all of the chip. A block looks there
-// until the others have said something. Where all rows are there at once they meet at a barrier before,
-// so that the memory need not be made to say nothing: 1.5 us at 1 x 131072 on an H200. (With rows behind
-// one another a barrier would bring blocks into step: all of them would load, or store.)
-template <class Set>
+// until the others have said something. kAtOnce: all rows are there at the same time, none behind another.
+// Then they meet at a barrier before, so that the memory need not be made to say nothing: 1.5 us at
+// 1 x 131072 on an H200. (With rows behind one another a barrier would bring blocks into step: all of them
+// would load, or store. For the same reason these begin one after the other, each when those before it can
+// have been read: 0.83 instead of 0.74 of the speed of a copy at 64 x 1000000.)
+template <class Set, bool kAtOnce>
 struct Grid {
     template <class>
     struct Scratch {
@@ -130,21 +136,26 @@ struct Grid {
     static constexpr int kNumbers = sizeof(Set) / sizeof(Number);
     static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
 
-    volatile Bits* said;  // device memory: rows x blocks sets, each kUnsaid before unless `at_once`
+    volatile Bits* said;  // device memory: rows x blocks sets, each kUnsaid before unless kAtOnce
     int64_t rows;
-    bool at_once;
+    unsigned apart;  // nanoseconds from the start of a row to that of the one beside it
     int64_t now = -1;
 
-    __device__ int64_t row() const { return now; }
+    __device__ int64_t row() const { return kAtOnce ? blockIdx.x : now; }
     __device__ int rank() const { return static_cast<int>(blockIdx.y); }
-    __device__ void open(Scratch<Set>&) { now = blockIdx.x; }
+    __device__ void open(Scratch<Set>&) {
+        if constexpr (!kAtOnce) {
+            now = blockIdx.x;
+            __nanosleep(blockIdx.x * apart);
+        }
+    }
     __device__ bool next() {
         now += gridDim.x;
-        return now < rows;
+        return !kAtOnce && now < rows;
     }
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) say(block);
-        if (at_once) cooperative_groups::this_grid().sync();
+        if constexpr (kAtOnce) cooperative_groups::this_grid().sync();
         // A thread asks one block, so that all answers are under way together.
         const auto blocks = static_cast<int>(gridDim.y);
         const int warps = (blocks + 31) / 32;
@@ -160,7 +171,7 @@ struct Grid {
 
 private:
     __device__ volatile Bits* place_of(int block) const {
-        return said + (now * gridDim.y + block) * kNumbers;
+        return said + (row() * gridDim.y + block) * kNumbers;
     }
     __device__ void say(Set set) const {
         Number numbers[kNumbers];
@@ -279,20 +290,39 @@ inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& c
             slice_of(each, threads, tensors, chip.room), INT32_MAX};
 }
 
-// The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep.
-// Of few rows, as many blocks as find a few packs for each thread.
+// The cut over the grid for so few rows that all packs are in few registers, all at once: one block to a
+// multiprocessor if that is enough. Empty where it is not.
+inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip& chip) {
+    constexpr struct {
+        int threads;
+        int held;
+        int beside;  // blocks of a multiprocessor
+    } kWays[] = {{256, kFewHeld, 1}, {512, kFewHeld, 1}, {512, kFewHeld, 2}, {512, kSomeHeld, 2}};
+    for (const auto& way : kWays) {
+        const int64_t there = std::min<int64_t>(way.threads, way.beside * chip.multiprocessors);
+        const int64_t blocks = std::min(there / rows, divided_up(packs, int64_t{2} * way.threads));
+        if (blocks == 0) continue;
+        const int64_t each = slice_packs(packs, blocks);
+        if (each <= int64_t{way.threads} * way.held) {
+            return Cut{Share::grid, static_cast<int>(divided_up(packs, each)),
+                       Slice{each, way.threads, 1, way.held, 0}, rows};
+        }
+    }
+    return {};
+}
+
+// The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep, or
+// fewer where that would leave many blocks without a row.
 inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
     constexpr int kThreads = 512;
     const int64_t there = std::min<int64_t>(kMostOfGrid, chip.multiprocessors * 1024 / kThreads);
-    const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
-    const int64_t at_once = std::clamp<int64_t>(rows_kept, 1, rows);
-    const bool few =
-        tensors == 1 && rows * divided_up(packs, int64_t{kThreads} * kFewHeld) <= there;
-    const int64_t most = divided_up(packs, int64_t{kThreads} * (few ? 2 : 4));
-    const int64_t each = slice_packs(packs, std::min(there / at_once, most));
-    const Slice slice = few ? Slice{each, kThreads, 1, kFewHeld, 0}
-                            : slice_of(each, kThreads, tensors, room_for(kThreads, chip));
-    return {Share::grid, static_cast<int>(divided_up(packs, each)), slice, at_once};
+    const int64_t most = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
+    int64_t at_once = std::clamp<int64_t>(most, 1, rows);
+    while (rows > most && 50 * (there % at_once) > there) --at_once;
+    const int64_t each =
+        slice_packs(packs, std::min(there / at_once, divided_up(packs, int64_t{kThreads} * 4)));
+    return {Share::grid, static_cast<int>(divided_up(packs, each)),
+            slice_of(each, kThreads, tensors, room_for(kThreads, chip)), at_once};
 }
 
 // A row of few over blocks of up to 256 threads, which have its packs in as few registers as there are.
@@ -325,7 +355,11 @@ inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, b
         if (const auto few = few_cut(packs, chip)) return *few;
     }
     if (has_scratch && packs > int64_t{448} * kHeld * kLargestCluster) {
-        const int64_t kept = tensors * kLargestCluster * packs_kept(512, tensors, chip);
+        if (tensors == 1) {
+            if (const auto few = few_over_grid(rows, packs, chip)) return *few;
+        }
+        const int threads = 512 * tensors;
+        const int64_t kept = kLargestCluster * packs_kept(threads, tensors, chip);
         const bool cluster_is_alone = packs > int64_t{512} * kHeld * kLargestCluster;
         if (rows <= 2 || packs > kept ||
             (cluster_is_alone && rows * kLargestCluster <= 2 * chip.multiprocessors)) {
@@ -366,6 +400,30 @@ size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
         cut_for(rows, packs_of<T>(cols), 1, current_chip(), true), rows);
 }
 
+// Blocks with such a slice that a multiprocessor has room for.
+inline int64_t blocks_beside(const Slice& slice, const Chip& chip) {
+    const int64_t by_memory = chip.room / (static_cast<int64_t>(slice.shared()) + 1024);
+    return std::max<int64_t>(1, std::min<int64_t>(1024 / slice.threads, by_memory));
+}
+
+// How long a row waits for the one before it where both could begin together: until that can have been
+// read, if nobody else reads. row_bytes: of what is read.
+inline unsigned nanoseconds_apart(double row_bytes) {
+    return static_cast<unsigned>(1e3 * row_bytes / current_chip().bytes_per_us);
+}
+
+// The team for clusters. Where slices are so large that a multiprocessor has one or two, and rows many,
+// those that begin the launch begin apart, as in Grid: gradients of 244 x 262144 floats 0.96 instead of
+// 0.92 of the speed of z = x + y on an H200.
+inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
+    const Chip& chip = current_chip();
+    const int64_t blocks = blocks_beside(cut.slice, chip) * chip.multiprocessors;
+    const int64_t clusters =
+        blocks * 7 / 8 / cut.blocks;  // not every place is one that a cluster finds
+    if (cut.slice.kept == 0 || rows < 4 * clusters) return {};
+    return {static_cast<int>(clusters), nanoseconds_apart(row_bytes)};
+}
+
 // One kernel, as many grids as it takes for all rows. tensors: what it reads and writes.
 template <class Kernel, class Team, class... T>
 cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, const Cut& cut,
@@ -404,16 +462,17 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
 }
 
 // The same of a kernel whose team is the grid. workspace: workspace_bytes_of(cut, rows) bytes.
-template <class Set, class Kernel, class... T>
+template <class Set, bool kAtOnce, class Kernel, class... T>
 cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cut, void* workspace,
                         cudaStream_t stream, T*... tensors) {
-    const bool at_once = rows <= cut.rows_at_once;
-    if (!at_once) {
+    Grid<Set, kAtOnce> team{static_cast<typename Grid<Set, kAtOnce>::Bits*>(workspace), rows, 0};
+    if constexpr (!kAtOnce) {
         const size_t bytes = workspace_bytes_of<Set>(cut, rows);
         const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
         if (error != cudaSuccess) return error;
+        constexpr size_t kRead = (sizeof(T) + ...) * (sizeof...(T) - 1) / sizeof...(T);
+        team.apart = nanoseconds_apart(static_cast<double>(cols) * kRead);
     }
-    const Grid<Set> team{static_cast<typename Grid<Set>::Bits*>(workspace), rows, at_once};
     return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
 }
 
@@ -427,14 +486,23 @@ cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t co
         const auto kernel = few ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Cluster, T>
                             : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Cluster, T>
                                    : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Cluster, T>;
-        return launch_cut(kernel, Cluster{}, rows, cols, cut, stream, x, y);
+        const Cluster team = cluster_team(cut, rows, static_cast<double>(cols) * sizeof(T));
+        return launch_cut(kernel, team, rows, cols, cut, stream, x, y);
     }
     if (cut.share == Share::grid) {
         using Set = Normalizer<ComputeOf<T>>;
-        const auto kernel =
-            few ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Grid<Set>, T>
-                : row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set>, T>;
-        return launch_grid<Set>(kernel, rows, cols, cut, workspace, stream, x, y);
+        using Team = Grid<Set, true>;
+        if (rows > cut.rows_at_once) {
+            return launch_grid<Set, false>(
+                row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols,
+                cut, workspace, stream, x, y);
+        }
+        const auto kernel = few    ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>
+                            : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>
+                            : cut.slice.held == kSomeHeld
+                                ? row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>
+                                : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
+        return launch_grid<Set, true>(kernel, rows, cols, cut, workspace, stream, x, y);
     }
     const auto kernel = few    ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Block, T>
                         : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Block, T>

@@ -85,9 +85,7 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     const smem_softmax::Slice& slice = cut.slice;
     const auto kept = static_cast<double>(std::min(slice.packs, slice.on_chip()) * 16);
     const auto again = static_cast<double>(slice.packs * 16) - kept;  // bytes that are read twice
-    const int64_t of_one = std::max<int64_t>(
-        1, std::min<int64_t>(1024 / slice.threads,
-                             chip.room / (static_cast<int64_t>(slice.shared()) + 1024)));
+    const int64_t of_one = smem_softmax::blocks_beside(slice, chip);
     double share = 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
     if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
     if (!slice.more()) {

@@ -215,11 +215,18 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
         return launch_with(cut,
                            more ? row_backward_kernel<kAlgorithm, true, true, Cluster, T>
                                 : row_backward_kernel<kAlgorithm, false, true, Cluster, T>,
-                           Cluster{});
+                           cluster_team(cut, rows, 2. * static_cast<double>(cols) * sizeof(T)));
     }
     if (cut.share == Share::grid) {
-        return launch_grid<Set>(row_backward_kernel<kAlgorithm, true, true, Grid<Set>, T>, rows,
-                                cols, cut, workspace, stream, y, dy, dx);
+        if (rows > cut.rows_at_once) {
+            return launch_grid<Set, false>(
+                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>, rows, cols, cut,
+                workspace, stream, y, dy, dx);
+        }
+        using Team = Grid<Set, true>;
+        return launch_grid<Set, true>(more ? row_backward_kernel<kAlgorithm, true, true, Team, T>
+                                           : row_backward_kernel<kAlgorithm, false, true, Team, T>,
+                                      rows, cols, cut, workspace, stream, y, dy, dx);
     }
     return launch_with(cut,
                        more ? row_backward_kernel<kAlgorithm, true, true, Block, T>
