@@ -179,7 +179,13 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
             for (int c = 0; c < kCols; ++c) {
                 row[c] = static_cast<Compute>(packs[p].element[r + c]);
             }
-            warp_softmax::normalize<kAlgorithm, T, 1, kCols, false>(row, kCols);
+            if constexpr (kCols ==
+                          1) {  // exp(x - x) / exp(x - x), or x - x: NaN of what is not finite
+                row[0] -= row[0];
+                if (kAlgorithm == Algorithm::softmax) row[0] += 1;
+            } else {
+                warp_softmax::normalize<kAlgorithm, T, 1, kCols, false>(row, kCols);
+            }
             for (int c = 0; c < kCols; ++c) packs[p].element[r + c] = static_cast<T>(row[c]);
         }
         move_pack(p, packs[p].element, y + (first + p * kBlock) * kPack);
