@@ -26,8 +26,8 @@ inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, in
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         any_axis::Device device;
-        any_axis::this_device(any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, true, T>,
-                              &device);
+        any_axis::this_device(
+            any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, false, true, T>, &device);
         return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device);
     });
 }

@@ -15,7 +15,7 @@
 namespace smem_softmax {
 namespace any_axis {
 
-template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
 __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     const T nothing(0.f);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack> part(y, sizes, plan, tile, thread);
+    const Part<T, kPack, kEnds> part(y, sizes, plan, tile, thread);
     unsigned char* tiles = shared_bytes + 2 * plan.join_bytes + 2 * tile * plan.tile_bytes;
     Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
     Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
@@ -32,6 +32,8 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         part.copy(dy, held_dy, plan.threads, nothing);
         wait_for_copies();
     }
+    // Where a tile is read twice, some packs of each tensor are under way at once.
+    constexpr int kAtOnce = kHeld ? 1 : 4;
     const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
         if constexpr (kHeld) {
             return held[static_cast<int>(k) * plan.threads];
@@ -43,29 +45,45 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     Compute sum[kPack];
 #pragma unroll
     for (Compute& each : sum) each = 0;
-#pragma unroll 4
-    for (int64_t k = 0; k < part.count; ++k) {
-        Packed ys{};
-        if (kAlgorithm == Algorithm::softmax) ys = fetch(y, held_y, k);
-        const Packed dys = fetch(dy, held_dy, k);
+#pragma unroll(4 / kAtOnce)
+    for (int64_t k = 0; k < part.count; k += kAtOnce) {
+        Packed ys[kAtOnce]{};
+        Packed dys[kAtOnce];
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            sum[i] += term_of<kAlgorithm>(ys.element[i], dys.element[i]);
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (kAlgorithm == Algorithm::softmax) ys[i] = fetch(y, held_y, k + i);
+            dys[i] = fetch(dy, held_dy, k + i);
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce * kPack; ++i) {
+            sum[i % kPack] += term_of<kAlgorithm>(ys[i / kPack].element[i % kPack],
+                                                  dys[i / kPack].element[i % kPack]);
         }
     }
     join_columns(sum, plan, tile, thread, 1, Total{});
 
     // Backwards: what was read last may still be in the cache.
-#pragma unroll 2
-    for (int64_t k = part.count - 1; k >= 0; --k) {
-        const Packed ys = fetch(y, held_y, k);
-        const Packed dys = fetch(dy, held_dy, k);
-        Packed result;
+#pragma unroll(kHeld ? 2 : 1)
+    for (int64_t k = part.count - 1; k >= 0; k -= kAtOnce) {
+        Packed ys[kAtOnce];
+        Packed dys[kAtOnce];
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) {
-            result.element[i] = gradient_of<kAlgorithm>(ys.element[i], dys.element[i], sum[i]);
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k < i) continue;
+            ys[i] = fetch(y, held_y, k - i);
+            dys[i] = fetch(dy, held_dy, k - i);
         }
-        part.put(dx, k, result);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (k < i) continue;
+            Packed result;
+#pragma unroll
+            for (int e = 0; e < kPack; ++e) {
+                result.element[e] =
+                    gradient_of<kAlgorithm>(ys[i].element[e], dys[i].element[e], sum[e]);
+            }
+            part.put(dx, k - i, result);
+        }
     }
     wait_for_readers(plan);
 }
@@ -111,9 +129,9 @@ __global__ void __launch_bounds__(1024)
 
 template <Algorithm kAlgorithm>
 struct Backward {
-    template <int kPack, bool kHeld, class T>
+    template <int kPack, bool kEnds, bool kHeld, class T>
     static auto get() {
-        return any_axis_backward_kernel<kAlgorithm, kPack, kHeld, T>;
+        return any_axis_backward_kernel<kAlgorithm, kPack, kEnds, kHeld, T>;
     }
     template <int kPacks, class T>
     static auto registers() {

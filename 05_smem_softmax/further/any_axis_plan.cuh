@@ -27,6 +27,7 @@ struct Sizes {
 // are, it is one piece of memory, and its packs need not end where rows do.
 struct Plan {
     int pack;           // elements that move in one access: 16 bytes of them, or 1
+    bool ends;          // whether packs at the ends of a slab reach beyond it
     int width;          // columns
     int64_t tiles;      // that a slab is cut into
     int threads;        // of a tile; threads * pack is a multiple of width
@@ -80,7 +81,8 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
     };
 
     // Few packs a thread where a tile is small, so that neighbours read neighbours.
-    const int64_t ends = width == sizes.inner && !aligned ? 2 * (pack - 1) : 0;
+    plan.ends = pack > 1 && width == sizes.inner && !aligned;
+    const int64_t ends = plan.ends ? 2 * (pack - 1) : 0;
     const int64_t lanes = std::max<int64_t>(1, width / pack);
     const bool shuffles = std::max<int64_t>(width, pack) % std::min<int64_t>(width, pack) == 0 &&
                           lanes <= 32 && (lanes & (lanes - 1)) == 0;

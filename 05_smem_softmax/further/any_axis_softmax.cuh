@@ -56,14 +56,14 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
 }
 
 // A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
-// element i of each is in the same column.
-template <class T, int kPack>
+// element i of each is in the same column. kEnds: whether packs at the ends of a slab reach beyond it.
+template <class T, int kPack, bool kEnds>
 struct Part {
     using Packed = Pack<T, kPack>;
     int64_t first;  // offset of the first one
     int64_t step;
     int64_t count;
-    int64_t begin;  // of the slab: packs at its ends may reach beyond it
+    int64_t begin;  // of the slab
     int64_t end;
 
     __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
@@ -72,7 +72,7 @@ struct Part {
         const int64_t col = place % plan.tiles * plan.width + thread * kPack % plan.width;
         begin = slab * sizes.dim * sizes.inner;
         end = begin + sizes.dim * sizes.inner;
-        const int phase = kPack == 1 ? 0 : phase_of(x + begin);  // 0 where there are several tiles
+        const int phase = kEnds ? phase_of(x + begin) : 0;
         step = plan.threads * kPack / plan.width * sizes.inner;
         const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
         const int64_t most = blocks_share((packs + plan.threads - 1) / plan.threads, plan);
@@ -83,16 +83,20 @@ struct Part {
         count = none ? 0 : min(most, of_thread - before);  // below 0: none
     }
 
+    __device__ bool is_whole(int64_t at) const {
+        return !kEnds || (at >= begin && at + kPack <= end);
+    }
+
     // Pack k of the tensor, with `padding` where the slab does not reach.
     __device__ Packed fetch(const T* x, int64_t k, T padding) const {
         const int64_t at = first + k * step;
         Packed pack;
-        if (k < count && at >= begin && at + kPack <= end) {
+        if (k < count && is_whole(at)) {
             pack = *reinterpret_cast<const Packed*>(x + at);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
-                const bool there = k < count && at + i >= begin && at + i < end;
+                const bool there = kEnds && k < count && at + i >= begin && at + i < end;
                 pack.element[i] = there ? x[at + i] : padding;
             }
         }
@@ -101,7 +105,7 @@ struct Part {
 
     __device__ void put(T* y, int64_t k, const Packed& pack) const {
         const int64_t at = first + k * step;
-        if (at >= begin && at + kPack <= end) {
+        if (is_whole(at)) {
             store_whole(y + at, pack);
         } else {
 #pragma unroll
@@ -127,7 +131,7 @@ struct Part {
         } else {
             int64_t at = first;
             for (int k = 0; k < count; ++k, at += step) {
-                if (at >= begin && at + kPack <= end) {
+                if (is_whole(at)) {
                     __pipeline_memcpy_async(held + k * apart, x + at, sizeof(Packed));
                 } else {
                     held[k * apart] = fetch(x, k, padding);
@@ -301,7 +305,7 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
     }
 }
 
-template <Algorithm kAlgorithm, int kPack, bool kHeld, class T>
+template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
 __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
     any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
@@ -309,7 +313,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
     const T nothing(-INFINITY);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack> part(x, sizes, plan, tile, thread);
+    const Part<T, kPack, kEnds> part(x, sizes, plan, tile, thread);
     Packed* held =
         reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
         thread;
@@ -417,9 +421,15 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     return cudaSuccess;
 }
 
-// A family has the instances of a kernel: get<kPack, kHeld>() for packs of 16 bytes or of an element, and
-// tiles held or read twice; registers<kPacks>() for tiles in registers. Calls that of the plan
-// with (tensors..., sizes, plan).
+// A family has the instances of a kernel: get<kPack, kEnds, kHeld>() for packs of 16 bytes or of an element,
+// and tiles held or read twice; registers<kPacks>() for tiles in registers.
+template <class Family, int kPack, bool kEnds, class T>
+auto held_or_not(const Plan& plan) {
+    return plan.held ? Family::template get<kPack, kEnds, true, T>()
+                     : Family::template get<kPack, kEnds, false, T>();
+}
+
+// Calls the instance of the plan with (tensors..., sizes, plan).
 template <class Family, class T, class... Others>
 cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
                         Others... others) {
@@ -428,10 +438,9 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
     const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
                         : plan.packs == 4 ? Family::template registers<4, T>()
                         : plan.packs == 8 ? Family::template registers<8, T>()
-                        : plan.pack == 1  ? plan.held ? Family::template get<1, true, T>()
-                                                      : Family::template get<1, false, T>()
-                         : plan.held ? Family::template get<kWhole, true, T>()
-                                          : Family::template get<kWhole, false, T>();
+                        : plan.pack == 1  ? held_or_not<Family, 1, false, T>(plan)
+                        : plan.ends       ? held_or_not<Family, kWhole, true, T>(plan)
+                                          : held_or_not<Family, kWhole, false, T>(plan);
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     // The same for all shapes: another host thread may be about to launch the kernel.
@@ -464,7 +473,7 @@ cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... o
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     Device device;
-    const cudaError_t error = this_device(Family::template get<1, true, T>(), &device);
+    const cudaError_t error = this_device(Family::template get<1, false, true, T>(), &device);
     if (error != cudaSuccess) return error;
     const Plan plan = plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device);
     return launch_plan<Family>(plan, sizes, stream, first, others...);
@@ -472,9 +481,9 @@ cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... o
 
 template <Algorithm kAlgorithm>
 struct Forward {
-    template <int kPack, bool kHeld, class T>
+    template <int kPack, bool kEnds, bool kHeld, class T>
     static auto get() {
-        return any_axis_kernel<kAlgorithm, kPack, kHeld, T>;
+        return any_axis_kernel<kAlgorithm, kPack, kEnds, kHeld, T>;
     }
     template <int kPacks, class T>
     static auto registers() {
