@@ -39,21 +39,19 @@ struct ByElement {
     static constexpr bool kKeeps = true;
     static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
 
-    template <int kPack>
-    __device__ static int place(int p, int i, int packs) {
-        return kInterleaved ? i * packs + p : p * kPack + i;
+    template <class T, int kPack>
+    __device__ static T& place(unsigned char* kept, int p, int i, int packs) {
+        return reinterpret_cast<T*>(kept)[kInterleaved ? i * packs + p : p * kPack + i];
     }
     template <class T, int kPack>
     __device__ static void put(const Pack<T, kPack>& from, unsigned char* kept, int p, int packs) {
-        T* const row = reinterpret_cast<T*>(kept);
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) row[place<kPack>(p, i, packs)] = from.element[i];
+        for (int i = 0; i < kPack; ++i) place<T, kPack>(kept, p, i, packs) = from.element[i];
     }
     template <class T, int kPack>
-    __device__ static void get(Pack<T, kPack>& to, const unsigned char* kept, int p, int packs) {
-        const T* const row = reinterpret_cast<const T*>(kept);
+    __device__ static void get(Pack<T, kPack>& to, unsigned char* kept, int p, int packs) {
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) to.element[i] = row[place<kPack>(p, i, packs)];
+        for (int i = 0; i < kPack; ++i) to.element[i] = place<T, kPack>(kept, p, i, packs);
     }
 };
 using Packed = ByElement<false>;
@@ -69,15 +67,14 @@ struct Whole {
         reinterpret_cast<Fetched*>(kept)[p] = from;
     }
     template <class Fetched>
-    __device__ static void get(Fetched& to, const unsigned char* kept, int p, int /*packs*/) {
-        to = reinterpret_cast<const Fetched*>(kept)[p];
+    __device__ static void get(Fetched& to, unsigned char* kept, int p, int /*packs*/) {
+        to = reinterpret_cast<Fetched*>(kept)[p];
     }
 };
 
 // Nothing is kept: each loop fetches the row again, from the L2 with luck.
-struct Uncached {
+struct Uncached : Whole {
     static constexpr bool kKeeps = false;
-    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
 };
 
 // ---------------------------------------------------------------- the kernel
@@ -128,13 +125,10 @@ __global__ void __launch_bounds__(kThreads* kRows)
             return x_row.template fetch<kPack>(p * kPack, true, kNothing);
         };
         const auto fetch_again = [&](int p) {
-            if constexpr (Layout::kKeeps) {
-                Fetched fetched;
-                Layout::get(fetched, kept, p, packs);
-                return fetched;
-            } else {
-                return fetch(p);
-            }
+            if constexpr (!Layout::kKeeps) return fetch(p);
+            Fetched fetched;
+            Layout::get(fetched, kept, p, packs);
+            return fetched;
         };
         const auto element = [&](const Fetched& fetched, int i, int p) {
             return x_row.template element<Compute>(fetched, i, p * kPack);
@@ -194,48 +188,46 @@ inline int64_t room_for_rows() {
     return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
+// Threads of a row: the smallest number first.
+template <int... kThreads>
+using Sizes = std::integer_sequence<int, kThreads...>;
+
 // With the largest block, of kThreads... threads a row, of which a multiprocessor holds as many as of
-// the first and smallest. While a block waits at a barrier the others go on, so there should be many;
-// more threads in each then come for free, as far as there are packs for them. Up to 32 times as many
-// blocks as the GPU holds, as OneFlow has; then each walks over more rows.
-template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, int... kThreads, class Load,
-          class Store>
-cudaError_t launch_blocks(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
+// the smallest. While a block waits at a barrier the others go on, so there should be many; more threads
+// in each then come for free, as far as there are packs for them. Up to 32 times as many blocks as the
+// GPU holds, as OneFlow has; then each walks over more rows.
+template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, class Load, class Store,
+          int... kThreads>
+cudaError_t launch_blocks(Sizes<kThreads...>, Load load, Store store, int64_t rows, int64_t cols,
+                          cudaStream_t stream) {
     constexpr int64_t kWaves = 32;
-    constexpr size_t kUnasked = 48 * 1024;  // more shared memory must be asked for
     constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
+    constexpr int kSizes[] = {kThreads...};
+    void (*const kernels[])(Load, Store, int64_t, int64_t) = {
+        rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>...};
     const int64_t room = room_for_rows();
     if (kRows * cols * kBytes > room) return cudaErrorInvalidValue;
     const auto shared = static_cast<size_t>(kRows * cols * kBytes);
 
-    struct Candidate {
-        void (*kernel)(Load, Store, int64_t, int64_t);
-        int threads;
-        int resident;  // blocks on a multiprocessor
-    };
-    Candidate candidates[] = {
-        {rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>, kThreads, 0}...};
-    Candidate chosen = candidates[0];
-    for (Candidate& each : candidates) {
-        if (each.threads > chosen.threads && each.threads > cols / kPack) break;
-        cudaError_t error = cudaSuccess;
-        if (shared > kUnasked) {  // for all the room: other host threads may have other rows
-            error = cudaFuncSetAttribute(each.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(room));
-        }
-        if (error == cudaSuccess) {
-            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each.resident, each.kernel,
-                                                                  each.threads * kRows, shared);
-        }
+    size_t chosen = 0;
+    int most = 0;  // blocks of the smallest size on a multiprocessor
+    for (size_t i = 0; i < sizeof...(kThreads) && (i == 0 || kSizes[i] <= cols / kPack); ++i) {
+        int resident = 0;
+        cudaError_t error =
+            cudaFuncSetAttribute(  // for all the room: other threads have other rows
+                kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room));
         if (error != cudaSuccess) return error;
-        if (each.resident == candidates[0].resident) chosen = each;
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
+                                                              kSizes[i] * kRows, shared);
+        if (error != cudaSuccess) return error;
+        if (i == 0) most = resident;
+        if (resident == most) chosen = i;
     }
-    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * chosen.resident;
-    const int64_t blocks =
-        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave));
-    const dim3 block(static_cast<unsigned>(chosen.threads), kRows);
-    const auto kernel = chosen.kernel;
-    kernel<<<static_cast<unsigned>(blocks), block, shared, stream>>>(load, store, rows, cols);
+    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * most;
+    const auto blocks = static_cast<unsigned>(
+        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave)));
+    kernels[chosen]<<<blocks, dim3(kSizes[chosen], kRows), shared, stream>>>(load, store, rows,
+                                                                             cols);
     return cudaGetLastError();
 }
 
@@ -253,21 +245,15 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
     if (!load.template takes<1>(cols) || !store.template takes<1>(cols)) {
         return cudaErrorInvalidValue;
     }
-    const auto with_pack = [&](auto pack) {
-        constexpr int kOf = decltype(pack)::value;
-        if constexpr (kRows > 1) {
-            return launch_blocks<kAlgorithm, Layout, kOf, kRows, 32>(load, store, rows, cols,
-                                                                     stream);
-        } else if constexpr (Layout::kKeeps) {
-            return launch_blocks<kAlgorithm, Layout, kOf, 1, 128, 256, 512, 1024>(load, store, rows,
-                                                                                  cols, stream);
-        } else {  // few large blocks: the fewer rows at a time, the more of them the L2 still has
-            return launch_blocks<kAlgorithm, Layout, kOf, 1, 1024>(load, store, rows, cols, stream);
-        }
-    };
-    return load.template takes<kPack>(cols) && store.template takes<kPack>(cols)
-               ? with_pack(std::integral_constant<int, kPack>{})
-               : with_pack(std::integral_constant<int, 1>{});
+    // Where nothing is kept, few large blocks: the fewer rows at a time, the more the L2 still has.
+    using Threads = std::conditional_t<
+        (kRows > 1), Sizes<32>,
+        std::conditional_t<Layout::kKeeps, Sizes<128, 256, 512, 1024>, Sizes<1024>>>;
+    const bool in_packs = load.template takes<kPack>(cols) && store.template takes<kPack>(cols);
+    return in_packs ? launch_blocks<kAlgorithm, Layout, kPack, kRows>(Threads{}, load, store, rows,
+                                                                      cols, stream)
+                    : launch_blocks<kAlgorithm, Layout, 1, kRows>(Threads{}, load, store, rows,
+                                                                  cols, stream);
 }
 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x). Asynchronous on stream.
