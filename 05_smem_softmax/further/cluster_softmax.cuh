@@ -285,9 +285,10 @@ inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& c
             if (kept * tensors * threads * 16 <= room_for(beside, chip)) break;
         }
     }
+    Slice slice = slice_of(each, threads, tensors, chip.room);
+    if (tensors == 1 && each <= int64_t{threads} * kSomeHeld) slice.held = kSomeHeld;
     return {blocks == 1 ? Share::block : Share::cluster,
-            static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)),
-            slice_of(each, threads, tensors, chip.room), INT32_MAX};
+            static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)), slice, INT32_MAX};
 }
 
 // The cut over the grid for so few rows that all packs are in few registers, all at once: one block to a
@@ -476,38 +477,37 @@ cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cu
     return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
 }
 
+// The kernel for such slices of one tensor.
+template <Algorithm kAlgorithm, class Team, class T>
+auto kernel_for(const Slice& slice) {
+    return slice.more()             ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>
+           : slice.held == kFewHeld ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>
+           : slice.held == kSomeHeld
+               ? row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>
+               : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
+}
+
 // Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut, rows) bytes.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                       cudaStream_t stream) {
-    const bool more = cut.slice.more();
-    const bool few = cut.slice.held == kFewHeld;  // of one tensor; a gradient's slices have no few
+    using Set = Normalizer<ComputeOf<T>>;
     if (cut.share == Share::cluster) {
-        const auto kernel = few ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Cluster, T>
-                            : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Cluster, T>
-                                   : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Cluster, T>;
         const Cluster team = cluster_team(cut, rows, static_cast<double>(cols) * sizeof(T));
-        return launch_cut(kernel, team, rows, cols, cut, stream, x, y);
+        return launch_cut(kernel_for<kAlgorithm, Cluster, T>(cut.slice), team, rows, cols, cut,
+                          stream, x, y);
+    }
+    if (cut.share == Share::grid && rows <= cut.rows_at_once) {
+        return launch_grid<Set, true>(kernel_for<kAlgorithm, Grid<Set, true>, T>(cut.slice), rows,
+                                      cols, cut, workspace, stream, x, y);
     }
     if (cut.share == Share::grid) {
-        using Set = Normalizer<ComputeOf<T>>;
-        using Team = Grid<Set, true>;
-        if (rows > cut.rows_at_once) {
-            return launch_grid<Set, false>(
-                row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols,
-                cut, workspace, stream, x, y);
-        }
-        const auto kernel = few    ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>
-                            : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>
-                            : cut.slice.held == kSomeHeld
-                                ? row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>
-                                : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
-        return launch_grid<Set, true>(kernel, rows, cols, cut, workspace, stream, x, y);
+        return launch_grid<Set, false>(
+            row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols, cut,
+            workspace, stream, x, y);
     }
-    const auto kernel = few    ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Block, T>
-                        : more ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Block, T>
-                               : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Block, T>;
-    return launch_cut(kernel, Block{}, rows, cols, cut, stream, x, y);
+    return launch_cut(kernel_for<kAlgorithm, Block, T>(cut.slice), Block{}, rows, cols, cut, stream,
+                      x, y);
 }
 
 template <Algorithm kAlgorithm, class T>

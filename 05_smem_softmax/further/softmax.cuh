@@ -79,7 +79,8 @@ double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
 // one multiprocessor can do, where there are fewer rows than it takes to use all.
 template <class T>
 double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kStart[] = {4.6, 4.8, 6.5};  // of a block, a cluster, the grid
+    constexpr double kStart[] = {4.6, 4.8, 5.8};  // of a block, a cluster, the grid
+    constexpr double kCleared = 1.5;              // its scratch, where rows come one behind another
     constexpr double kBytesOfOne = 36e3;          // a microsecond, of one multiprocessor
     constexpr double kEnough = 120e3;             // bytes on a multiprocessor
     const smem_softmax::Slice& slice = cut.slice;
@@ -94,10 +95,13 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     if (cut.share == Share::grid) share = 0.82;
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
+    const int64_t places =  // not every multiprocessor is one that a cluster finds
+        cut.share == Share::cluster ? chip.multiprocessors * 7 / 8 : chip.multiprocessors;
     const auto in_turn = static_cast<double>(smem_softmax::divided_up(
-        std::min(rows, cut.rows_at_once) * cut.blocks, chip.multiprocessors));
+        std::min(rows, cut.rows_at_once) * cut.blocks, std::max<int64_t>(1, places)));
     const double keeps = cut.share == Share::cluster && slice.kept > 0 ? 1 : 0;  // in shared memory
-    return kStart[static_cast<int>(cut.share)] + keeps +
+    const double cleared = cut.share == Share::grid && rows > cut.rows_at_once ? kCleared : 0;
+    return kStart[static_cast<int>(cut.share)] + keeps + cleared +
            std::max(total / (share * chip.bytes_per_us), in_turn * block_bytes / kBytesOfOne);
 }
 
