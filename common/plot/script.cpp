@@ -280,7 +280,7 @@ std::string axes_of_bars(const Figure& figure) {
     if (!lying(figure)) {
         return "set xrange [-1:" + last + " - 1]\nset xtics (" + names + ") noenhanced scale 0" +
                (narrow ? " font ',14'" : "") +
-               (crowded(figure) ? " rotate by 35 right font ',12'" : "") +
+               (crowded(figure) ? " rotate by 28 right font ',12'" : "") +
                "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_axis(figure, 0);
     }
     return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +

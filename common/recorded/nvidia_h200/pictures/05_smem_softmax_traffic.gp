@@ -32,7 +32,7 @@ set label "writes" at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs solid noborder
 set label "reads" at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
 set xrange [-1:100 - 1]
-set xtics ("four_rows_packed" 1.5, "four_rows_interleaved" 6.5, "packed" 11.5, "interleaved" 16.5, "softmax" 21.5, "log_softmax" 26.5, "uncached" 31.5, "short_rows" 36.5, "online_cached" 41.5, "cluster_softmax" 46.5, "cluster_log_softmax" 51.5, "front_softmax" 56.5, "front_log_softmax" 61.5, "softmax_backward" 66.5, "log_softmax_backward" 71.5, "paddle_any_axis" 76.5, "log_softmax_any_axis" 81.5, "softmax_any_axis" 86.5, "any_axis_backward" 91.5, "any_axis_log_backward" 96.5) noenhanced scale 0 rotate by 35 right font ',12'
+set xtics ("four_rows_packed" 1.5, "four_rows_interleaved" 6.5, "packed" 11.5, "interleaved" 16.5, "softmax" 21.5, "log_softmax" 26.5, "uncached" 31.5, "short_rows" 36.5, "online_cached" 41.5, "cluster_softmax" 46.5, "cluster_log_softmax" 51.5, "front_softmax" 56.5, "front_log_softmax" 61.5, "softmax_backward" 66.5, "log_softmax_backward" 71.5, "paddle_any_axis" 76.5, "log_softmax_any_axis" 81.5, "softmax_any_axis" 86.5, "any_axis_backward" 91.5, "any_axis_log_backward" 96.5) noenhanced scale 0 rotate by 28 right font ',12'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:20.4561]
