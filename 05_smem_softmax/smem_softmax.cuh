@@ -73,8 +73,9 @@ struct Whole {
 };
 
 // Nothing is kept: each loop fetches the row again, from the L2 with luck.
-struct Uncached : Whole {
+struct Uncached {
     static constexpr bool kKeeps = false;
+    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
 };
 
 // ---------------------------------------------------------------- the kernel
@@ -125,10 +126,13 @@ __global__ void __launch_bounds__(kThreads* kRows)
             return x_row.template fetch<kPack>(p * kPack, true, kNothing);
         };
         const auto fetch_again = [&](int p) {
-            if constexpr (!Layout::kKeeps) return fetch(p);
-            Fetched fetched;
-            Layout::get(fetched, kept, p, packs);
-            return fetched;
+            if constexpr (Layout::kKeeps) {
+                Fetched fetched;
+                Layout::get(fetched, kept, p, packs);
+                return fetched;
+            } else {
+                return fetch(p);
+            }
         };
         const auto element = [&](const Fetched& fetched, int i, int p) {
             return x_row.template element<Compute>(fetched, i, p * kPack);
@@ -190,7 +194,7 @@ inline int64_t room_for_rows() {
 
 // Threads of a row: the smallest number first.
 template <int... kThreads>
-using Sizes = std::integer_sequence<int, kThreads...>;
+using BlockSizes = std::integer_sequence<int, kThreads...>;
 
 // With the largest block, of kThreads... threads a row, of which a multiprocessor holds as many as of
 // the smallest. While a block waits at a barrier the others go on, so there should be many; more threads
@@ -198,9 +202,10 @@ using Sizes = std::integer_sequence<int, kThreads...>;
 // GPU holds, as OneFlow has; then each walks over more rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, class Load, class Store,
           int... kThreads>
-cudaError_t launch_blocks(Sizes<kThreads...>, Load load, Store store, int64_t rows, int64_t cols,
-                          cudaStream_t stream) {
+cudaError_t launch_blocks(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
+                          int64_t cols, cudaStream_t stream) {
     constexpr int64_t kWaves = 32;
+    constexpr size_t kUnasked = 48 * 1024;  // more shared memory must be asked for
     constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
     constexpr int kSizes[] = {kThreads...};
     void (*const kernels[])(Load, Store, int64_t, int64_t) = {
@@ -213,12 +218,15 @@ cudaError_t launch_blocks(Sizes<kThreads...>, Load load, Store store, int64_t ro
     int most = 0;  // blocks of the smallest size on a multiprocessor
     for (size_t i = 0; i < sizeof...(kThreads) && (i == 0 || kSizes[i] <= cols / kPack); ++i) {
         int resident = 0;
-        cudaError_t error =
-            cudaFuncSetAttribute(  // for all the room: other threads have other rows
-                kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room));
-        if (error != cudaSuccess) return error;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
-                                                              kSizes[i] * kRows, shared);
+        cudaError_t error = cudaSuccess;
+        if (shared > kUnasked) {  // for all the room: another host thread may have longer rows
+            error = cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(room));
+        }
+        if (error == cudaSuccess) {
+            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
+                                                                  kSizes[i] * kRows, shared);
+        }
         if (error != cudaSuccess) return error;
         if (i == 0) most = resident;
         if (resident == most) chosen = i;
@@ -247,8 +255,8 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
     }
     // Where nothing is kept, few large blocks: the fewer rows at a time, the more the L2 still has.
     using Threads = std::conditional_t<
-        (kRows > 1), Sizes<32>,
-        std::conditional_t<Layout::kKeeps, Sizes<128, 256, 512, 1024>, Sizes<1024>>>;
+        (kRows > 1), BlockSizes<32>,
+        std::conditional_t<Layout::kKeeps, BlockSizes<128, 256, 512, 1024>, BlockSizes<1024>>>;
     const bool in_packs = load.template takes<kPack>(cols) && store.template takes<kPack>(cols);
     return in_packs ? launch_blocks<kAlgorithm, Layout, kPack, kRows>(Threads{}, load, store, rows,
                                                                       cols, stream)

@@ -92,6 +92,7 @@ TEST_CASE("a million plans: each can run, says why, and more work takes no less 
     plan_tests::hold_for<__nv_bfloat16>(random, 250000);
     plan_tests::hold_for<double>(random, 250000);
     CHECK(softmax_stages::plan<float>(4, 0, plan_tests::kChips[0]).us > 0);  // nothing to do
+    CHECK(softmax_stages::plan<float>(0, 300000, plan_tests::kChips[0], SIZE_MAX).us > 0);
 }
 
 TEST_CASE("the front call of a gradient, and along any axis, is what it calls") {

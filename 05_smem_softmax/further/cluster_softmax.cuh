@@ -121,10 +121,10 @@ struct Cluster {
 // there is room for, and behind each the next ones. The blocks of a row tell each other in device memory,
 // which takes longer than a message within a cluster, but reaches all of the chip. A block looks there
 // until the others have said something. kAtOnce: all rows are there at the same time, none behind another.
-// Then they meet at a barrier before, so that the memory need not be made to say nothing: 1.5 us at
-// 1 x 131072 on an H200. (With rows behind one another a barrier would bring blocks into step: all of them
-// would load, or store. For the same reason these begin one after the other, each when those before it can
-// have been read: 0.83 instead of 0.74 of the speed of a copy at 64 x 1000000.)
+// Then they meet at a barrier before they look, so that the memory need not be made to say nothing: 1.3 us
+// at 1 x 516096 on an H200. (With rows behind one another a barrier would bring blocks into step: all of
+// them would load, or store. For the same reason these begin one after the other, each when those before
+// it can have been read: 0.83 instead of 0.74 of the speed of a copy at 64 x 1000000 floats.)
 template <class Set, bool kAtOnce>
 struct Grid {
     template <class>
@@ -150,8 +150,12 @@ struct Grid {
         }
     }
     __device__ bool next() {
-        now += gridDim.x;
-        return !kAtOnce && now < rows;
+        if constexpr (kAtOnce) {
+            return false;
+        } else {
+            now += gridDim.x;
+            return now < rows;
+        }
     }
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         if (threadIdx.x == 0) say(block);
@@ -286,13 +290,16 @@ inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& c
         }
     }
     Slice slice = slice_of(each, threads, tensors, chip.room);
-    if (tensors == 1 && each <= int64_t{threads} * kSomeHeld) slice.held = kSomeHeld;
+    if (tensors == 1 && blocks == 1 && each <= int64_t{threads} * kSomeHeld) {
+        slice.held = kSomeHeld;
+    }
     return {blocks == 1 ? Share::block : Share::cluster,
             static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)), slice, INT32_MAX};
 }
 
 // The cut over the grid for so few rows that all packs are in few registers, all at once: one block to a
-// multiprocessor if that is enough. Empty where it is not.
+// multiprocessor if that is enough. Empty where it is not. (A thread asks one block of its row, so of these
+// there are no more than threads.)
 inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip& chip) {
     constexpr struct {
         int threads;
@@ -300,8 +307,9 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
         int beside;  // blocks of a multiprocessor
     } kWays[] = {{256, kFewHeld, 1}, {512, kFewHeld, 1}, {512, kFewHeld, 2}, {512, kSomeHeld, 2}};
     for (const auto& way : kWays) {
-        const int64_t there = std::min<int64_t>(way.threads, way.beside * chip.multiprocessors);
-        const int64_t blocks = std::min(there / rows, divided_up(packs, int64_t{2} * way.threads));
+        const int64_t of_row =
+            std::min<int64_t>(way.threads, way.beside * chip.multiprocessors / rows);
+        const int64_t blocks = std::min(of_row, divided_up(packs, int64_t{2} * way.threads));
         if (blocks == 0) continue;
         const int64_t each = slice_packs(packs, blocks);
         if (each <= int64_t{way.threads} * way.held) {
@@ -313,13 +321,14 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
 }
 
 // The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep, or
-// fewer where that would leave many blocks without a row.
+// fewer where that would leave many blocks without a row, at once or in the last round.
 inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
     constexpr int kThreads = 512;
     const int64_t there = std::min<int64_t>(kMostOfGrid, chip.multiprocessors * 1024 / kThreads);
     const int64_t most = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
     int64_t at_once = std::clamp<int64_t>(most, 1, rows);
     while (rows > most && 50 * (there % at_once) > there) --at_once;
+    at_once = divided_up(rows, divided_up(rows, at_once));
     const int64_t each =
         slice_packs(packs, std::min(there / at_once, divided_up(packs, int64_t{kThreads} * 4)));
     return {Share::grid, static_cast<int>(divided_up(packs, each)),
@@ -347,6 +356,7 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
 // the grid has rows that are too few for that, or too long: where a block of a cluster would be alone on
 // its multiprocessor, or, of a gradient, even then have to read again.
 inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
+    rows = std::max<int64_t>(1, rows);
     const int64_t full = int64_t{128} * kHeld / tensors;
     const auto fills = [&](int64_t times) {
         return rows * packs > times * full * chip.multiprocessors;
@@ -413,15 +423,23 @@ inline unsigned nanoseconds_apart(double row_bytes) {
     return static_cast<unsigned>(1e3 * row_bytes / current_chip().bytes_per_us);
 }
 
+// Of so many blocks that there are places for, those that a cluster finds, as it needs all of its own close
+// to each other: on an H200, 7 clusters of 16 where a multiprocessor has one block.
+inline int64_t places_for_clusters(int64_t blocks) {
+    return blocks * 7 / 8;
+}
+
+// Rows begin apart where a place on the chip has so many of them in turn: what begins late ends late.
+inline constexpr int64_t kTurns = 4;
+
 // The team for clusters. Where slices are so large that a multiprocessor has one or two, and rows many,
 // those that begin the launch begin apart, as in Grid: gradients of 244 x 262144 floats 0.96 instead of
 // 0.92 of the speed of z = x + y on an H200.
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     const Chip& chip = current_chip();
-    const int64_t blocks = blocks_beside(cut.slice, chip) * chip.multiprocessors;
-    const int64_t clusters =
-        blocks * 7 / 8 / cut.blocks;  // not every place is one that a cluster finds
-    if (cut.slice.kept == 0 || rows < 4 * clusters) return {};
+    const int64_t beside = blocks_beside(cut.slice, chip);
+    const int64_t clusters = places_for_clusters(beside * chip.multiprocessors) / cut.blocks;
+    if (cut.slice.kept == 0 || beside > 2 || rows < kTurns * clusters) return {};
     return {static_cast<int>(clusters), nanoseconds_apart(row_bytes)};
 }
 
@@ -462,29 +480,37 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     return error;
 }
 
-// The same of a kernel whose team is the grid. workspace: workspace_bytes_of(cut, rows) bytes.
+// The same of a kernel whose team is the grid. workspace: workspace_bytes_of(cut, rows) bytes; row_bytes: of
+// what is read.
 template <class Set, bool kAtOnce, class Kernel, class... T>
-cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, const Cut& cut, void* workspace,
-                        cudaStream_t stream, T*... tensors) {
+cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, double row_bytes, const Cut& cut,
+                        void* workspace, cudaStream_t stream, T*... tensors) {
     Grid<Set, kAtOnce> team{static_cast<typename Grid<Set, kAtOnce>::Bits*>(workspace), rows, 0};
     if constexpr (!kAtOnce) {
         const size_t bytes = workspace_bytes_of<Set>(cut, rows);
         const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
         if (error != cudaSuccess) return error;
-        constexpr size_t kRead = (sizeof(T) + ...) * (sizeof...(T) - 1) / sizeof...(T);
-        team.apart = nanoseconds_apart(static_cast<double>(cols) * kRead);
+        if (rows >= kTurns * cut.rows_at_once) team.apart = nanoseconds_apart(row_bytes);
     }
     return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
 }
 
-// The kernel for such slices of one tensor.
+// The kernel for such slices of one tensor: with as many packs a thread, or with more where that is not
+// worth a kernel of its own.
 template <Algorithm kAlgorithm, class Team, class T>
 auto kernel_for(const Slice& slice) {
-    return slice.more()             ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>
-           : slice.held == kFewHeld ? row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>
-           : slice.held == kSomeHeld
-               ? row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>
-               : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
+    if (slice.more()) return row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>;
+    if constexpr (sizeof(T) <= 4) {
+        if (slice.held == kFewHeld) {
+            return row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>;
+        }
+        if constexpr (!std::is_same_v<Team, Cluster>) {
+            if (slice.held == kSomeHeld) {
+                return row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>;
+            }
+        }
+    }
+    return row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
 }
 
 // Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut, rows) bytes.
@@ -492,19 +518,20 @@ template <Algorithm kAlgorithm, class T>
 cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                       cudaStream_t stream) {
     using Set = Normalizer<ComputeOf<T>>;
+    const double row_bytes = static_cast<double>(cols) * sizeof(T);
     if (cut.share == Share::cluster) {
-        const Cluster team = cluster_team(cut, rows, static_cast<double>(cols) * sizeof(T));
+        const Cluster team = cluster_team(cut, rows, row_bytes);
         return launch_cut(kernel_for<kAlgorithm, Cluster, T>(cut.slice), team, rows, cols, cut,
                           stream, x, y);
     }
     if (cut.share == Share::grid && rows <= cut.rows_at_once) {
         return launch_grid<Set, true>(kernel_for<kAlgorithm, Grid<Set, true>, T>(cut.slice), rows,
-                                      cols, cut, workspace, stream, x, y);
+                                      cols, row_bytes, cut, workspace, stream, x, y);
     }
     if (cut.share == Share::grid) {
         return launch_grid<Set, false>(
-            row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols, cut,
-            workspace, stream, x, y);
+            row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols,
+            row_bytes, cut, workspace, stream, x, y);
     }
     return launch_cut(kernel_for<kAlgorithm, Block, T>(cut.slice), Block{}, rows, cols, cut, stream,
                       x, y);

@@ -179,8 +179,8 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
             for (int c = 0; c < kCols; ++c) {
                 row[c] = static_cast<Compute>(packs[p].element[r + c]);
             }
-            if constexpr (kCols ==
-                          1) {  // exp(x - x) / exp(x - x), or x - x: NaN of what is not finite
+            // Of one column exp(x - x) / exp(x - x), or x - x: NaN of what is not finite.
+            if constexpr (kCols == 1) {
                 row[0] -= row[0];
                 if (kAlgorithm == Algorithm::softmax) row[0] += 1;
             } else {

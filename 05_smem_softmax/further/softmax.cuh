@@ -95,8 +95,9 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     if (cut.share == Share::grid) share = 0.82;
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
-    const int64_t places =  // not every multiprocessor is one that a cluster finds
-        cut.share == Share::cluster ? chip.multiprocessors * 7 / 8 : chip.multiprocessors;
+    const int64_t places = cut.share == Share::cluster
+                               ? smem_softmax::places_for_clusters(chip.multiprocessors)
+                               : chip.multiprocessors;
     const auto in_turn = static_cast<double>(smem_softmax::divided_up(
         std::min(rows, cut.rows_at_once) * cut.blocks, std::max<int64_t>(1, places)));
     const double keeps = cut.share == Share::cluster && slice.kept > 0 ? 1 : 0;  // in shared memory

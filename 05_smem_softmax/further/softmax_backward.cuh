@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(1024, 1)
                 const int place = (p - kPairs) * threads;
                 mine.sum += terms_of(keep_y[place], keep_dy[place]);
             }
-#pragma unroll kAtOnce
+#pragma unroll 2
             for (int p = known; p < all; ++p) {
                 const int64_t offset = int64_t{p} * threads;
                 mine.sum += terms_of(fetch(from_y, offset), fetch(from_dy, offset));
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(1024, 1)
                 const int place = (p - kPairs) * threads;
                 give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
             }
-#pragma unroll kAtOnce
+#pragma unroll 2
             for (int p = known; p < all; ++p) {
                 const int64_t offset = int64_t{p} * threads;
                 give(offset, fetch(from_y, offset), fetch(from_dy, offset));
@@ -202,6 +202,7 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
     if (error != cudaSuccess || empty) return error;
 
     const int64_t packs = packs_of<T>(cols);
+    const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
     const auto launch_with = [&](const Cut& cut, auto kernel, auto team) {
         return launch_cut(kernel, team, rows, cols, cut, stream, y, dy, dx);
     };
@@ -215,18 +216,18 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
         return launch_with(cut,
                            more ? row_backward_kernel<kAlgorithm, true, true, Cluster, T>
                                 : row_backward_kernel<kAlgorithm, false, true, Cluster, T>,
-                           cluster_team(cut, rows, 2. * static_cast<double>(cols) * sizeof(T)));
+                           cluster_team(cut, rows, row_bytes));
     }
     if (cut.share == Share::grid) {
         if (rows > cut.rows_at_once) {
             return launch_grid<Set, false>(
-                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>, rows, cols, cut,
-                workspace, stream, y, dy, dx);
+                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>, rows, cols,
+                row_bytes, cut, workspace, stream, y, dy, dx);
         }
         using Team = Grid<Set, true>;
         return launch_grid<Set, true>(more ? row_backward_kernel<kAlgorithm, true, true, Team, T>
                                            : row_backward_kernel<kAlgorithm, false, true, Team, T>,
-                                      rows, cols, cut, workspace, stream, y, dy, dx);
+                                      rows, cols, row_bytes, cut, workspace, stream, y, dy, dx);
     }
     return launch_with(cut,
                        more ? row_backward_kernel<kAlgorithm, true, true, Block, T>
