@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <limits>
 #include <sstream>
@@ -333,11 +334,18 @@ std::string plot_lines(const Panel& panel, const std::string& data, int& column)
             add(through + " with lines " + line_style(line) + " notitle");
             continue;
         }
-        add(through + " with linespoints " + line_style(line) + " ps large_point " +
-            point_of(line) + " notitle");
-        if (panel.beside.empty()) continue;
-        add("(beside_line($1, " + y + ")) with points ps small_point " + point_of(line) +
-            " lc rgb '" + color_of(line) + "' notitle");
+        // gnuplot warns of what has no points.
+        const auto beside =
+            std::count_if(line.points.begin(), line.points.end(),
+                          [&](const auto& point) { return panel.beside.count(point.first) > 0; });
+        if (beside < static_cast<std::ptrdiff_t>(line.points.size())) {
+            add(through + " with linespoints " + line_style(line) + " ps large_point " +
+                point_of(line) + " notitle");
+        }
+        if (beside > 0) {
+            add("(beside_line($1, " + y + ")) with points ps small_point " + point_of(line) +
+                " lc rgb '" + color_of(line) + "' notitle");
+        }
     }
     parts.insert(parts.end(), on_top.begin(), on_top.end());
     return beside_of(panel) + plot_of(parts);

@@ -66,7 +66,6 @@ beside_line(x, y) = is_beside(x) ? y : NaN
 plot '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
@@ -97,9 +96,7 @@ beside_line(x, y) = is_beside(x) ? y : NaN
 plot '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(15))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(16))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(16))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
      '05_smem_softmax_peers.csv' skip 1 using 1:(on_line($1, column(17))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
