@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/course/comparison.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 
@@ -18,7 +20,9 @@ constexpr const char* kStage = "04_warp_softmax";
 // A folder of records that goes with the object.
 class Folder {
 public:
-    Folder() : path_(std::filesystem::temp_directory_path() / "softmax_stages_comparison") {
+    Folder()
+        : path_(std::filesystem::temp_directory_path() /
+                ("comparison_test_" + std::to_string(getpid()))) {
         std::filesystem::remove_all(path_);
         std::filesystem::create_directories(path_);
     }
