@@ -151,8 +151,8 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     constexpr int kPack = kWidest<T>;
     constexpr int kBlock = Tile{1, kPack, kPacks}.block();
     const int64_t first = int64_t{blockIdx.x} * (kBlock * kPacks) + threadIdx.x;
-    const auto move_pack = [&](int p, const T* from,
-                               T* to) {  // of the last one, what there is of it
+    // Pack p; of the last one, what there is of it.
+    const auto move_pack = [&](int p, const T* from, T* to) {
         const int64_t elements = count - (first + p * kBlock) * kPack;
         if (elements >= kPack) {
             *reinterpret_cast<PackOf<T>*>(to) = *reinterpret_cast<const PackOf<T>*>(from);
