@@ -480,19 +480,23 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     return error;
 }
 
-// The same of a kernel whose team is the grid. workspace: workspace_bytes_of(cut, rows) bytes; row_bytes: of
-// what is read.
-template <class Set, bool kAtOnce, class Kernel, class... T>
-cudaError_t launch_grid(Kernel kernel, int64_t rows, int64_t cols, double row_bytes, const Cut& cut,
-                        void* workspace, cudaStream_t stream, T*... tensors) {
-    Grid<Set, kAtOnce> team{static_cast<typename Grid<Set, kAtOnce>::Bits*>(workspace), rows, 0};
-    if constexpr (!kAtOnce) {
-        const size_t bytes = workspace_bytes_of<Set>(cut, rows);
-        const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
-        if (error != cudaSuccess) return error;
-        if (rows >= kTurns * cut.rows_at_once) team.apart = nanoseconds_apart(row_bytes);
+// The same of a kernel whose team is the grid: at_once, or in_turn where rows come one behind another.
+// workspace: workspace_bytes_of(cut, rows) bytes; row_bytes: of what is read.
+template <class Set, class AtOnce, class InTurn, class... T>
+cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t cols,
+                        double row_bytes, const Cut& cut, void* workspace, cudaStream_t stream,
+                        T*... tensors) {
+    auto* const said = static_cast<typename Grid<Set, true>::Bits*>(workspace);
+    if (rows <= cut.rows_at_once) {
+        return launch_cut(at_once, Grid<Set, true>{said, rows, 0}, rows, cols, cut, stream,
+                          tensors...);
     }
-    return launch_cut(kernel, team, rows, cols, cut, stream, tensors...);
+    const size_t bytes = workspace_bytes_of<Set>(cut, rows);
+    const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
+    if (error != cudaSuccess) return error;
+    const unsigned apart = rows < kTurns * cut.rows_at_once ? 0 : nanoseconds_apart(row_bytes);
+    return launch_cut(in_turn, Grid<Set, false>{said, rows, apart}, rows, cols, cut, stream,
+                      tensors...);
 }
 
 // The kernel for such slices of one tensor: with as many packs a thread, or with more where that is not
@@ -524,12 +528,9 @@ cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t co
         return launch_cut(kernel_for<kAlgorithm, Cluster, T>(cut.slice), team, rows, cols, cut,
                           stream, x, y);
     }
-    if (cut.share == Share::grid && rows <= cut.rows_at_once) {
-        return launch_grid<Set, true>(kernel_for<kAlgorithm, Grid<Set, true>, T>(cut.slice), rows,
-                                      cols, row_bytes, cut, workspace, stream, x, y);
-    }
     if (cut.share == Share::grid) {
-        return launch_grid<Set, false>(
+        return launch_grid<Set>(
+            kernel_for<kAlgorithm, Grid<Set, true>, T>(cut.slice),
             row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols,
             row_bytes, cut, workspace, stream, x, y);
     }

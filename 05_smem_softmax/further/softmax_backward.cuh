@@ -219,15 +219,11 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
                            cluster_team(cut, rows, row_bytes));
     }
     if (cut.share == Share::grid) {
-        if (rows > cut.rows_at_once) {
-            return launch_grid<Set, false>(
-                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>, rows, cols,
-                row_bytes, cut, workspace, stream, y, dy, dx);
-        }
         using Team = Grid<Set, true>;
-        return launch_grid<Set, true>(more ? row_backward_kernel<kAlgorithm, true, true, Team, T>
-                                           : row_backward_kernel<kAlgorithm, false, true, Team, T>,
-                                      rows, cols, row_bytes, cut, workspace, stream, y, dy, dx);
+        return launch_grid<Set>(more ? row_backward_kernel<kAlgorithm, true, true, Team, T>
+                                     : row_backward_kernel<kAlgorithm, false, true, Team, T>,
+                                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>,
+                                rows, cols, row_bytes, cut, workspace, stream, y, dy, dx);
     }
     return launch_with(cut,
                        more ? row_backward_kernel<kAlgorithm, true, true, Block, T>
