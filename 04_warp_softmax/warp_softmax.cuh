@@ -33,11 +33,11 @@ struct __align__(sizeof(T) * kPack) Pack {
     T element[kPack];
 };
 
-// Whether rows at `address` can be moved in packs of kPack: their number of columns, their distance
-// and their address are multiples of it.
+// Whether rows at `address`, which is not null, can be moved in packs of kPack: their number of columns,
+// their distance and their address are multiples of it.
 template <int kPack, class T>
 bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
-    return cols % kPack == 0 && row_stride % kPack == 0 &&
+    return address != nullptr && cols % kPack == 0 && row_stride % kPack == 0 &&
            reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
 }
 
@@ -240,6 +240,14 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
 
 // ---------------------------------------------------------------- the launch
 
+// Of the current device; 0 where there is none.
+inline int64_t device_attribute(cudaDeviceAttr attribute) {
+    int device = 0;
+    int value = 0;
+    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
+    return value;
+}
+
 // One group per row, up to a thousand waves of blocks; then each walks over more. (With 32 waves, as in
 // OneFlow, 1048576 x 512 takes 1% longer on an H200.)
 template <int kLanes, class... Arguments>
@@ -248,17 +256,13 @@ cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t
     constexpr int64_t kWaves = 1000;
     constexpr int kThreads = kBlockThreads<kLanes>;
     constexpr int64_t kRows = kThreads / kLanes;
-    int device = 0;
-    int multiprocessors = 0;
     int resident = 0;
-    cudaError_t error = cudaGetDevice(&device);
+    const cudaError_t error =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kThreads, 0);
     if (error != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess) return error;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kThreads, 0);
-    if (error != cudaSuccess) return error;
-    const int64_t most = std::max<int64_t>(1, kWaves * multiprocessors * resident);
-    const int64_t blocks = std::min((rows + kRows - 1) / kRows, most);
+    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * resident;
+    const int64_t blocks =
+        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave));
     kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(arguments...);
     return cudaGetLastError();
 }
@@ -306,7 +310,7 @@ cudaError_t with_tile(int64_t cols, Launch launch) {
 
 // Softmax or log-softmax of each row that `load` gives, into where `store` puts it: any two functors
 // like those above. cols: 1 to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
-// cudaErrorInvalidValue for a negative size, for more columns, and for an address that no T has.
+// cudaErrorInvalidValue for a negative size, more columns, and an address that is null or that no T has.
 template <Algorithm kAlgorithm, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     using T = typename Load::Element;
@@ -330,10 +334,9 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
 }
 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, too many columns.
+// Asynchronous on stream. Errors as launch.
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
     return launch<Algorithm::softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows, cols,
                                       stream);
 }
@@ -341,7 +344,6 @@ cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t s
 // log(softmax(x)) of each row.
 template <class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
     return launch<Algorithm::log_softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows,
                                           cols, stream);
 }

@@ -8,8 +8,7 @@
 //   accepts    what 04 accepts, its functors too, up to what shared memory has room for: on an H200
 //              57,856 floats or 115,712 halves; uncached takes any row
 //   rows       as in 04
-//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), second and third tier: rebuilt, with x
-//              kept in its own type and moved 16 bytes at a time
+//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three; x keeps its type
 #pragma once
 #include <cub/block/block_reduce.cuh>
 
@@ -21,21 +20,26 @@ namespace smem_softmax {
 
 using warp_softmax::Algorithm;
 using warp_softmax::ComputeOf;
+using warp_softmax::device_attribute;
 using warp_softmax::DirectLoad;
 using warp_softmax::DirectStore;
 using warp_softmax::kLift;
+using warp_softmax::lifted_exp;
 using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- layouts of a row
 
 // A layout keeps a row between the loops over it: put() leaves pack p of `packs` in the row's piece of
 // shared memory, get() brings it back to the same thread. pack_of: elements that move at once where
-// widths and addresses allow it.
+// widths and addresses allow it. Threads: how many a row may have, the fewest first.
+template <int... kThreads>
+using BlockSizes = std::integer_sequence<int, kThreads...>;
 
 // Element by element, packs of two, as in OneFlow. Packed: in the row's order, so that of neighbouring
 // lanes element i is two places apart. Interleaved: all elements 0, then all elements 1, side by side.
 template <bool kInterleaved>
 struct ByElement {
+    using Threads = BlockSizes<128, 256, 512, 1024>;
     static constexpr bool kKeeps = true;
     static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
 
@@ -45,12 +49,10 @@ struct ByElement {
     }
     template <class T, int kPack>
     __device__ static void put(const Pack<T, kPack>& from, unsigned char* kept, int p, int packs) {
-#pragma unroll
         for (int i = 0; i < kPack; ++i) place<T, kPack>(kept, p, i, packs) = from.element[i];
     }
     template <class T, int kPack>
     __device__ static void get(Pack<T, kPack>& to, unsigned char* kept, int p, int packs) {
-#pragma unroll
         for (int i = 0; i < kPack; ++i) to.element[i] = place<T, kPack>(kept, p, i, packs);
     }
 };
@@ -59,6 +61,7 @@ using Interleaved = ByElement<true>;
 
 // 16 bytes as one access. The cast says what nvcc cannot always prove: that they are aligned.
 struct Whole {
+    using Threads = BlockSizes<128, 256, 512, 1024>;
     static constexpr bool kKeeps = true;
     static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
 
@@ -72,8 +75,10 @@ struct Whole {
     }
 };
 
-// Nothing is kept: each loop fetches the row again, from the L2 with luck.
+// Nothing is kept: each loop fetches the row again, from the L2 with luck. Few blocks, large ones: the
+// fewer rows at a time, the more of them the L2 still has.
 struct Uncached {
+    using Threads = BlockSizes<1024>;
     static constexpr bool kKeeps = false;
     static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
 };
@@ -82,14 +87,12 @@ struct Uncached {
 
 // What a load fetches at once: a Pack, or whatever its element() wants to see.
 template <class Load, int kPack>
-using FetchedBy =
-    decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, typename Load::Element{}));
+using FetchedBy = decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, {}));
 
 // All threads of a row, a warp or a block, get the reduction of what they bring.
 template <int kThreads, class Compute, class Merge>
 __device__ Compute reduce_in_row(Compute value, Merge merge) {
     if constexpr (kThreads == 32) {
-#pragma unroll
         for (int step = 16; step > 0; step /= 2) {
             value = merge(value, __shfl_xor_sync(~0u, value, step));
         }
@@ -126,13 +129,9 @@ __global__ void __launch_bounds__(kThreads* kRows)
             return x_row.template fetch<kPack>(p * kPack, true, kNothing);
         };
         const auto fetch_again = [&](int p) {
-            if constexpr (Layout::kKeeps) {
-                Fetched fetched;
-                Layout::get(fetched, kept, p, packs);
-                return fetched;
-            } else {
-                return fetch(p);
-            }
+            Fetched fetched = Layout::kKeeps ? Fetched{} : fetch(p);
+            if constexpr (Layout::kKeeps) Layout::get(fetched, kept, p, packs);
+            return fetched;
         };
         const auto element = [&](const Fetched& fetched, int i, int p) {
             return x_row.template element<Compute>(fetched, i, p * kPack);
@@ -142,7 +141,6 @@ __global__ void __launch_bounds__(kThreads* kRows)
         for (int p = threadIdx.x; p < packs; p += kThreads) {
             const Fetched fetched = fetch(p);
             if constexpr (Layout::kKeeps) Layout::put(fetched, kept, p, packs);
-#pragma unroll
             for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
         }
         max = reduce_in_row<kThreads>(max, [](Compute a, Compute b) { return fmax(a, b); });
@@ -151,10 +149,7 @@ __global__ void __launch_bounds__(kThreads* kRows)
         Compute sum = 0;
         for (int p = threadIdx.x; p < packs; p += kThreads) {
             const Fetched fetched = fetch_again(p);
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                sum += warp_softmax::lifted_exp<T>(element(fetched, i, p) - max);
-            }
+            for (int i = 0; i < kPack; ++i) sum += lifted_exp<T>(element(fetched, i, p) - max);
         }
         sum = reduce_in_row<kThreads>(sum, [](Compute a, Compute b) { return a + b; });
 
@@ -164,12 +159,10 @@ __global__ void __launch_bounds__(kThreads* kRows)
         for (int p = threadIdx.x; p < packs; p += kThreads) {
             const Fetched fetched = fetch_again(p);
             Compute result[kPack];
-#pragma unroll
             for (int i = 0; i < kPack; ++i) {
-                const Compute difference = element(fetched, i, p) - max;
-                result[i] = kAlgorithm == Algorithm::softmax
-                                ? warp_softmax::lifted_exp<T>(difference) * scale
-                                : difference - log_sum;
+                const Compute below = element(fetched, i, p) - max;
+                result[i] = kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * scale
+                                                             : below - log_sum;
             }
             // 64 bits: of a column in 32, nvcc (13.0) stores the elements one by one.
             store.template store<kPack>(result, row, int64_t{p} * kPack);
@@ -179,54 +172,36 @@ __global__ void __launch_bounds__(kThreads* kRows)
 
 // ---------------------------------------------------------------- the launch
 
-inline int64_t device_attribute(cudaDeviceAttr attribute) {
-    int device = 0;
-    int value = 0;
-    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
-    return value;
-}
-
-// Bytes of shared memory that the rows of one block may take on the current device: all that there is
-// but 1 KB, for the reductions.
+// Bytes of shared memory for the rows of one block: all that there is but 1 KB, for the reductions.
 inline int64_t room_for_rows() {
     return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-// Threads of a row: the smallest number first.
-template <int... kThreads>
-using BlockSizes = std::integer_sequence<int, kThreads...>;
-
-// With the largest block, of kThreads... threads a row, of which a multiprocessor holds as many as of
-// the smallest. While a block waits at a barrier the others go on, so there should be many; more threads
-// in each then come for free, as far as there are packs for them. Up to 32 times as many blocks as the
-// GPU holds, as OneFlow has; then each walks over more rows.
+// With the largest block of which a multiprocessor holds as many as of the smallest: while one waits at
+// a barrier the others go on, and more threads in each come for free, as far as there are packs for
+// them. Up to 32 times as many blocks as the GPU holds, as in OneFlow; then each walks over more rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, class Load, class Store,
           int... kThreads>
 cudaError_t launch_blocks(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
                           int64_t cols, cudaStream_t stream) {
     constexpr int64_t kWaves = 32;
-    constexpr size_t kUnasked = 48 * 1024;  // more shared memory must be asked for
     constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
     constexpr int kSizes[] = {kThreads...};
     void (*const kernels[])(Load, Store, int64_t, int64_t) = {
         rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>...};
-    const int64_t room = room_for_rows();
-    if (kRows * cols * kBytes > room) return cudaErrorInvalidValue;
+    const auto room = static_cast<int>(room_for_rows());
     const auto shared = static_cast<size_t>(kRows * cols * kBytes);
+    if (kRows * cols * kBytes > room) return cudaErrorInvalidValue;
 
     size_t chosen = 0;
     int most = 0;  // blocks of the smallest size on a multiprocessor
     for (size_t i = 0; i < sizeof...(kThreads) && (i == 0 || kSizes[i] <= cols / kPack); ++i) {
         int resident = 0;
-        cudaError_t error = cudaSuccess;
-        if (shared > kUnasked) {  // for all the room: another host thread may have longer rows
-            error = cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(room));
-        }
-        if (error == cudaSuccess) {
-            error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
-                                                                  kSizes[i] * kRows, shared);
-        }
+        cudaError_t error =  // all the room, whatever this row needs: other threads launch as well
+            cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, room);
+        if (error != cudaSuccess) return error;
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
+                                                              kSizes[i] * kRows, shared);
         if (error != cudaSuccess) return error;
         if (i == 0) most = resident;
         if (resident == most) chosen = i;
@@ -234,29 +209,24 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, Load load, Store store, int64
     const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * most;
     const auto blocks = static_cast<unsigned>(
         std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave)));
-    kernels[chosen]<<<blocks, dim3(kSizes[chosen], kRows), shared, stream>>>(load, store, rows,
-                                                                             cols);
+    const dim3 threads(kSizes[chosen], kRows);
+    kernels[chosen]<<<blocks, threads, shared, stream>>>(load, store, rows, cols);
     return cudaGetLastError();
 }
 
-// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in
-// 04. kRows: 1, a block per row, or more, a warp per row and so many in a block. Asynchronous on
-// stream. cudaErrorInvalidValue for a negative size, rows that do not fit (Uncached takes up to 2^31 -
-// 1025 columns), and an address that no T has.
+// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in 04.
+// kRows: 1, a block per row, or more, a warp per row. Asynchronous on stream. cudaErrorInvalidValue for a
+// negative size, rows that do not fit, INT32_MAX - 1023 columns, and an address that no T has, or null.
 template <Algorithm kAlgorithm, class Layout = Whole, int kRows = 1, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int64_t kMaxCols = (int64_t{1} << 31) - 1025;  // and a block's threads in 32 bits
     constexpr int kPack =
         Layout::pack_of(std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
-    if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
+    using Threads = std::conditional_t<kRows == 1, typename Layout::Threads, BlockSizes<32>>;
+    if (rows < 0 || cols < 0 || cols > INT32_MAX - 1024) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (!load.template takes<1>(cols) || !store.template takes<1>(cols)) {
         return cudaErrorInvalidValue;
     }
-    // Where nothing is kept, few large blocks: the fewer rows at a time, the more the L2 still has.
-    using Threads = std::conditional_t<
-        (kRows > 1), BlockSizes<32>,
-        std::conditional_t<Layout::kKeeps, BlockSizes<128, 256, 512, 1024>, BlockSizes<1024>>>;
     const bool in_packs = load.template takes<kPack>(cols) && store.template takes<kPack>(cols);
     return in_packs ? launch_blocks<kAlgorithm, Layout, kPack, kRows>(Threads{}, load, store, rows,
                                                                       cols, stream)
@@ -264,19 +234,14 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
                                                                   cols, stream);
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer, and as launch.
+// Softmax of each row of x into y (rows x cols, device memory, y may be x), and its log. As launch.
 template <class Layout = Whole, int kRows = 1, class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
     return launch<Algorithm::softmax, Layout, kRows>(DirectLoad<T>{x, cols},
                                                      DirectStore<T>{y, cols}, rows, cols, stream);
 }
-
-// log(softmax(x)) of each row.
 template <class Layout = Whole, class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
     return launch<Algorithm::log_softmax, Layout>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols},
                                                   rows, cols, stream);
 }

@@ -204,7 +204,6 @@ cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (cols > kMaxCols<T>) return cudaErrorInvalidValue;
-    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     constexpr int kPack = 16 / sizeof(T);
     const bool whole_packs = takes_packs<kPack>(x, cols, cols) && takes_packs<kPack>(y, cols, cols);
     const bool alike = phase_of<16>(x) == phase_of<16>(y) && takes_packs<1>(x, cols, cols) &&

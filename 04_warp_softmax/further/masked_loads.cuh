@@ -99,9 +99,6 @@ struct CausalLoad {
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || mask == nullptr || y == nullptr)) {
-        return cudaErrorInvalidValue;
-    }
     return launch<Algorithm::softmax>(ScaleMaskLoad<T>{x, mask, scale, cols},
                                       DirectStore<T>{y, cols}, rows, cols, stream);
 }
@@ -111,7 +108,6 @@ cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> 
 template <class T>
 cudaError_t causal_softmax(const T* x, T* y, ComputeOf<T> scale, int64_t rows, int64_t cols,
                            int64_t seq, cudaStream_t stream) {
-    if (rows > 0 && cols > 0 && (x == nullptr || y == nullptr)) return cudaErrorInvalidValue;
     if (rows > 0 && cols > 0 && (seq <= 0 || rows % seq != 0)) return cudaErrorInvalidValue;
     return launch<Algorithm::softmax>(CausalLoad<T>{x, scale, seq, cols}, DirectStore<T>{y, cols},
                                       rows, cols, stream);
