@@ -22,7 +22,8 @@ int64_t packs_of(Shape shape, DType dtype) {
 // With the runner's scratch, which makes a cut what it is. kTensors: 1, or 2 of a gradient.
 template <int kTensors>
 Cut cut_for(Shape shape, DType dtype) {
-    return smem_softmax::cut_for(shape.rows, packs_of(shape, dtype), kTensors,
+    const int elements = 16 / static_cast<int>(runner::size_of(dtype));
+    return smem_softmax::cut_for(shape.rows, packs_of(shape, dtype), elements, kTensors,
                                  smem_softmax::current_chip(), true);
 }
 

@@ -38,7 +38,9 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     }
     const smem_softmax::Slice& slice = plan.cut.slice;
     const int64_t packs = smem_softmax::packs_of<T>(cols);
-    if (plan.cut.blocks < 1 || slice.packs * plan.cut.blocks < packs) return "columns left over";
+    if (plan.cut.blocks < 1) return "no blocks";
+    const int64_t in_slices = slice.packs * plan.cut.blocks * smem_softmax::kWidest<T>;
+    if (cols - in_slices > slice.threads) return "columns left over";
     if (plan.cut.blocks > 1 && slice.packs * (plan.cut.blocks - 1) >= packs) return "idle blocks";
     if (slice.threads < 32 || slice.threads > 1024 || slice.threads % 32 != 0) return "threads";
     if (static_cast<int64_t>(slice.shared()) > chip.room) return "more shared memory than there is";

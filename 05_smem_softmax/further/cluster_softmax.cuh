@@ -272,9 +272,36 @@ inline int64_t slice_packs(int64_t packs, int64_t blocks) {
     return divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
 }
 
-// A row of so many packs over the blocks of a cluster, or over one. tensors: as in Slice. many: whether
-// rows fill the chip more than once, so that blocks take turns.
-inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& chip, bool many) {
+// A row of 16-bit elements over so many blocks, as few packs a thread as hold it: a pack of eight elements takes
+// twice the instructions of one of four floats, and those of a pack that is not there are passed through all
+// the same. Elements too few for another pack a thread are left to the threads of the first block, as are those
+// before the first pack. Empty where more than a seventh of the registers would be.
+inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
+    constexpr int kElements = kWidest<__half>;
+    for (const int threads : {128, 256}) {
+        for (const int held : {kSomeHeld, kMostHeld, kHeld}) {
+            const int64_t full = int64_t{threads} * held;
+            const int64_t left_over = std::max<int64_t>(0, packs - blocks * full);
+            if ((left_over + 1) * kElements > threads) continue;
+            const int64_t each = std::min(full, slice_packs(packs, blocks));
+            if (7 * each < 6 * full) return {};
+            return Slice{each, threads, 1, held, 0};
+        }
+    }
+    return {};
+}
+
+// A row of so many packs of so many elements over the blocks of a cluster, or over one. tensors: as in Slice.
+// many: whether rows fill the chip more than once, so that blocks take turns.
+inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks, const Chip& chip,
+                       bool many) {
+    const Share share = blocks == 1 ? Share::block : Share::cluster;
+    if (many && tensors == 1 && elements == kWidest<__half>) {
+        if (const auto slice = filled_slice(packs, blocks)) {
+            return {share, static_cast<int>(std::min(blocks, divided_up(packs, slice->packs))),
+                    *slice, INT32_MAX};
+        }
+    }
     const int64_t each = slice_packs(packs, blocks);
     // Threads for the slice in their registers: four warps, or eight, ..., as there are four schedulers
     // (of five, an H200 does not find room for as many). Beyond that as few as have room for the rest
@@ -293,8 +320,8 @@ inline Cut cluster_cut(int64_t packs, int tensors, int64_t blocks, const Chip& c
     if (tensors == 1 && blocks == 1 && each <= int64_t{threads} * kSomeHeld) {
         slice.held = kSomeHeld;
     }
-    return {blocks == 1 ? Share::block : Share::cluster,
-            static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)), slice, INT32_MAX};
+    return {share, static_cast<int>(divided_up(std::max<int64_t>(1, packs), each)), slice,
+            INT32_MAX};
 }
 
 // The cut over the grid for so few rows that all packs are in few registers, all at once: one block to a
@@ -349,13 +376,14 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
                Slice{each, threads_for(each, kFewHeld), 1, kFewHeld, 0}, INT32_MAX};
 }
 
-// The cut for rows of so many packs. Of rows that fill the chip many times over, a block has one while 256
+// The cut for rows of so many packs of so many elements. Of rows that fill the chip many times over, a block has one while 256
 // threads have it in their registers; a cluster of blocks of 128, of which a multiprocessor holds eight,
 // each at another point of its work, while eight of them have it. Longer rows are shared by eight larger
 // blocks, which find a place more easily than sixteen; then by sixteen, as are fewer rows. With scratch
 // the grid has rows that are too few for that, or too long: where a block of a cluster would be alone on
 // its multiprocessor, or, of a gradient, even then have to read again.
-inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, bool has_scratch) {
+inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
+                   bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
     const int64_t full = int64_t{128} * kHeld / tensors;
     const auto fills = [&](int64_t times) {
@@ -377,13 +405,13 @@ inline Cut cut_for(int64_t rows, int64_t packs, int tensors, const Chip& chip, b
             return grid_cut(rows, packs, tensors, chip);
         }
     }
-    if (packs <= 2 * full) return cluster_cut(packs, tensors, 1, chip, many);
+    if (packs <= 2 * full) return cluster_cut(packs, elements, tensors, 1, chip, many);
     int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
     const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
     if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
     if (!many && packs > 16 * full) blocks = kLargestCluster;
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, chip.largest_cluster));
-    return cluster_cut(packs, tensors, blocks, chip, fills(5));
+    return cluster_cut(packs, elements, tensors, blocks, chip, fills(5));
 }
 
 // Bytes of scratch that a cut for so many rows needs.
@@ -393,13 +421,14 @@ size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
 }
 
 // The cut for the current device, with so much scratch, or none where workspace is null.
-template <class Set>
-Cut cut_within(int64_t rows, int64_t packs, int tensors, const void* workspace,
+template <class T, class Set>
+Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
                size_t workspace_bytes) {
-    const Cut cut = cut_for(rows, packs, tensors, current_chip(), workspace != nullptr);
-    return workspace_bytes_of<Set>(cut, rows) <= workspace_bytes
-               ? cut
-               : cut_for(rows, packs, tensors, current_chip(), false);
+    const auto cut_of = [&](bool has_scratch) {
+        return cut_for(rows, packs_of<T>(cols), kWidest<T>, tensors, current_chip(), has_scratch);
+    };
+    const Cut cut = cut_of(workspace != nullptr);
+    return workspace_bytes_of<Set>(cut, rows) <= workspace_bytes ? cut : cut_of(false);
 }
 
 // Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
@@ -408,7 +437,7 @@ template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return workspace_bytes_of<Normalizer<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), 1, current_chip(), true), rows);
+        cut_for(rows, packs_of<T>(cols), kWidest<T>, 1, current_chip(), true), rows);
 }
 
 // Blocks with such a slice that a multiprocessor has room for.
@@ -508,9 +537,14 @@ auto kernel_for(const Slice& slice) {
         if (slice.held == kFewHeld) {
             return row_on_chip_kernel<kAlgorithm, kFewHeld, false, true, Team, T>;
         }
-        if constexpr (!std::is_same_v<Team, Cluster>) {
+        if constexpr (sizeof(T) == 2 || !std::is_same_v<Team, Cluster>) {
             if (slice.held == kSomeHeld) {
                 return row_on_chip_kernel<kAlgorithm, kSomeHeld, false, true, Team, T>;
+            }
+        }
+        if constexpr (sizeof(T) == 2) {
+            if (slice.held == kMostHeld) {
+                return row_on_chip_kernel<kAlgorithm, kMostHeld, false, true, Team, T>;
             }
         }
     }
@@ -546,8 +580,8 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     if (error != cudaSuccess || empty) return error;
     if (!have_one_alignment(x, y))
         return launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
-    const Cut cut = cut_within<Normalizer<ComputeOf<T>>>(rows, packs_of<T>(cols), 1, workspace,
-                                                         workspace_bytes);
+    const Cut cut =
+        cut_within<T, Normalizer<ComputeOf<T>>>(rows, cols, 1, workspace, workspace_bytes);
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }
 

@@ -118,8 +118,8 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
                                             "more than a block's registers",
                                             "too few or too long rows for clusters"};
         Plan one{};
-        one.cut =
-            smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols), 1, chip, has_scratch);
+        one.cut = smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols),
+                                        smem_softmax::kWidest<T>, 1, chip, has_scratch);
         one.tier = kTiers[static_cast<int>(one.cut.share)];
         one.us = cut_us<T>(one.cut, rows, cols, chip);
         one.workspace_bytes =

@@ -189,7 +189,7 @@ template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return workspace_bytes_of<Sum<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), 2, current_chip(), true), rows);
+        cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, current_chip(), true), rows);
 }
 
 template <Algorithm kAlgorithm, class T>
@@ -201,16 +201,15 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
     if (error == cudaSuccess) error = check_rows(dy, dx, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
 
-    const int64_t packs = packs_of<T>(cols);
     const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
     const auto launch_with = [&](const Cut& cut, auto kernel, auto team) {
         return launch_cut(kernel, team, rows, cols, cut, stream, y, dy, dx);
     };
     if (!have_one_alignment<T>(y, dx) || !have_one_alignment<T>(dy, dx)) {
-        return launch_with(cluster_cut(packs, 2, 1, current_chip(), true),
+        return launch_with(cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, current_chip(), true),
                            row_backward_kernel<kAlgorithm, true, false, Block, T>, Block{});
     }
-    const Cut cut = cut_within<Set>(rows, packs, 2, workspace, workspace_bytes);
+    const Cut cut = cut_within<T, Set>(rows, cols, 2, workspace, workspace_bytes);
     const bool more = cut.slice.more();
     if (cut.share == Share::cluster) {
         return launch_with(cut,
