@@ -16,7 +16,7 @@ namespace smem_softmax {
 namespace any_axis {
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
-__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
+__global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T, kHeld>)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
@@ -32,8 +32,7 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         part.copy(dy, held_dy, plan.threads, nothing);
         wait_for_copies();
     }
-    // Where a tile is read twice, some packs of each tensor are under way at once.
-    constexpr int kAtOnce = kHeld ? 1 : 4;
+    constexpr int kAtOnce = kHeld ? 1 : kBatch;
     const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
         if constexpr (kHeld) {
             return held[static_cast<int>(k) * plan.threads];

@@ -47,9 +47,10 @@ __host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan)
     return (count + plan.blocks - 1) / plan.blocks;
 }
 
-// The most threads of a block: of 16-bit types, which have twice as many columns in a pack, half.
-template <class T>
-constexpr int kMostThreads = sizeof(T) == 2 ? 512 : 1024;
+// The most threads of a block: where its tile is held, of 16-bit types, which have twice as many columns
+// in a pack, half.
+template <class T, bool kHeld = true>
+constexpr int kMostThreads = kHeld && sizeof(T) == 2 ? 512 : 1024;
 
 // What the plan needs to know of the GPU.
 struct Device {
@@ -59,7 +60,8 @@ struct Device {
 };
 
 // The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
-// tile: held where that is enough. Width 0 where threads would be too many for a block.
+// tile: held where that is enough; of 0 bytes, to be read twice. Width 0 where threads would be too many
+// for a block.
 template <class T>
 Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
          int64_t shared) {
@@ -94,7 +96,7 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
         while (each < 8 && 4 * each * each <= of_block) each *= 2;
         const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
         const bool alone = all > shared / 2 * plan.blocks;  // on a multiprocessor
-        const int64_t enough = alone ? kMostThreads<T> : 512;
+        const int64_t enough = shared == 0 ? kMostThreads<T, false> : alone ? kMostThreads<T> : 512;
         const int64_t wanted = divided(of_block, each * least);
         int64_t threads =
             least * std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, enough / least));

@@ -55,8 +55,10 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
     }
 }
 
-// A thread's packs of a tile: plan.threads packs lie from one to the next, which is whole rows, so that
-// element i of each is in the same column. kEnds: whether packs at the ends of a slab reach beyond it.
+// A thread's packs of a tile: plan.threads packs of each block lie from one to the next, which is whole
+// rows, so that element i of each is in the same column. The blocks of a tile walk side by side: 0.60 of the
+// speed of a copy where a tile is read twice, on an H200, instead of 0.58 where each has a part for itself.
+// kEnds: whether packs at the ends of a slab reach beyond it.
 template <class T, int kPack, bool kEnds>
 struct Part {
     using Packed = Pack<T, kPack>;
@@ -73,14 +75,14 @@ struct Part {
         begin = slab * sizes.dim * sizes.inner;
         end = begin + sizes.dim * sizes.inner;
         const int phase = kEnds ? phase_of(x + begin) : 0;
-        step = plan.threads * kPack / plan.width * sizes.inner;
+        const int64_t of_block = plan.threads * kPack / plan.width * sizes.inner;
+        step = of_block * plan.blocks;
         const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
-        const int64_t most = blocks_share((packs + plan.threads - 1) / plan.threads, plan);
-        const int64_t before = blockIdx.x % plan.blocks * most;  // that other blocks have
-        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * step;
+        const int64_t before = blockIdx.x % plan.blocks;  // blocks
+        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * of_block;
         const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
-        const int64_t of_thread = (packs - thread + plan.threads - 1) / plan.threads;
-        count = none ? 0 : min(most, of_thread - before);  // below 0: none
+        const int64_t of_all = (packs - thread + plan.threads - 1) / plan.threads;
+        count = none ? 0 : blocks_share(max(int64_t{0}, of_all - before), plan);
     }
 
     __device__ bool is_whole(int64_t at) const {
@@ -282,9 +284,8 @@ struct Total {
 
 // ---------------------------------------------------------------- the kernel
 
-// Packs that a thread has under way at once where a tile is read twice.
-template <class T>
-constexpr int kBatch = sizeof(T) == 2 ? 8 : 4;
+// Packs of each tensor that a thread has under way at once where a tile is read twice.
+inline constexpr int kBatch = 4;
 
 // Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
 template <class T, int kPacks, int kPack, class Compute>
@@ -306,7 +307,7 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
 }
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
-__global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T> : 1)
+__global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T, kHeld>)
     any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
@@ -346,10 +347,10 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         }
     } else {
         Compute all[kPack];
-        for (int64_t k = 0; k < part.count; k += kBatch<T>) {
-            Packed batch[kBatch<T>];
+        for (int64_t k = 0; k < part.count; k += kBatch) {
+            Packed batch[kBatch];
 #pragma unroll
-            for (int i = 0; i < kBatch<T>; ++i) batch[i] = part.fetch(x, k + i, nothing);
+            for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
             add_packs(batch, max, sum);
         }
 #pragma unroll
@@ -384,14 +385,14 @@ __global__ void __launch_bounds__(kMostThreads<T>, kHeld ? 1024 / kMostThreads<T
         for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
     } else {
         // Backwards: what was read last may still be in the cache.
-        for (int64_t k = part.count - 1; k >= 0; k -= kBatch<T>) {
-            Packed batch[kBatch<T>];
+        for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
+            Packed batch[kBatch];
 #pragma unroll
-            for (int i = 0; i < kBatch<T>; ++i) {
+            for (int i = 0; i < kBatch; ++i) {
                 if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
             }
 #pragma unroll
-            for (int i = 0; i < kBatch<T>; ++i) {
+            for (int i = 0; i < kBatch; ++i) {
                 if (k >= i) part.put(y, k - i, finish(batch[i]));
             }
         }
