@@ -4,6 +4,7 @@
 #include <random>
 #include <vector>
 
+#include "05_smem_softmax/variants.hpp"
 #include "common/testing/softmax_properties.hpp"
 #include "further/softmax.cuh"
 
@@ -85,7 +86,69 @@ void hold_for(std::mt19937_64& random, int count) {
     }
 }
 
+// The cut for so many rows that they fill a GPU, given to two of them, which begin `shift` elements behind
+// a line of the cache.
+template <class T>
+smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_t cols,
+                                          int64_t shift) {
+    const runner::Shape shape{2, cols};
+    const smem_softmax::Cut cut =
+        smem_softmax::cut_for(int64_t{1} << 20, smem_softmax::packs_of<T>(cols),
+                              smem_softmax::kWidest<T>, 1, smem_softmax::current_chip(), false);
+    INFO(cols << " columns, " << cut.blocks << " blocks of " << cut.slice.threads << " threads, "
+              << cut.slice.held << " packs each");
+    const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
+    const auto before = static_cast<size_t>(shift);
+    std::vector<T> shifted(before);
+    shifted.insert(shifted.end(), values.begin(), values.end());
+    const runner::DeviceBuffer<T> x(shifted);
+    runner::DeviceBuffer<T> y(shifted.size() + 1);
+    y.poison();
+    CHECK(smem_softmax::launch_as<smem_softmax::Algorithm::softmax>(
+              cut, x.data() + shift, y.data() + shift, shape.rows, cols, nullptr, nullptr) ==
+          cudaSuccess);
+    const std::vector<T> around = y.download();
+    testing::expect_good(softmax, values, {around.begin() + shift, around.end() - 1}, shape);
+    for (size_t i = 0; i < before; ++i) CHECK(std::isnan(runner::to_double(around[i])));
+    CHECK(std::isnan(runner::to_double(around.back())));
+    return cut;
+}
+
+template <class T>
+void cuts_for_many_rows_hold(const runner::Variant& softmax) {
+    bool has_held[1 + smem_softmax::kHeld] = {};
+    bool leaves_over = false;
+    for (const int64_t cols :
+         {4097, 6657, 8192, 13313, 18433, 20480, 26625, 36865, 50257, 73729, 151936}) {
+        for (const int64_t shift : {0, 1, 31}) {
+            const smem_softmax::Cut cut = cut_for_many_rows_holds<T>(softmax, cols, shift);
+            has_held[cut.slice.held] = true;
+            leaves_over =
+                leaves_over || cut.blocks * cut.slice.packs < smem_softmax::packs_of<T>(cols);
+        }
+    }
+    if constexpr (sizeof(T) == 2) {
+        for (const int held :
+             {smem_softmax::kSomeHeld, smem_softmax::kMostHeld, smem_softmax::kHeld}) {
+            CHECK(has_held[held]);
+        }
+        CHECK(leaves_over);
+    }
+}
+
 }  // namespace plan_tests
+
+TEST_CASE("rows are whole however many blocks and packs a thread share them") {
+    for (const runner::Variant& variant : smem_softmax::on_chip_variants()) {
+        if (variant.name != "front_softmax") continue;
+        plan_tests::cuts_for_many_rows_hold<float>(variant);
+        plan_tests::cuts_for_many_rows_hold<__half>(variant);
+        plan_tests::cuts_for_many_rows_hold<__nv_bfloat16>(variant);
+        plan_tests::cuts_for_many_rows_hold<double>(variant);
+        return;
+    }
+    FAIL("no variant front_softmax");
+}
 
 TEST_CASE("a million plans: each can run, says why, and more work takes no less time") {
     std::mt19937_64 random(2018);
