@@ -44,11 +44,18 @@ check_links() {
     [[ $good ]]
 }
 
-# clang reads g++'s command lines, but for the flags that instrument kernels and its own -Werror.
+# clang reads g++'s command lines, but for the flags that instrument kernels and its own -Werror. A file
+# that several programs compile has several entries, and clang-tidy would read it for each: one is kept.
 write_database() {
     mkdir -p "$build/lint"
     sed -E 's/ -(f(sanitize|no-extern-tls-init|no-tree|no-thread-jumps|no-optimize)|Werror)[^ "]*//g' \
-        "$build/compile_commands.json" >"$build/lint/compile_commands.json"
+        "$build/compile_commands.json" |
+        awk 'BEGIN { print "[" }
+             /^\{/ { entry = "" }
+             { entry = entry $0 "\n" }
+             /^ *"file":/ { known = seen[$0]++ }
+             /^\}/ && !known { sub(/,?\n$/, "", entry); printf "%s%s", separator, entry; separator = ",\n" }
+             END { print "\n]" }' >"$build/lint/compile_commands.json"
 }
 
 # A line for each finding in what the CPU build compiles: host sources and translated device files.
