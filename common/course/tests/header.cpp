@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every stage's header as one file: compiled far from the repository, and twice in one program.
+// Every stage's header as one file: compiled far from the repository, linked twice into one program.
 #include "common/course/header.hpp"
 
 #include <algorithm>
@@ -62,24 +62,24 @@ std::vector<fs::path> stage_headers() {
     return headers;
 }
 
-// Two users of the header, beside it: the stage's example, and the same with another name for main.
-// A header in further/ has no example and is compiled by itself.
-void write_users(const Folder& folder, const fs::path& header) {
+// A user of the header, beside it: the stage's example. A header in further/ has none and is compiled
+// by itself.
+void write_user(const Folder& folder, const fs::path& header) {
     const fs::path repository = STAGES_SOURCE_DIRECTORY;
     folder.write(header.filename(), course::amalgamate(repository, header));
     const fs::path example = repository / header.parent_path() / "example.cu";
-    std::string user = "#include \"" + header.filename().string() + "\"\nint main() {}\n";
-    if (fs::exists(example)) user = read(example);
-    folder.write("first.cu", user);
-    user.replace(user.find("main"), 4, "second");
-    user.insert(user.rfind('}'), " return 0; ");  // which only main does without
-    folder.write("second.cu", user);
+    folder.write("user.cu", fs::exists(example) ? read(example)
+                                                : "#include \"" + header.filename().string() +
+                                                      "\"\nint main() {}\n");
 }
 
-// Compiles both users and links them by what sees a name defined twice, yet needs no runtime.
-std::string compile_twice(const std::string& compiler) {
-    return compiler + " first.cu -o first.o && " + compiler +
-           " second.cu -o second.o && ld -r first.o second.o -o both.o";
+// Compiles the user and links it with a copy in which main has another name: that sees what a header
+// defines twice, as two users of it would, and needs neither a second compilation nor a runtime.
+std::string compile_and_link_twice(const std::string& compiler) {
+    return compiler +
+           " user.cu -o first.o && "
+           "objcopy --redefine-sym main=second first.o second.o && "
+           "ld -r first.o second.o -o both.o";
 }
 
 #ifdef HEADER_TEST_NVCC
@@ -93,8 +93,8 @@ void compile_with_nvcc(bool further) {
     for (const fs::path& header : headers) {
         INFO(header);
         const Folder folder;
-        write_users(folder, header);
-        CHECK(folder.run(compile_twice(HEADER_TEST_NVCC)) == "");
+        write_user(folder, header);
+        CHECK(folder.run(compile_and_link_twice(HEADER_TEST_NVCC)) == "");
     }
 }
 #endif
@@ -140,12 +140,11 @@ TEST_CASE("each stage's header compiles alone for the CPU device") {
     for (const fs::path& header : headers) {
         INFO(header);
         const Folder folder;
-        write_users(folder, header);
-        for (const std::string& name :
-             {header.filename().string(), std::string("first.cu"), std::string("second.cu")}) {
+        write_user(folder, header);
+        for (const std::string& name : {header.filename().string(), std::string("user.cu")}) {
             CHECK(folder.run(HEADER_TEST_TRANSLATE " " + name + " cpu/" + name) == "");
         }
-        CHECK(folder.run("cd cpu && " + compile_twice(HEADER_TEST_GCC)) == "");
+        CHECK(folder.run("cd cpu && " + compile_and_link_twice(HEADER_TEST_GCC)) == "");
     }
 }
 #endif
