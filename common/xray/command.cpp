@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "command.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace xray {
 Verbs::Verbs(CLI::App& app)
     : xray_(app.add_subcommand("xray", "count what kernels touch: sectors, bank conflicts, races")),
@@ -21,6 +23,10 @@ Verbs::Verbs(CLI::App& app)
     ncu_->add_option("--launch", ncu_options_.launch, "launch this variant once: what ncu profiles")
         ->group("");  // `ncu` calls it itself
     ncu_->add_option("--shape", ncu_shape_, "the shape of that launch")->group("");
+}
+
+bool Verbs::chosen() const {
+    return xray_->parsed() || ncu_->parsed();
 }
 
 runner::ExitCode Verbs::run(const std::vector<runner::Stage>& stages) {

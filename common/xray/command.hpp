@@ -4,12 +4,15 @@
 // counts).
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace xray {
 
@@ -43,7 +46,7 @@ public:
     Verbs& operator=(const Verbs&) = delete;
 
     // Whether the command line, once parsed, names one of them.
-    bool chosen() const { return xray_->parsed() || ncu_->parsed(); }
+    bool chosen() const;
 
     // Throws UsageError, CudaError, std::runtime_error.
     runner::ExitCode run(const std::vector<runner::Stage>& stages);
