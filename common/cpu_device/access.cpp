@@ -82,6 +82,17 @@ void require_alignment(uintptr_t address, unsigned bytes, Direction direction) {
          verb(direction), bytes, address, bytes);
 }
 
+// The __shared__ variable that an access is in, or the one before it. A block has few, among all of
+// the program's, and uses them again and again.
+const Symbol* shared_variable(const Worker& worker, uintptr_t offset, unsigned bytes) {
+    const std::vector<Symbol>& variables = program_image().shared;
+    for (const unsigned index : worker.used_shared) {
+        const Symbol& used = variables[index];
+        if (offset >= used.value && offset + bytes <= used.value + used.size) return &used;
+    }
+    return nearest_shared_variable(offset);
+}
+
 // Finds the __shared__ variable of this block or `owner` that holds the access, or fails.
 void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsigned bytes,
                   Direction direction) {
@@ -94,7 +105,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
     const std::vector<Symbol>& variables = program_image().shared;
     if (variables.empty()) return;  // a program without symbols: nothing is known
     const uintptr_t offset = address - owner.thread_locals.low;
-    const Symbol* variable = nearest_shared_variable(offset);
+    const Symbol* variable = shared_variable(worker, offset, bytes);
     if (variable == nullptr || offset + bytes > variable->value + variable->size) {
         fail_at(address, bytes, direction);
     }
