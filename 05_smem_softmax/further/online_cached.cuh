@@ -108,6 +108,33 @@ __device__ uint4 pack_of(T element) {
     return words_of<T>(pack);
 }
 
+// The elements of a pack as the numbers that are computed with.
+template <class T>
+struct Numbers {
+    ComputeOf<T> of[kWidest<T>];
+};
+
+// A __nv_bfloat16 is the upper half of a float. Of the second in a word nvcc (13.0) first makes a lower half.
+template <class T>
+__device__ Numbers<T> numbers_of(uint4 words) {
+    Numbers<T> numbers;
+    if constexpr (std::is_same_v<T, __nv_bfloat16>) {
+        const unsigned word[] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            numbers.of[2 * w] = bits_as<float>(word[w] << 16);
+            numbers.of[2 * w + 1] = bits_as<float>(word[w] & 0xffff0000u);
+        }
+    } else {
+        const auto pack = bits_as<PackOf<T>>(words);
+#pragma unroll
+        for (int i = 0; i < kWidest<T>; ++i) {
+            numbers.of[i] = static_cast<ComputeOf<T>>(pack.element[i]);
+        }
+    }
+    return numbers;
+}
+
 // The same pack, of which the compiler does not know that: it would keep all elements of 16 bits as
 // floats over a barrier, in twice the registers that there are, rather than convert them again.
 template <class T>
@@ -258,12 +285,10 @@ __global__ void __launch_bounds__(1024, 1)
 
         // The set of the thread: of what it has in registers, in shared memory, and of what is left.
         const auto sum_of = [](uint4 words, Compute max) {
-            const auto pack = bits_as<PackOf<T>>(words);
+            const Numbers<T> numbers = numbers_of<T>(words);
             Compute sum = 0;
 #pragma unroll
-            for (const T element : pack.element) {
-                sum += summand<T>(static_cast<Compute>(element) - max);
-            }
+            for (const Compute number : numbers.of) sum += summand<T>(number - max);
             return sum;
         };
         Compute m = static_cast<Compute>(at_end);
@@ -303,16 +328,17 @@ __global__ void __launch_bounds__(1024, 1)
         const Compute row_m = base_of(row.m);
         const Compute inverse = 1 / row.d;
         const Compute log_sum = std::log(row.d / kLift<T>);
-        const auto result_of = [&](T element) {
-            const Compute below = static_cast<Compute>(element) - row_m;
+        const auto result_of = [&](Compute number) {
+            const Compute below = number - row_m;
             return static_cast<T>(kAlgorithm == Algorithm::softmax
                                       ? warp_softmax::lifted_exp<T>(below) * inverse
                                       : below - log_sum);
         };
         const auto give = [&](int64_t offset, uint4 words) {
-            auto pack = bits_as<PackOf<T>>(words);
+            const Numbers<T> numbers = numbers_of<T>(words);
+            PackOf<T> pack;
 #pragma unroll
-            for (T& element : pack.element) element = result_of(element);
+            for (int i = 0; i < kPack; ++i) pack.element[i] = result_of(numbers.of[i]);
             if constexpr (kWholeStores) {
                 to[offset] = words_of<T>(pack);
             } else {
@@ -324,7 +350,7 @@ __global__ void __launch_bounds__(1024, 1)
         for (int p = 0; p < kPacks; ++p) {
             if (p * threads < left) give(p * threads, as_new<T>(held[p]));
         }
-        if (thread < part.ends) y_row[part.end] = result_of(at_end);
+        if (thread < part.ends) y_row[part.end] = result_of(static_cast<Compute>(at_end));
         if constexpr (kMore) {
 #pragma unroll 2
             for (int p = kPacks; p < known; ++p) {
