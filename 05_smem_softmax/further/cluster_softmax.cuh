@@ -311,10 +311,12 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
     // Threads for the slice in their registers: four warps, or eight, ..., as there are four schedulers
     // (of five, an H200 does not find room for as many). Beyond that as few as have room for the rest
     // in shared memory while others share the multiprocessor, one loading while another waits; of a
-    // gradient, at least two blocks.
+    // gradient, at least two blocks. That is better for a gradient than 512 threads which are not full, too:
+    // 1.03 instead of 0.96 of the speed of z = x + y at 4000 x 100000 floats.
     int threads = threads_for(each * tensors);
     if (threads > 256) threads = (threads + 127) / 128 * 128;
-    if (threads > (many ? 256 * tensors : 512)) {
+    const bool is_full = 100 * each * tensors >= 95 * int64_t{threads} * kHeld;
+    if (threads > (many ? 256 * tensors : 512) || (many && threads == 512 && !is_full)) {
         for (threads = 128 * tensors; threads < 1024; threads *= 2) {
             const int64_t kept = divided_up(each, threads) - kHeld / tensors;
             const int beside = tensors == 1 ? threads : std::max(threads, 512);
