@@ -56,8 +56,9 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
         }
 #pragma unroll
         for (int i = 0; i < kAtOnce * kPack; ++i) {
-            sum[i % kPack] += term_of<kAlgorithm>(ys[i / kPack].element[i % kPack],
-                                                  dys[i / kPack].element[i % kPack]);
+            sum[i % kPack] +=
+                term_of<kAlgorithm>(static_cast<Compute>(ys[i / kPack].element[i % kPack]),
+                                    static_cast<Compute>(dys[i / kPack].element[i % kPack]));
         }
     }
     join_columns(sum, plan, tile, thread, 1, Total{});
@@ -80,7 +81,8 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
 #pragma unroll
             for (int e = 0; e < kPack; ++e) {
                 result.element[e] =
-                    gradient_of<kAlgorithm>(ys[i].element[e], dys[i].element[e], sum[e]);
+                    gradient_of<kAlgorithm, T>(static_cast<Compute>(ys[i].element[e]),
+                                               static_cast<Compute>(dys[i].element[e]), sum[e]);
             }
             part.put(dx, k - i, result);
         }
@@ -103,11 +105,11 @@ __global__ void __launch_bounds__(1024)
     Sets<T> sets{};
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const auto ys = bits_as<PackOf<T>>(held_y[p]);
-        const auto dys = bits_as<PackOf<T>>(held_dy[p]);
+        const Numbers<T> ys = numbers_of<T>(held_y[p]);
+        const Numbers<T> dys = numbers_of<T>(held_dy[p]);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            sets.d[i] += term_of<kAlgorithm>(ys.element[i], dys.element[i]);
+            sets.d[i] += term_of<kAlgorithm>(ys.of[i], dys.of[i]);
         }
     }
     merge_columns<false>(sets, plan);
@@ -115,12 +117,12 @@ __global__ void __launch_bounds__(1024)
     uint4* to = reinterpret_cast<uint4*>(dx) + column.first;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const auto ys = bits_as<PackOf<T>>(as_new<T>(held_y[p]));
-        const auto dys = bits_as<PackOf<T>>(as_new<T>(held_dy[p]));
+        const Numbers<T> ys = numbers_of<T>(as_new<T>(held_y[p]));
+        const Numbers<T> dys = numbers_of<T>(as_new<T>(held_dy[p]));
         PackOf<T> result;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            result.element[i] = gradient_of<kAlgorithm>(ys.element[i], dys.element[i], sets.d[i]);
+            result.element[i] = gradient_of<kAlgorithm, T>(ys.of[i], dys.of[i], sets.d[i]);
         }
         if (p < column.count) *to = words_of<T>(result);
         to += column.step;

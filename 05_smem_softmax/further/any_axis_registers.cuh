@@ -168,34 +168,34 @@ __global__ void __launch_bounds__(1024)
     Sets<T> sets{nothing, {}};
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) sets.m = larger_of<T>(sets.m, held[p]);
-    const auto own = bits_as<PackOf<T>>(sets.m);
+    const Numbers<T> own = numbers_of<T>(sets.m);
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        const auto pack = bits_as<PackOf<T>>(held[p]);
+        const Numbers<T> numbers = numbers_of<T>(held[p]);
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            sets.d[i] += summand<T>(static_cast<Compute>(pack.element[i]) -
-                                    base_of(static_cast<Compute>(own.element[i])));
+            sets.d[i] += summand<T>(numbers.of[i] - base_of(own.of[i]));
         }
     }
     merge_columns<true>(sets, plan);
 
-    const auto all = bits_as<PackOf<T>>(sets.m);
+    const Numbers<T> all = numbers_of<T>(sets.m);
     Compute max[kPack];
     Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
-        max[i] = base_of(static_cast<Compute>(all.element[i]));
+        max[i] = base_of(all.of[i]);
         last[i] = kAlgorithm == Algorithm::softmax ? inverse_of(sets.d[i])
                                                    : std::log(sets.d[i] / kLift<T>);
     }
     uint4* to = reinterpret_cast<uint4*>(y) + column.first;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
-        auto pack = bits_as<PackOf<T>>(as_new<T>(held[p]));
+        const Numbers<T> numbers = numbers_of<T>(as_new<T>(held[p]));
+        PackOf<T> pack;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
-            const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
+            const Compute below = numbers.of[i] - max[i];
             pack.element[i] =
                 static_cast<T>(kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * last[i]
                                                                 : below - last[i]);

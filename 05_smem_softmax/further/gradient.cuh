@@ -23,20 +23,15 @@ __device__ Compute exp_of(Compute y) {
 }
 
 // What the sum is over.
-template <warp_softmax::Algorithm kAlgorithm, class T>
-__device__ warp_softmax::ComputeOf<T> term_of(T y, T dy) {
-    using Compute = warp_softmax::ComputeOf<T>;
-    const auto slope = static_cast<Compute>(dy);
-    return kAlgorithm == warp_softmax::Algorithm::softmax ? static_cast<Compute>(y) * slope : slope;
+template <warp_softmax::Algorithm kAlgorithm, class Compute>
+__device__ Compute term_of(Compute y, Compute dy) {
+    return kAlgorithm == warp_softmax::Algorithm::softmax ? y * dy : dy;
 }
 
 template <warp_softmax::Algorithm kAlgorithm, class T, class Compute>
-__device__ T gradient_of(T y, T dy, Compute sum) {
-    const auto value = static_cast<Compute>(y);
-    const auto slope = static_cast<Compute>(dy);
-    return static_cast<T>(kAlgorithm == warp_softmax::Algorithm::softmax
-                              ? (slope - sum) * value
-                              : slope - exp_of<T>(value) * sum);
+__device__ T gradient_of(Compute y, Compute dy, Compute sum) {
+    return static_cast<T>(kAlgorithm == warp_softmax::Algorithm::softmax ? (dy - sum) * y
+                                                                         : dy - exp_of<T>(y) * sum);
 }
 
 }  // namespace smem_softmax

@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(1024, 1)
                 held_dy[p] = fetch(from_dy, p * threads);
             }
         }
-        const T end_y = thread < part.ends ? y_row[part.end] : T(0.f);
-        const T end_dy = thread < part.ends ? dy_row[part.end] : T(0.f);
+        const auto end_y = static_cast<Compute>(thread < part.ends ? y_row[part.end] : T(0.f));
+        const auto end_dy = static_cast<Compute>(thread < part.ends ? dy_row[part.end] : T(0.f));
         const int all = kMore ? (left + threads - 1) / threads : 0;
         const int known = min(all, kPairs + kept);
         if constexpr (kMore) {
@@ -114,12 +114,11 @@ __global__ void __launch_bounds__(1024, 1)
         }
 
         const auto terms_of = [&](uint4 y_words, uint4 dy_words) {
-            const auto y_pack = bits_as<PackOf<T>>(y_words);
-            const auto dy_pack = bits_as<PackOf<T>>(dy_words);
+            const Numbers<T> ys = numbers_of<T>(y_words);
+            const Numbers<T> dys = numbers_of<T>(dy_words);
             Compute sum = 0;
 #pragma unroll
-            for (int i = 0; i < kPack; ++i)
-                sum += term_of<kAlgorithm>(y_pack.element[i], dy_pack.element[i]);
+            for (int i = 0; i < kPack; ++i) sum += term_of<kAlgorithm>(ys.of[i], dys.of[i]);
             return sum;
         };
         Sum<Compute> mine{term_of<kAlgorithm>(end_y, end_dy)};
@@ -146,13 +145,12 @@ __global__ void __launch_bounds__(1024, 1)
         const Compute sum = team.exchange(scratch, mine).sum;
 
         const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
-            const auto y_pack = bits_as<PackOf<T>>(y_words);
-            const auto dy_pack = bits_as<PackOf<T>>(dy_words);
+            const Numbers<T> ys = numbers_of<T>(y_words);
+            const Numbers<T> dys = numbers_of<T>(dy_words);
             PackOf<T> pack;
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
-                pack.element[i] =
-                    gradient_of<kAlgorithm>(y_pack.element[i], dy_pack.element[i], sum);
+                pack.element[i] = gradient_of<kAlgorithm, T>(ys.of[i], dys.of[i], sum);
             }
             if constexpr (kWhole) {
                 to[offset] = words_of<T>(pack);
@@ -165,7 +163,7 @@ __global__ void __launch_bounds__(1024, 1)
         for (int p = 0; p < kPairs; ++p) {
             if (p * threads < left) give(p * threads, as_new<T>(held_y[p]), as_new<T>(held_dy[p]));
         }
-        if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm>(end_y, end_dy, sum);
+        if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm, T>(end_y, end_dy, sum);
         if constexpr (kMore) {
 #pragma unroll kAtOnce
             for (int p = kPairs; p < known; ++p) {
