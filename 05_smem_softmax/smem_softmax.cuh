@@ -215,8 +215,8 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, Load load, Store store, int64
 }
 
 // Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in 04.
-// kRows: 1, a block per row, or more, a warp per row. Asynchronous on stream. cudaErrorInvalidValue for a
-// negative size, rows that do not fit, INT32_MAX - 1023 columns, and an address that no T has, or null.
+// kRows: of a block, 1, or more with a warp each. Asynchronous on stream. cudaErrorInvalidValue: a negative
+// size, rows that do not fit (or 32 bits, plus a block's threads), an address that is null or no T has.
 template <Algorithm kAlgorithm, class Layout = Whole, int kRows = 1, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int kPack =

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
         part.copy(dy, held_dy, plan.threads, nothing);
         wait_for_copies();
     }
-    // Packs of each tensor under way at once. Of eight elements, fewer: four would not fit into the registers.
+    // Packs of each tensor under way at once: of eight elements, as many as there are registers for.
     constexpr int kAtOnce = kHeld ? 1 : kPack > 4 ? kBatch / 2 : kBatch;
     const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
         if constexpr (kHeld) {

@@ -272,16 +272,18 @@ inline int64_t slice_packs(int64_t packs, int64_t blocks) {
     return divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
 }
 
-// A row of 16-bit elements over so many blocks, as few packs a thread as hold it: a pack of eight elements takes
-// twice the instructions of one of four floats, and those of a pack that is not there are passed through all
-// the same. Elements too few for another pack a thread are left to the threads of the first block, as are those
-// before the first pack. Empty where more than a seventh of the registers would be.
+// A block alone may have the row with six warps of six packs a thread: 0.98 of the speed of a copy at
+// 49152 x 8192 __half on an H200, 0.97 with four warps of eight. (Four or five warps of six gain nothing.)
+inline constexpr int kSixWarps = 192;
+
+// A row of 16-bit elements over so many blocks, as few packs a thread as hold it: a pack of eight elements
+// takes twice the instructions of one of four floats, and those of a pack that is not there are passed
+// through all the same. Elements too few for another pack a thread are left to the threads of the first
+// block, as are those before the first pack. Empty where more than a seventh of the registers would be.
 inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     constexpr int kElements = kWidest<__half>;
-    // A block alone may have six warps: 0.98 of the speed of a copy at 49152 x 8192, 0.97 with four warps of
-    // eight packs a thread. (Four or five warps of six packs gain nothing.)
-    if (blocks == 1 && threads_for(packs, kSomeHeld) == 192) {
-        return Slice{slice_packs(packs, 1), 192, 1, kSomeHeld, 0};
+    if (blocks == 1 && threads_for(packs, kSomeHeld) == kSixWarps) {
+        return Slice{slice_packs(packs, 1), kSixWarps, 1, kSomeHeld, 0};
     }
     for (const int threads : {128, 256}) {
         for (const int held : {kSomeHeld, kMostHeld, kHeld}) {
@@ -296,8 +298,8 @@ inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     return {};
 }
 
-// A row of so many packs of so many elements over the blocks of a cluster, or over one. tensors: as in Slice.
-// many: whether rows fill the chip more than once, so that blocks take turns.
+// A row of so many packs of so many elements over the blocks of a cluster, or over one. tensors: as in
+// Slice. many: whether rows fill the chip more than once, so that blocks take turns.
 inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks, const Chip& chip,
                        bool many) {
     const Share share = blocks == 1 ? Share::block : Share::cluster;
@@ -311,8 +313,8 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
     // Threads for the slice in their registers: four warps, or eight, ..., as there are four schedulers
     // (of five, an H200 does not find room for as many). Beyond that as few as have room for the rest
     // in shared memory while others share the multiprocessor, one loading while another waits; of a
-    // gradient, at least two blocks. That is better for a gradient than 512 threads which are not full, too:
-    // 1.03 instead of 0.96 of the speed of z = x + y at 4000 x 100000 floats.
+    // gradient, at least two blocks. For a gradient that is also better than 512 threads which are not
+    // full: 1.03 instead of 0.96 of the speed of z = x + y at 4000 x 100000 floats.
     int threads = threads_for(each * tensors);
     if (threads > 256) threads = (threads + 127) / 128 * 128;
     const bool is_full = 100 * each * tensors >= 95 * int64_t{threads} * kHeld;
@@ -383,12 +385,12 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
                Slice{each, threads_for(each, kFewHeld), 1, kFewHeld, 0}, INT32_MAX};
 }
 
-// The cut for rows of so many packs of so many elements. Of rows that fill the chip many times over, a block has one while 256
-// threads have it in their registers; a cluster of blocks of 128, of which a multiprocessor holds eight,
-// each at another point of its work, while eight of them have it. Longer rows are shared by eight larger
-// blocks, which find a place more easily than sixteen; then by sixteen, as are fewer rows. With scratch
-// the grid has rows that are too few for that, or too long: where a block of a cluster would be alone on
-// its multiprocessor, or, of a gradient, even then have to read again.
+// The cut for rows of so many packs of so many elements. Of rows that fill the chip many times over, a
+// block has one while 256 threads have it in their registers; a cluster of blocks of 128, of which a
+// multiprocessor holds eight, each at another point of its work, while eight of them have it. Longer rows
+// are shared by eight larger blocks, which find a place more easily than sixteen; then by sixteen, as are
+// fewer rows. With scratch the grid has rows that are too few for that, or too long: where a block of a
+// cluster would be alone on its multiprocessor, or, of a gradient, even then have to read again.
 inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
                    bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
@@ -469,8 +471,9 @@ inline int64_t places_for_clusters(int64_t blocks) {
 inline constexpr int64_t kTurns = 4;
 
 // The team for clusters. Where slices are so large that a multiprocessor has one or two, and rows many,
-// those that begin the launch begin apart, as in Grid, by half of that: gradients of 244 x 262144 floats 0.96
-// instead of 0.92 of the speed of z = x + y on an H200.
+// those that begin the launch begin apart, as in Grid, but by half as much: 0.88 of the speed of a copy at
+// 88 x 720897 floats on an H200, where all of it gives 0.87 and nothing 0.855. (Gradients of 244 x 262144,
+// all of it: 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     const Chip& chip = current_chip();
     const int64_t beside = blocks_beside(cut.slice, chip);

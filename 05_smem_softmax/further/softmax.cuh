@@ -87,9 +87,8 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     const auto kept = static_cast<double>(std::min(slice.packs, slice.on_chip()) * 16);
     const auto again = static_cast<double>(slice.packs * 16) - kept;  // bytes that are read twice
     const int64_t of_one = smem_softmax::blocks_beside(slice, chip);
-    // (Six warps of 16-bit elements are the exception that filled_slice() makes.)
-    const bool six_warps = cut.share == Share::block && slice.held == smem_softmax::kSomeHeld &&
-                           sizeof(T) == 2 && slice.threads == 192;
+    const bool six_warps =  // only filled_slice() has six packs a thread of as many
+        slice.threads == smem_softmax::kSixWarps && slice.held == smem_softmax::kSomeHeld;
     double share = six_warps ? 0.985 : 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
     if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
     if (!slice.more()) {
