@@ -49,8 +49,7 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     if (plan.tier == Tier::block && plan.cut.blocks != 1) return "a block of several";
     if (plan.tier == Tier::cluster && plan.cut.blocks > chip.largest_cluster) return "no cluster";
     if (plan.tier == Tier::grid) {
-        // All blocks at once, 1024 threads of them on a multiprocessor.
-        const int64_t of_one = 1024 / slice.threads;
+        constexpr int64_t of_one = 2;  // blocks on a multiprocessor, all of them at once
         const int64_t blocks = std::min(rows, plan.cut.rows_at_once) * plan.cut.blocks;
         if (blocks > of_one * chip.multiprocessors) return "more blocks than there is room";
         if (static_cast<int64_t>(slice.shared()) > chip.room / of_one)
@@ -136,7 +135,63 @@ void cuts_for_many_rows_hold(const runner::Variant& softmax) {
     }
 }
 
+// Rows that take turns on a chip so small that there is no room for them side by side.
+template <class T>
+void rows_in_turn_hold(const Chip& chip, int64_t cols) {
+    using smem_softmax::Algorithm;
+    using smem_softmax::Cut;
+    for (const runner::Variant& variant : smem_softmax::on_chip_variants()) {
+        const bool is_gradient = variant.name == "softmax_backward";
+        const bool is_log = variant.name == "front_log_softmax";
+        if (!is_gradient && !is_log && variant.name != "front_softmax") continue;
+        const runner::Shape shape{5, cols};
+        const int tensors = is_gradient ? 2 : 1;
+        const Cut cut =
+            smem_softmax::grid_cut(shape.rows, smem_softmax::packs_of<T>(cols), tensors, chip);
+        CHECK(cut.rows_at_once < shape.rows);
+        runner::Variant in_turn = variant;
+        in_turn.workspace_bytes = [&](runner::Shape, runner::DType) {
+            return smem_softmax::workspace_bytes_of<smem_softmax::Sum<T>>(cut, shape.rows);
+        };
+        in_turn.launch = [&](const runner::Call& call) {
+            if (is_gradient) {
+                return smem_softmax::launch_backward_as<Algorithm::softmax>(
+                    cut, call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows,
+                    call.cols, call.workspace, call.stream);
+            }
+            return (is_log ? smem_softmax::launch_as<Algorithm::log_softmax, T>
+                           : smem_softmax::launch_as<Algorithm::softmax, T>)(cut, call.input<T>(),
+                                                                             call.output<T>(),
+                                                                             call.rows, call.cols,
+                                                                             call.workspace,
+                                                                             call.stream);
+        };
+        for (const runner::Input input : runner::all_inputs()) {
+            INFO(variant.name << " of " << runner::name_of(input) << ", " << cols
+                              << " columns: " << cut.rows_at_once << " rows of " << cut.blocks
+                              << " blocks, " << cut.slice.packs << " packs each");
+            const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
+            testing::expect_good(variant, values, testing::result_of(in_turn, values, shape),
+                                 shape);
+        }
+    }
+}
+
 }  // namespace plan_tests
+
+TEST_CASE("rows in turn are whole, what the chip cannot keep of them as well") {
+    // Two blocks a row, of which each has it in registers; and more than there are registers for, on a
+    // chip without the room to put all of them aside.
+    const auto hold = [](auto of, int64_t cols) {
+        using T = decltype(of);
+        plan_tests::rows_in_turn_hold<T>({3, 231424, 16, 4.27e6}, cols);
+        plan_tests::rows_in_turn_hold<T>({1, 48128, 0, 0.1e6}, 2 * cols);
+    };
+    hold(float{}, 20003);
+    hold(__half{}, 40009);
+    hold(__nv_bfloat16{}, 40009);
+    hold(double{}, 10001);
+}
 
 TEST_CASE("rows are whole however many blocks and packs a thread share them") {
     for (const runner::Variant& variant : smem_softmax::on_chip_variants()) {

@@ -18,12 +18,11 @@
 #include <cuda/ptx>
 #endif
 
-#include "online_cached.cuh"
+#include "rows_in_turn.cuh"
 
 namespace smem_softmax {
 
 inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
-inline constexpr int kMostOfGrid = 512;     // that share a row: each is asked by a thread
 
 // A message to another block's shared memory: the numbers of a set, and that they have arrived.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -55,9 +54,6 @@ struct Cluster {
     }
     __device__ int rank() const {
         return static_cast<int>(blockIdx.y);
-    }
-    __device__ bool next() const {
-        return false;
     }
 
     // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
@@ -103,9 +99,6 @@ struct Cluster {
     __device__ int rank() const {
         return 0;
     }
-    __device__ bool next() const {
-        return false;
-    }
     template <class Set>
     __device__ void open(Scratch<Set>&) const {
         __trap();
@@ -117,85 +110,27 @@ struct Cluster {
 #endif
 };
 
-// The grid of a cooperative launch, blocks y of it for the row of column x: as many rows side by side as
-// there is room for, and behind each the next ones. The blocks of a row tell each other in device memory,
-// which takes longer than a message within a cluster, but reaches all of the chip. A block looks there
-// until the others have said something. kAtOnce: all rows are there at the same time, none behind another.
-// Then they meet at a barrier before they look, so that the memory need not be made to say nothing: 1.3 us
-// at 1 x 516096 on an H200. (With rows behind one another a barrier would bring blocks into step: all of
-// them would load, or store. For the same reason these begin one after the other, each when those before
-// it can have been read: 0.83 instead of 0.74 of the speed of a copy at 64 x 1000000 floats.)
-template <class Set, bool kAtOnce>
+// The grid of a cooperative launch: row blockIdx.x, shared by the blocks y, all of them there at the same
+// time. They tell each other in device memory, which takes longer than a message within a cluster, but
+// reaches all of the chip, and meet at a barrier before they look. (More rows take turns: rows_in_turn.cuh.)
+template <class Set>
 struct Grid {
     template <class>
     struct Scratch {
         Set of_warp[32];
     };
-    using Number = typename Set::Number;
-    using Bits = std::conditional_t<sizeof(Number) == 4, unsigned, unsigned long long>;
-    static constexpr int kNumbers = sizeof(Set) / sizeof(Number);
-    static constexpr Bits kUnsaid = ~Bits{0};  // a NaN that no arithmetic gives
+    Board<Set> board;
 
-    volatile Bits* said;  // device memory: rows x blocks sets, each kUnsaid before unless kAtOnce
-    int64_t rows;
-    unsigned apart;  // nanoseconds from the start of a row to that of the one beside it
-    int64_t now = -1;
-
-    __device__ int64_t row() const { return kAtOnce ? blockIdx.x : now; }
+    __device__ int64_t row() const { return blockIdx.x; }
     __device__ int rank() const { return static_cast<int>(blockIdx.y); }
-    __device__ void open(Scratch<Set>&) {
-        if constexpr (!kAtOnce) {
-            now = blockIdx.x;
-            __nanosleep(blockIdx.x * apart);
-        }
-    }
-    __device__ bool next() {
-        if constexpr (kAtOnce) {
-            return false;
-        } else {
-            now += gridDim.x;
-            return now < rows;
-        }
-    }
-    __device__ Set exchange(Scratch<Set>& scratch, Set block) {
-        if (threadIdx.x == 0) say(block);
-        if constexpr (kAtOnce) cooperative_groups::this_grid().sync();
-        // A thread asks one block, so that all answers are under way together.
-        const auto blocks = static_cast<int>(gridDim.y);
-        const int warps = (blocks + 31) / 32;
-        const int warp = static_cast<int>(threadIdx.x) / 32;
-        if (warp < warps) {
-            const int other = static_cast<int>(threadIdx.x);
-            const Set heard = warp_merge(other < blocks ? heard_of(other) : Set::of_none());
-            if (threadIdx.x % 32 == 0) scratch.of_warp[warp] = heard;
-        }
-        __syncthreads();
-        return warps == 1 ? scratch.of_warp[0] : warp_merge(scratch.of_warp, warps);
-    }
-
-private:
-    __device__ volatile Bits* place_of(int block) const {
-        return said + (row() * gridDim.y + block) * kNumbers;
-    }
-    __device__ void say(Set set) const {
-        Number numbers[kNumbers];
-        memcpy(numbers, &set, sizeof(Set));
-        for (int n = 0; n < kNumbers; ++n) {
-            const bool is_nan = numbers[n] != numbers[n];
-            place_of(rank())[n] = bits_as<Bits>(is_nan ? static_cast<Number>(NAN) : numbers[n]);
-        }
-    }
-    __device__ Set heard_of(int block) const {
-        for (;;) {
-            Bits numbers[kNumbers];
-            bool all = true;
-            for (int n = 0; n < kNumbers; ++n) {
-                numbers[n] = place_of(block)[n];
-                all = all && numbers[n] != kUnsaid;
-            }
-            if (all) return bits_as<Set>(numbers);
-            __nanosleep(20);
-        }
+    __device__ void open(Scratch<Set>&) const {}
+    __device__ Set exchange(Scratch<Set>& scratch, Set block) const {
+        if (threadIdx.x == 0) board.say(row(), block);
+        cooperative_groups::this_grid().sync();
+        const auto other = static_cast<int>(threadIdx.x);  // of which this thread asks one
+        const bool asks = other < static_cast<int>(gridDim.y);
+        return merge_heard(asks ? bits_as<Set>(board.look(row(), other)) : Set::of_none(),
+                           scratch.of_warp);
     }
 };
 
@@ -356,19 +291,34 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
     return {};
 }
 
-// The cut over the grid, two blocks to a multiprocessor: as many rows side by side as the chip can keep, or
-// fewer where that would leave many blocks without a row, at once or in the last round.
+// The cut over the grid, two blocks to a multiprocessor. Rows that the chip can keep all at once are there
+// at once. Others take turns: as many side by side as there are registers for, or fewer where that would
+// leave many blocks without a row, at once or in the last round.
 inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
+    const int64_t there = 2 * chip.multiprocessors;
+    const auto cut_into = [&](int64_t at_once, int threads, auto slice_for) {
+        const int64_t most = std::min(there / at_once, divided_up(packs, int64_t{threads} * 4));
+        const int64_t each = slice_packs(packs, std::min<int64_t>(threads, most));
+        return Cut{Share::grid, static_cast<int>(divided_up(packs, each)), slice_for(each),
+                   at_once};
+    };
     constexpr int kThreads = 512;
-    const int64_t there = std::min<int64_t>(kMostOfGrid, chip.multiprocessors * 1024 / kThreads);
-    const int64_t most = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
-    int64_t at_once = std::clamp<int64_t>(most, 1, rows);
-    while (rows > most && 50 * (there % at_once) > there) --at_once;
+    const int64_t room = room_for(kThreads, chip);
+    const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
+    if (rows <= std::max<int64_t>(1, rows_kept)) {
+        return cut_into(rows, kThreads,
+                        [&](int64_t each) { return slice_of(each, kThreads, tensors, room); });
+    }
+    const int held = kTurnPacks / tensors;
+    const int64_t of_chip = there / divided_up(packs, int64_t{kTurnThreads} * held);
+    int64_t at_once = std::clamp<int64_t>(of_chip, 1, rows);
+    while (50 * (there % at_once) > there) --at_once;
     at_once = divided_up(rows, divided_up(rows, at_once));
-    const int64_t each =
-        slice_packs(packs, std::min(there / at_once, divided_up(packs, int64_t{kThreads} * 4)));
-    return {Share::grid, static_cast<int>(divided_up(packs, each)),
-            slice_of(each, kThreads, tensors, room_for(kThreads, chip)), at_once};
+    return cut_into(at_once, kTurnThreads, [&](int64_t each) {
+        const int64_t kept = std::min<int64_t>(
+            {held, divided_up(each, kTurnThreads), room / (int64_t{16} * tensors * kTurnThreads)});
+        return Slice{each, kTurnThreads, tensors, 0, static_cast<int>(kept)};
+    });
 }
 
 // A row of few over blocks of up to 256 threads, which have its packs in as few registers as there are.
@@ -390,7 +340,8 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
 // multiprocessor holds eight, each at another point of its work, while eight of them have it. Longer rows
 // are shared by eight larger blocks, which find a place more easily than sixteen; then by sixteen, as are
 // fewer rows. With scratch the grid has rows that are too few for that, or too long: where a block of a
-// cluster would be alone on its multiprocessor, or, of a gradient, even then have to read again.
+// cluster would be alone on its multiprocessor, or rows in turn take less time. (On an H200, from 600,000
+// floats on; where a pack takes more instructions, with 16 bits and of gradients, from 90,000 packs on.)
 inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
                    bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
@@ -406,10 +357,10 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
         if (tensors == 1) {
             if (const auto few = few_over_grid(rows, packs, chip)) return *few;
         }
-        const int threads = 512 * tensors;
-        const int64_t kept = kLargestCluster * packs_kept(threads, tensors, chip);
+        const bool is_light = tensors == 1 && elements < kWidest<__half>;
+        const int64_t longest = is_light ? 150'000 : 90'000;
         const bool cluster_is_alone = packs > int64_t{512} * kHeld * kLargestCluster;
-        if (rows <= 2 || packs > kept ||
+        if (rows <= 2 || packs > longest ||
             (cluster_is_alone && rows * kLargestCluster <= 2 * chip.multiprocessors)) {
             return grid_cut(rows, packs, tensors, chip);
         }
@@ -426,7 +377,7 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
 // Bytes of scratch that a cut for so many rows needs.
 template <class Set>
 size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
-    return cut.share == Share::grid ? static_cast<size_t>(rows * cut.blocks) * sizeof(Set) : 0;
+    return cut.share == Share::grid ? Board<Set>::bytes_of(rows * cut.blocks) : 0;
 }
 
 // The cut for the current device, with so much scratch, or none where workspace is null.
@@ -525,17 +476,16 @@ template <class Set, class AtOnce, class InTurn, class... T>
 cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t cols,
                         double row_bytes, const Cut& cut, void* workspace, cudaStream_t stream,
                         T*... tensors) {
-    auto* const said = static_cast<typename Grid<Set, true>::Bits*>(workspace);
+    const Board<Set> board{static_cast<typename Board<Set>::Word*>(workspace)};
     if (rows <= cut.rows_at_once) {
-        return launch_cut(at_once, Grid<Set, true>{said, rows, 0}, rows, cols, cut, stream,
-                          tensors...);
+        return launch_cut(at_once, Grid<Set>{board}, rows, cols, cut, stream, tensors...);
     }
     const size_t bytes = workspace_bytes_of<Set>(cut, rows);
     const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
     if (error != cudaSuccess) return error;
     const unsigned apart = rows < kTurns * cut.rows_at_once ? 0 : nanoseconds_apart(row_bytes);
-    return launch_cut(in_turn, Grid<Set, false>{said, rows, apart}, rows, cols, cut, stream,
-                      tensors...);
+    return launch_cut(in_turn, Turns<Set>{board, static_cast<int>(rows), apart}, rows, cols, cut,
+                      stream, tensors...);
 }
 
 // The kernel for such slices of one tensor: with as many packs a thread, or with more where that is not
@@ -573,10 +523,9 @@ cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t co
                           stream, x, y);
     }
     if (cut.share == Share::grid) {
-        return launch_grid<Set>(
-            kernel_for<kAlgorithm, Grid<Set, true>, T>(cut.slice),
-            row_on_chip_kernel<kAlgorithm, kHeld, true, true, Grid<Set, false>, T>, rows, cols,
-            row_bytes, cut, workspace, stream, x, y);
+        return launch_grid<Set>(kernel_for<kAlgorithm, Grid<Set>, T>(cut.slice),
+                                rows_in_turn_kernel<kAlgorithm, T>, rows, cols, row_bytes, cut,
+                                workspace, stream, x, y);
     }
     return launch_cut(kernel_for<kAlgorithm, Block, T>(cut.slice), Block{}, rows, cols, cut, stream,
                       x, y);

@@ -178,6 +178,58 @@ __device__ Compute summand(Compute x) {
     }
 }
 
+// ---------------------------------------------------------------- what a thread does with its packs
+
+// The sum of a pack's summands.
+template <class T>
+__device__ ComputeOf<T> sum_of(uint4 words, ComputeOf<T> max) {
+    const Numbers<T> numbers = numbers_of<T>(words);
+    ComputeOf<T> sum = 0;
+#pragma unroll
+    for (const ComputeOf<T> number : numbers.of) sum += summand<T>(number - max);
+    return sum;
+}
+
+// The set of some packs and an element.
+template <class T, int kPacks>
+__device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T element) {
+    auto m = static_cast<ComputeOf<T>>(element);
+#pragma unroll
+    for (const uint4 words : packs) m = max_with<T>(m, words);
+    const ComputeOf<T> base = base_of(m);
+    Normalizer<ComputeOf<T>> set{m, summand<T>(static_cast<ComputeOf<T>>(element) - base)};
+#pragma unroll
+    for (const uint4 words : packs) set.d += sum_of<T>(words, base);
+    return set;
+}
+
+// The results of a row, once its set is known.
+template <Algorithm kAlgorithm, class T>
+struct Results {
+    using Compute = ComputeOf<T>;
+    Compute max;
+    Compute inverse;  // of the sum
+    Compute log_sum;
+
+    explicit __device__ Results(Normalizer<Compute> row)
+        : max(base_of(row.m)), inverse(1 / row.d), log_sum(std::log(row.d / kLift<T>)) {}
+
+    template <class Number>
+    __device__ T of(Number x) const {
+        const Compute below = static_cast<Compute>(x) - max;
+        return static_cast<T>(kAlgorithm == Algorithm::softmax
+                                  ? warp_softmax::lifted_exp<T>(below) * inverse
+                                  : below - log_sum);
+    }
+    __device__ PackOf<T> of_pack(uint4 words) const {
+        const Numbers<T> numbers = numbers_of<T>(words);
+        PackOf<T> pack;
+#pragma unroll
+        for (int i = 0; i < kWidest<T>; ++i) pack.element[i] = of(numbers.of[i]);
+        return pack;
+    }
+};
+
 // ---------------------------------------------------------------- the kernel
 
 // Packs that a thread has in registers, at most. 8 are 32 floats, of the 64 registers that a thread may use
@@ -191,8 +243,7 @@ inline constexpr int kSomeHeld = 6;
 inline constexpr int kFewHeld = 4;
 
 // Who works on a row: several blocks, of which this is number rank(). exchange() gets the set of a block,
-// in its first warp, and gives that of the row, in every thread; next() says whether the block has
-// another row. `scratch` is shared memory.
+// in its first warp, and gives that of the row, in every thread. `scratch` is shared memory.
 struct Block {
     template <class Set>
     struct Scratch {
@@ -200,7 +251,6 @@ struct Block {
     };
     __device__ int64_t row() const { return blockIdx.x; }
     __device__ int rank() const { return 0; }
-    __device__ bool next() const { return false; }
     template <class Set>
     __device__ void open(Scratch<Set>&) const {}
     template <class Set>
@@ -255,114 +305,87 @@ __global__ void __launch_bounds__(1024, 1)
     __shared__ typename Team::template Scratch<Normalizer<Compute>> scratch;
     __shared__ Normalizer<Compute> warps[32];
     team.open(scratch);
-    do {
-        const int threads = blockDim.x;
-        const int thread = threadIdx.x;
-        const T* const x_row = x + team.row() * cols;
-        T* const y_row = y + team.row() * cols;
-        const RowPart<T> part(x_row, cols, team.rank(), slice);
-        const int left = part.left;
-        const uint4* const from = part.packs_of(x_row);
-        uint4* const to = part.packs_of(y_row);
-        uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
+    const int threads = blockDim.x;
+    const int thread = threadIdx.x;
+    const T* const x_row = x + team.row() * cols;
+    T* const y_row = y + team.row() * cols;
+    const RowPart<T> part(x_row, cols, team.rank(), slice);
+    const int left = part.left;
+    const uint4* const from = part.packs_of(x_row);
+    uint4* const to = part.packs_of(y_row);
+    uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
 
-        uint4 held[kPacks];
-        const uint4 nothing = pack_of(static_cast<T>(kNothing));
+    uint4 held[kPacks];
+    const uint4 nothing = pack_of(static_cast<T>(kNothing));
 #pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            held[p] = nothing;
-            if (p * threads < left) held[p] = from[p * threads];
+    for (int p = 0; p < kPacks; ++p) {
+        held[p] = nothing;
+        if (p * threads < left) held[p] = from[p * threads];
+    }
+    const T at_end = thread < part.ends ? x_row[part.end] : static_cast<T>(kNothing);
+    const int all = kMore ? (left + threads - 1) / threads : 0;
+    const int known = min(all, kPacks + kept);
+    if constexpr (kMore) {
+        for (int p = kPacks; p < known; ++p) {
+            __pipeline_memcpy_async(keep + (p - kPacks) * threads, from + int64_t{p} * threads, 16);
         }
-        const T at_end = thread < part.ends ? x_row[part.end] : static_cast<T>(kNothing);
-        const int all = kMore ? (left + threads - 1) / threads : 0;
-        const int known = min(all, kPacks + kept);
-        if constexpr (kMore) {
-            for (int p = kPacks; p < known; ++p) {
-                __pipeline_memcpy_async(keep + (p - kPacks) * threads, from + int64_t{p} * threads,
-                                        16);
-            }
-            __pipeline_commit();
-        }
+        __pipeline_commit();
+    }
 
-        // The set of the thread: of what it has in registers, in shared memory, and of what is left.
-        const auto sum_of = [](uint4 words, Compute max) {
-            const Numbers<T> numbers = numbers_of<T>(words);
-            Compute sum = 0;
-#pragma unroll
-            for (const Compute number : numbers.of) sum += summand<T>(number - max);
-            return sum;
-        };
-        Compute m = static_cast<Compute>(at_end);
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) m = max_with<T>(m, held[p]);
-        Normalizer<Compute> mine{m, summand<T>(static_cast<Compute>(at_end) - base_of(m))};
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) mine.d += sum_of(held[p], base_of(m));
-        if constexpr (kMore) {
-            __pipeline_wait_prior(0);
-            auto more = Normalizer<Compute>::of_none();
+    // The set of the thread: of what it has in registers, in shared memory, and of what is left.
+    auto mine = set_of<T>(held, at_end);
+    if constexpr (kMore) {
+        __pipeline_wait_prior(0);
+        auto more = Normalizer<Compute>::of_none();
 #pragma unroll 4
-            for (int p = kPacks; p < known; ++p) {
-                more.m = max_with<T>(more.m, keep[(p - kPacks) * threads]);
-            }
-#pragma unroll 2
-            for (int p = kPacks; p < known; ++p) {
-                more.d += sum_of(keep[(p - kPacks) * threads], base_of(more.m));
-            }
-#pragma unroll 2
-            for (int p = known; p < all; ++p) {
-                const uint4 words = from[int64_t{p} * threads];
-                const Compute larger = max_with<T>(more.m, words);
-                more.d =
-                    more.d * std::exp(more.m - base_of(larger)) + sum_of(words, base_of(larger));
-                more.m = larger;
-            }
-            mine = merged(mine, more);
+        for (int p = kPacks; p < known; ++p) {
+            more.m = max_with<T>(more.m, keep[(p - kPacks) * threads]);
         }
+#pragma unroll 2
+        for (int p = kPacks; p < known; ++p) {
+            more.d += sum_of<T>(keep[(p - kPacks) * threads], base_of(more.m));
+        }
+#pragma unroll 2
+        for (int p = known; p < all; ++p) {
+            const uint4 words = from[int64_t{p} * threads];
+            const Compute larger = max_with<T>(more.m, words);
+            more.d =
+                more.d * std::exp(more.m - base_of(larger)) + sum_of<T>(words, base_of(larger));
+            more.m = larger;
+        }
+        mine = merged(mine, more);
+    }
 
-        mine = warp_merge(mine);
-        if (thread % 32 == 0) warps[thread / 32] = mine;
-        __syncthreads();
-        if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
-        const Normalizer<Compute> row = team.exchange(scratch, mine);
+    mine = warp_merge(mine);
+    if (thread % 32 == 0) warps[thread / 32] = mine;
+    __syncthreads();
+    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
 
-        const Compute row_m = base_of(row.m);
-        const Compute inverse = 1 / row.d;
-        const Compute log_sum = std::log(row.d / kLift<T>);
-        const auto result_of = [&](Compute number) {
-            const Compute below = number - row_m;
-            return static_cast<T>(kAlgorithm == Algorithm::softmax
-                                      ? warp_softmax::lifted_exp<T>(below) * inverse
-                                      : below - log_sum);
-        };
-        const auto give = [&](int64_t offset, uint4 words) {
-            const Numbers<T> numbers = numbers_of<T>(words);
-            PackOf<T> pack;
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) pack.element[i] = result_of(numbers.of[i]);
-            if constexpr (kWholeStores) {
-                to[offset] = words_of<T>(pack);
-            } else {
-                T* const out = reinterpret_cast<T*>(to + offset);
-                for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
-            }
-        };
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            if (p * threads < left) give(p * threads, as_new<T>(held[p]));
+    const auto give = [&](int64_t offset, uint4 words) {
+        const PackOf<T> pack = results.of_pack(words);
+        if constexpr (kWholeStores) {
+            to[offset] = words_of<T>(pack);
+        } else {
+            T* const out = reinterpret_cast<T*>(to + offset);
+            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
         }
-        if (thread < part.ends) y_row[part.end] = result_of(static_cast<Compute>(at_end));
-        if constexpr (kMore) {
+    };
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) {
+        if (p * threads < left) give(p * threads, as_new<T>(held[p]));
+    }
+    if (thread < part.ends) y_row[part.end] = results.of(at_end);
+    if constexpr (kMore) {
 #pragma unroll 2
-            for (int p = kPacks; p < known; ++p) {
-                give(int64_t{p} * threads, keep[(p - kPacks) * threads]);
-            }
-#pragma unroll 2
-            for (int p = known; p < all; ++p) {
-                give(int64_t{p} * threads, from[int64_t{p} * threads]);
-            }
+        for (int p = kPacks; p < known; ++p) {
+            give(int64_t{p} * threads, keep[(p - kPacks) * threads]);
         }
-    } while (team.next());
+#pragma unroll 2
+        for (int p = known; p < all; ++p) {
+            give(int64_t{p} * threads, from[int64_t{p} * threads]);
+        }
+    }
 }
 
 // ---------------------------------------------------------------- the launch
@@ -373,7 +396,7 @@ struct Slice {
     int64_t packs;
     int threads;
     int tensors;
-    int held;  // packs of a thread in registers, of each tensor
+    int held;  // packs of a thread in registers, of each tensor; 0 of rows in turn, which leave them
     int kept;  // and in shared memory
     bool more() const { return packs > int64_t{held} * threads; }
     int64_t on_chip() const { return int64_t{held + kept} * threads; }  // packs

@@ -94,7 +94,7 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     if (!slice.more()) {
         share *= 0.95 + 0.05 * kept / 16 / static_cast<double>(slice.on_chip());
     }
-    if (cut.share == Share::grid) share = 0.82;
+    if (cut.share == Share::grid) share = slice.held == 0 ? 0.89 : 0.82;  // in turn, or all at once
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
     const int64_t places = cut.share == Share::cluster

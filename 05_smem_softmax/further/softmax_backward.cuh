@@ -41,7 +41,31 @@ __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
 }
 #endif
 
-// ---------------------------------------------------------------- the kernel
+// ---------------------------------------------------------------- the kernels
+
+// What the packs of y and dy add to the sum.
+template <Algorithm kAlgorithm, class T>
+__device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
+    const Numbers<T> y = numbers_of<T>(y_words);
+    const Numbers<T> dy = numbers_of<T>(dy_words);
+    ComputeOf<T> sum = 0;
+#pragma unroll
+    for (int i = 0; i < kWidest<T>; ++i) sum += term_of<kAlgorithm>(y.of[i], dy.of[i]);
+    return sum;
+}
+
+// The pack of dx, once the sum is known.
+template <Algorithm kAlgorithm, class T>
+__device__ PackOf<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
+    const Numbers<T> y = numbers_of<T>(y_words);
+    const Numbers<T> dy = numbers_of<T>(dy_words);
+    PackOf<T> pack;
+#pragma unroll
+    for (int i = 0; i < kWidest<T>; ++i) {
+        pack.element[i] = gradient_of<kAlgorithm, T>(y.of[i], dy.of[i], sum);
+    }
+    return pack;
+}
 
 // As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y,
 // dy and dx all begin at multiples of 16 bytes; otherwise elements come and go one by one.
@@ -56,127 +80,148 @@ __global__ void __launch_bounds__(1024, 1)
     __shared__ typename Team::template Scratch<Sum<Compute>> scratch;
     __shared__ Sum<Compute> warps[32];
     team.open(scratch);
-    do {
-        const int threads = blockDim.x;
-        const int thread = threadIdx.x;
-        const T* const y_row = y + team.row() * cols;
-        const T* const dy_row = dy + team.row() * cols;
-        T* const dx_row = dx + team.row() * cols;
-        const RowPart<T> part(y_row, cols, team.rank(), slice);
-        const int left = part.left;
-        const uint4* const from_y = part.packs_of(y_row);
-        const uint4* const from_dy = part.packs_of(dy_row);
-        uint4* const to = part.packs_of(dx_row);
-        uint4* const keep_y = reinterpret_cast<uint4*>(shared_bytes) + thread;
-        uint4* const keep_dy = keep_y + kept * threads;
+    const int threads = blockDim.x;
+    const int thread = threadIdx.x;
+    const T* const y_row = y + team.row() * cols;
+    const T* const dy_row = dy + team.row() * cols;
+    T* const dx_row = dx + team.row() * cols;
+    const RowPart<T> part(y_row, cols, team.rank(), slice);
+    const int left = part.left;
+    const uint4* const from_y = part.packs_of(y_row);
+    const uint4* const from_dy = part.packs_of(dy_row);
+    uint4* const to = part.packs_of(dx_row);
+    uint4* const keep_y = reinterpret_cast<uint4*>(shared_bytes) + thread;
+    uint4* const keep_dy = keep_y + kept * threads;
 
-        const auto fetch = [](const uint4* from, int64_t offset) {
-            if constexpr (kWhole) {
-                return from[offset];
-            } else {
-                const T* const elements = reinterpret_cast<const T*>(from + offset);
-                PackOf<T> pack;
-#pragma unroll
-                for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
-                return words_of<T>(pack);
-            }
-        };
-        const auto keep = [&](uint4* place, const uint4* from, int64_t offset) {
-            if constexpr (kWhole) {
-                __pipeline_memcpy_async(place, from + offset, 16);
-            } else {
-                *place = fetch(from, offset);
-            }
-        };
-
-        // Zeros add nothing, in every type.
-        uint4 held_y[kPairs];
-        uint4 held_dy[kPairs];
-#pragma unroll
-        for (int p = 0; p < kPairs; ++p) {
-            held_y[p] = held_dy[p] = make_uint4(0, 0, 0, 0);
-            if (p * threads < left) {
-                held_y[p] = fetch(from_y, p * threads);
-                held_dy[p] = fetch(from_dy, p * threads);
-            }
-        }
-        const auto end_y = static_cast<Compute>(thread < part.ends ? y_row[part.end] : T(0.f));
-        const auto end_dy = static_cast<Compute>(thread < part.ends ? dy_row[part.end] : T(0.f));
-        const int all = kMore ? (left + threads - 1) / threads : 0;
-        const int known = min(all, kPairs + kept);
-        if constexpr (kMore) {
-#pragma unroll 4
-            for (int p = kPairs; p < known; ++p) {
-                keep(keep_y + (p - kPairs) * threads, from_y, int64_t{p} * threads);
-                keep(keep_dy + (p - kPairs) * threads, from_dy, int64_t{p} * threads);
-            }
-            __pipeline_commit();
-        }
-
-        const auto terms_of = [&](uint4 y_words, uint4 dy_words) {
-            const Numbers<T> ys = numbers_of<T>(y_words);
-            const Numbers<T> dys = numbers_of<T>(dy_words);
-            Compute sum = 0;
-#pragma unroll
-            for (int i = 0; i < kPack; ++i) sum += term_of<kAlgorithm>(ys.of[i], dys.of[i]);
-            return sum;
-        };
-        Sum<Compute> mine{term_of<kAlgorithm>(end_y, end_dy)};
-#pragma unroll
-        for (int p = 0; p < kPairs; ++p) mine.sum += terms_of(held_y[p], held_dy[p]);
-        if constexpr (kMore) {
-            __pipeline_wait_prior(0);
-#pragma unroll kAtOnce
-            for (int p = kPairs; p < known; ++p) {
-                const int place = (p - kPairs) * threads;
-                mine.sum += terms_of(keep_y[place], keep_dy[place]);
-            }
-#pragma unroll 2
-            for (int p = known; p < all; ++p) {
-                const int64_t offset = int64_t{p} * threads;
-                mine.sum += terms_of(fetch(from_y, offset), fetch(from_dy, offset));
-            }
-        }
-
-        mine = warp_merge(mine);
-        if (thread % 32 == 0) warps[thread / 32] = mine;
-        __syncthreads();
-        if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
-        const Compute sum = team.exchange(scratch, mine).sum;
-
-        const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
-            const Numbers<T> ys = numbers_of<T>(y_words);
-            const Numbers<T> dys = numbers_of<T>(dy_words);
+    const auto fetch = [](const uint4* from, int64_t offset) {
+        if constexpr (kWhole) {
+            return from[offset];
+        } else {
+            const T* const elements = reinterpret_cast<const T*>(from + offset);
             PackOf<T> pack;
 #pragma unroll
-            for (int i = 0; i < kPack; ++i) {
-                pack.element[i] = gradient_of<kAlgorithm, T>(ys.of[i], dys.of[i], sum);
-            }
-            if constexpr (kWhole) {
-                to[offset] = words_of<T>(pack);
-            } else {
-                T* const out = reinterpret_cast<T*>(to + offset);
-                for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
-            }
-        };
+            for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
+            return words_of<T>(pack);
+        }
+    };
+    const auto keep = [&](uint4* place, const uint4* from, int64_t offset) {
+        if constexpr (kWhole) {
+            __pipeline_memcpy_async(place, from + offset, 16);
+        } else {
+            *place = fetch(from, offset);
+        }
+    };
+
+    // Zeros add nothing, in every type.
+    uint4 held_y[kPairs];
+    uint4 held_dy[kPairs];
 #pragma unroll
-        for (int p = 0; p < kPairs; ++p) {
-            if (p * threads < left) give(p * threads, as_new<T>(held_y[p]), as_new<T>(held_dy[p]));
+    for (int p = 0; p < kPairs; ++p) {
+        held_y[p] = held_dy[p] = make_uint4(0, 0, 0, 0);
+        if (p * threads < left) {
+            held_y[p] = fetch(from_y, p * threads);
+            held_dy[p] = fetch(from_dy, p * threads);
         }
-        if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm, T>(end_y, end_dy, sum);
-        if constexpr (kMore) {
+    }
+    const auto end_y = static_cast<Compute>(thread < part.ends ? y_row[part.end] : T(0.f));
+    const auto end_dy = static_cast<Compute>(thread < part.ends ? dy_row[part.end] : T(0.f));
+    const int all = kMore ? (left + threads - 1) / threads : 0;
+    const int known = min(all, kPairs + kept);
+    if constexpr (kMore) {
+#pragma unroll 4
+        for (int p = kPairs; p < known; ++p) {
+            keep(keep_y + (p - kPairs) * threads, from_y, int64_t{p} * threads);
+            keep(keep_dy + (p - kPairs) * threads, from_dy, int64_t{p} * threads);
+        }
+        __pipeline_commit();
+    }
+
+    Sum<Compute> mine{term_of<kAlgorithm>(end_y, end_dy)};
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) mine.sum += terms_of<kAlgorithm, T>(held_y[p], held_dy[p]);
+    if constexpr (kMore) {
+        __pipeline_wait_prior(0);
 #pragma unroll kAtOnce
-            for (int p = kPairs; p < known; ++p) {
-                const int place = (p - kPairs) * threads;
-                give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
-            }
-#pragma unroll 2
-            for (int p = known; p < all; ++p) {
-                const int64_t offset = int64_t{p} * threads;
-                give(offset, fetch(from_y, offset), fetch(from_dy, offset));
-            }
+        for (int p = kPairs; p < known; ++p) {
+            const int place = (p - kPairs) * threads;
+            mine.sum += terms_of<kAlgorithm, T>(keep_y[place], keep_dy[place]);
         }
-    } while (team.next());
+#pragma unroll 2
+        for (int p = known; p < all; ++p) {
+            const int64_t offset = int64_t{p} * threads;
+            mine.sum += terms_of<kAlgorithm, T>(fetch(from_y, offset), fetch(from_dy, offset));
+        }
+    }
+
+    mine = warp_merge(mine);
+    if (thread % 32 == 0) warps[thread / 32] = mine;
+    __syncthreads();
+    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    const Compute sum = team.exchange(scratch, mine).sum;
+
+    const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
+        const PackOf<T> pack = gradients_of<kAlgorithm, T>(y_words, dy_words, sum);
+        if constexpr (kWhole) {
+            to[offset] = words_of<T>(pack);
+        } else {
+            T* const out = reinterpret_cast<T*>(to + offset);
+            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
+        }
+    };
+#pragma unroll
+    for (int p = 0; p < kPairs; ++p) {
+        if (p * threads < left) give(p * threads, as_new<T>(held_y[p]), as_new<T>(held_dy[p]));
+    }
+    if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm, T>(end_y, end_dy, sum);
+    if constexpr (kMore) {
+#pragma unroll kAtOnce
+        for (int p = kPairs; p < known; ++p) {
+            const int place = (p - kPairs) * threads;
+            give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
+        }
+#pragma unroll 2
+        for (int p = known; p < all; ++p) {
+            const int64_t offset = int64_t{p} * threads;
+            give(offset, fetch(from_y, offset), fetch(from_dy, offset));
+        }
+    }
+}
+
+// As rows_in_turn_kernel.
+template <Algorithm kAlgorithm, class T>
+struct GradientOfRows {
+    using Element = T;
+    using Compute = ComputeOf<T>;
+    using Set = Sum<Compute>;
+    using Finish = Set;
+    static constexpr int kInputs = 2;
+    const T* in[kInputs];  // y and dy
+    T* out;
+
+    static __device__ T nothing() { return T(0.f); }
+    template <int kPacks>
+    static __device__ Set set_of_inputs(const uint4 (&packs)[kInputs][kPacks],
+                                        const T (&element)[kInputs]) {
+        Compute sum =
+            term_of<kAlgorithm>(static_cast<Compute>(element[0]), static_cast<Compute>(element[1]));
+#pragma unroll
+        for (int p = 0; p < kPacks; ++p) sum += terms_of<kAlgorithm, T>(packs[0][p], packs[1][p]);
+        return {sum};
+    }
+    static __device__ T result(Set row, const T (&element)[kInputs]) {
+        return gradient_of<kAlgorithm, T>(static_cast<Compute>(element[0]),
+                                          static_cast<Compute>(element[1]), row.sum);
+    }
+    static __device__ PackOf<T> results(Set row, const uint4 (&words)[kInputs][1]) {
+        return gradients_of<kAlgorithm, T>(words[0][0], words[1][0], row.sum);
+    }
+};
+
+template <Algorithm kAlgorithm, class T>
+__global__ void __launch_bounds__(kTurnThreads, 2)
+    gradients_in_turn_kernel(const T* y, const T* dy, T* dx, Turns<Sum<ComputeOf<T>>> turns,
+                             int64_t cols, int64_t slice, int kept) {
+    rows_in_turn(GradientOfRows<kAlgorithm, T>{{y, dy}, dx}, turns, cols, slice, kept);
 }
 
 // ---------------------------------------------------------------- the launch
@@ -190,42 +235,44 @@ size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
         cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, current_chip(), true), rows);
 }
 
+// The gradient of each row, cut so: as launch_as.
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_backward_as(const Cut& cut, const T* y, const T* dy, T* dx, int64_t rows,
+                               int64_t cols, void* workspace, cudaStream_t stream) {
+    using Set = Sum<ComputeOf<T>>;
+    const bool more = cut.slice.more();
+    const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
+    if (cut.share == Share::cluster) {
+        return launch_cut(more ? row_backward_kernel<kAlgorithm, true, true, Cluster, T>
+                               : row_backward_kernel<kAlgorithm, false, true, Cluster, T>,
+                          cluster_team(cut, rows, row_bytes), rows, cols, cut, stream, y, dy, dx);
+    }
+    if (cut.share == Share::grid) {
+        return launch_grid<Set>(more ? row_backward_kernel<kAlgorithm, true, true, Grid<Set>, T>
+                                     : row_backward_kernel<kAlgorithm, false, true, Grid<Set>, T>,
+                                gradients_in_turn_kernel<kAlgorithm, T>, rows, cols, row_bytes, cut,
+                                workspace, stream, y, dy, dx);
+    }
+    return launch_cut(more ? row_backward_kernel<kAlgorithm, true, true, Block, T>
+                           : row_backward_kernel<kAlgorithm, false, true, Block, T>,
+                      Block{}, rows, cols, cut, stream, y, dy, dx);
+}
+
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                             void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    using Set = Sum<ComputeOf<T>>;
     bool empty = false;
     cudaError_t error = check_rows(y, dx, rows, cols, &empty);
     if (error == cudaSuccess) error = check_rows(dy, dx, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
-
-    const double row_bytes = 2. * static_cast<double>(cols) * sizeof(T);
-    const auto launch_with = [&](const Cut& cut, auto kernel, auto team) {
-        return launch_cut(kernel, team, rows, cols, cut, stream, y, dy, dx);
-    };
     if (!have_one_alignment<T>(y, dx) || !have_one_alignment<T>(dy, dx)) {
-        return launch_with(cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, current_chip(), true),
-                           row_backward_kernel<kAlgorithm, true, false, Block, T>, Block{});
+        return launch_cut(row_backward_kernel<kAlgorithm, true, false, Block, T>, Block{}, rows,
+                          cols,
+                          cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, current_chip(), true),
+                          stream, y, dy, dx);
     }
-    const Cut cut = cut_within<T, Set>(rows, cols, 2, workspace, workspace_bytes);
-    const bool more = cut.slice.more();
-    if (cut.share == Share::cluster) {
-        return launch_with(cut,
-                           more ? row_backward_kernel<kAlgorithm, true, true, Cluster, T>
-                                : row_backward_kernel<kAlgorithm, false, true, Cluster, T>,
-                           cluster_team(cut, rows, row_bytes));
-    }
-    if (cut.share == Share::grid) {
-        using Team = Grid<Set, true>;
-        return launch_grid<Set>(more ? row_backward_kernel<kAlgorithm, true, true, Team, T>
-                                     : row_backward_kernel<kAlgorithm, false, true, Team, T>,
-                                row_backward_kernel<kAlgorithm, true, true, Grid<Set, false>, T>,
-                                rows, cols, row_bytes, cut, workspace, stream, y, dy, dx);
-    }
-    return launch_with(cut,
-                       more ? row_backward_kernel<kAlgorithm, true, true, Block, T>
-                            : row_backward_kernel<kAlgorithm, false, true, Block, T>,
-                       Block{});
+    const Cut cut = cut_within<T, Sum<ComputeOf<T>>>(rows, cols, 2, workspace, workspace_bytes);
+    return launch_backward_as<kAlgorithm>(cut, y, dy, dx, rows, cols, workspace, stream);
 }
 
 // dx of softmax, from its result y and the gradient dy of that (rows x cols, device memory, dx may be

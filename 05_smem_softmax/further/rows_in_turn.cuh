@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 05_smem_softmax/further/rows_in_turn, version 1.0
+//
+// Rows so long that a few of them fill the chip, shared by all blocks of a grid, and behind each row the
+// next ones.
+//   new here   a block is a row ahead of its results: it reads the next row and tells the others what
+//              it has of it before it asks them about the row before, which they have answered by then
+//   traffic    1 read + 1 write per element while the registers of all blocks hold a row: 4.3 million
+//              floats on an H200; 2 reads of what is left
+//   accepts    as online_cached.cuh
+//   used by    cluster_softmax.cuh and softmax_backward.cuh
+#pragma once
+#include "online_cached.cuh"
+
+namespace smem_softmax {
+
+// ---------------------------------------------------------------- what blocks tell each other
+
+// What the blocks of a grid tell each other about the rows: in device memory a set for each block of each
+// row, all ones until it has been said. blockIdx.y is the block's place in its row. Each set has a line of
+// the cache for itself. Where several share one, each that arrives makes those wait who look at the others:
+// on an H200 that is 0.75 instead of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats.
+template <class Set>
+struct Board {
+    using Number = typename Set::Number;
+    using Word = std::conditional_t<sizeof(Set) == 4, unsigned, unsigned long long>;
+    static constexpr int kWords = sizeof(Set) / sizeof(Word);
+    static constexpr int kLineBytes = 128;
+    static constexpr int kApart = kLineBytes / sizeof(Word);  // words from one set to the next
+
+    static size_t bytes_of(int64_t sets) { return static_cast<size_t>(sets) * kLineBytes; }
+
+    // What was found in the place of a set.
+    struct Note {
+        Word words[kWords];
+        __device__ bool is_said() const {
+            bool all = true;
+            for (const Word word : words) all = all && word != ~Word{0};
+            return all;
+        }
+    };
+
+    volatile Word* notes;
+
+    __device__ void say(int64_t row, Set set) const {
+        Number numbers[sizeof(Set) / sizeof(Number)];
+        memcpy(numbers, &set, sizeof(Set));
+        for (Number& number : numbers) {  // all ones are a NaN, but not this one
+            if (number != number) number = static_cast<Number>(NAN);
+        }
+        Note note;
+        memcpy(&note, numbers, sizeof(Set));
+        for (int w = 0; w < kWords; ++w) place_of(row, blockIdx.y)[w] = note.words[w];
+    }
+    __device__ Note look(int64_t row, int block) const {
+        Note note;
+        for (int w = 0; w < kWords; ++w) note.words[w] = place_of(row, block)[w];
+        return note;
+    }
+
+private:
+    __device__ volatile Word* place_of(int64_t row, int block) const {
+        return notes + (row * gridDim.y + block) * kApart;
+    }
+};
+
+// The sets that the threads have of their row's blocks, a block each, as one, in every thread. of_warp:
+// shared memory that nobody else uses until the block's next barrier but one.
+template <class Set>
+__device__ Set merge_heard(Set heard, Set* of_warp) {
+    const int warps = (static_cast<int>(gridDim.y) + 31) / 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp < warps) {
+        heard = warp_merge(heard);
+        if (threadIdx.x % 32 == 0) of_warp[warp] = heard;
+    }
+    __syncthreads();
+    return warps == 1 ? of_warp[0] : warp_merge(of_warp, warps);
+}
+
+// ---------------------------------------------------------------- the kernel
+
+// The rows of a launch: those of column x of the grid take turns.
+template <class Set>
+struct Turns {
+    Board<Set> board;
+    int rows;
+    unsigned apart;  // nanoseconds from the start of a row to that of the one beside it
+};
+
+// Threads of a block, of which a multiprocessor has two, and packs that a thread has in registers, of all
+// tensors together: half of its 128. (512 threads with half as many of both have too few for anything else:
+// 0.85 instead of 0.91 of the speed of a copy at 134 x 1000000 floats on an H200, a gradient 0.52 of 0.83.)
+inline constexpr int kTurnThreads = 256;
+inline constexpr int kTurnPacks = 16;
+
+// What softmax does with a row; another Work is in softmax_backward.cuh.
+template <Algorithm kAlgorithm, class T>
+struct SoftmaxOfRows {
+    using Element = T;
+    using Set = Normalizer<ComputeOf<T>>;
+    using Finish = Results<kAlgorithm, T>;
+    static constexpr int kInputs = 1;
+    const T* in[kInputs];
+    T* out;
+
+    static __device__ T nothing() { return static_cast<T>(-static_cast<ComputeOf<T>>(INFINITY)); }
+    template <int kPacks>
+    static __device__ Set set_of_inputs(const uint4 (&packs)[kInputs][kPacks],
+                                        const T (&element)[kInputs]) {
+        return set_of<T>(packs[0], element[0]);
+    }
+    static __device__ T result(const Finish& finish, const T (&element)[kInputs]) {
+        return finish.of(element[0]);
+    }
+    static __device__ PackOf<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
+        return finish.of_pack(words[0][0]);
+    }
+};
+
+// A block goes from row to row of its column. It has a row in registers, of which it takes the sum while
+// the row before waits in shared memory for the sums of the other blocks. So it asks for those when they
+// have had the time of a whole row to arrive, and even then first thing, and looks at the answer last: at
+// 75 x 851969 floats on an H200 that is 0.91 of the speed of a copy, where blocks that wait for the sum of
+// each row before they turn to the next have 0.81. It does not read further ahead than that. What would be
+// in flight then for a row that nobody waits for yet keeps back the last packs of the one that all blocks
+// wait for: 0.80.
+template <class Work>
+__device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& turns, int64_t cols,
+                             int64_t slice, int kept) {
+    using T = typename Work::Element;
+    using Set = typename Work::Set;
+    using Note = typename Board<Set>::Note;
+    constexpr int kInputs = Work::kInputs;
+    constexpr int kPacks = kTurnPacks / kInputs;
+    constexpr int threads = kTurnThreads;
+    constexpr int kAgain = 2;  // packs at once that are read again
+    __shared__ Set
+        of_warp[2][kTurnThreads /
+                   32];  // of rows in turn, as no barrier is behind the last look at them
+    __shared__ Set heard_of_warp[2][kTurnThreads / 32];
+    const int thread = threadIdx.x;
+    uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
+    const auto place_of = [](int input, int p) { return (p * kInputs + input) * threads; };
+    const auto part_of = [&](int row) {
+        return RowPart<T>(work.in[0] + row * cols, cols, blockIdx.y, slice);
+    };
+    const auto fetch = [&](auto& packs, const RowPart<T>& part, int row, int first) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) {
+            const uint4* const from = part.packs_of(work.in[i] + row * cols);
+#pragma unroll
+            for (int p = 0; p < int(sizeof(packs[0]) / sizeof(uint4)); ++p) {
+                packs[i][p] = pack_of(Work::nothing());
+                if ((first + p) * threads < part.left) {
+                    packs[i][p] = from[int64_t{first + p} * threads];
+                }
+            }
+        }
+    };
+    const auto fetch_end = [&](auto& element, const RowPart<T>& part, int row) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) {
+            element[i] = thread < part.ends ? work.in[i][row * cols + part.end] : Work::nothing();
+        }
+    };
+
+    uint4 held[kInputs][kPacks];  // of `row`
+    T end[kInputs];
+    const auto load = [&](int row) {
+        const RowPart<T> part = part_of(row);
+        fetch(held, part, row, 0);
+        fetch_end(end, part, row);
+    };
+
+    __nanosleep(blockIdx.x * turns.apart);
+    load(blockIdx.x);
+    const auto beside = static_cast<int>(gridDim.x);
+    for (int row = blockIdx.x, turn = 0;; row += beside, ++turn) {
+        const int before = row - beside;
+        const bool asks = turn > 0 && thread < static_cast<int>(gridDim.y);
+        Note note{};
+        if (asks) note = turns.board.look(before, thread);
+
+        if (row < turns.rows) {
+            Set mine = Work::set_of_inputs(held, end);
+            const RowPart<T> part = part_of(row);
+            const int all = (part.left + threads - 1) / threads;
+            for (int p = kPacks; p < all; p += kAgain) {
+                uint4 more[kInputs][kAgain];
+                T none[kInputs];
+                for (T& each : none) each = Work::nothing();
+                fetch(more, part, row, p);
+                mine = merged(mine, Work::set_of_inputs(more, none));
+            }
+            mine = warp_merge(mine);
+            if (thread % 32 == 0) of_warp[turn % 2][thread / 32] = mine;
+            __syncthreads();
+            if (thread < 32) mine = warp_merge(of_warp[turn % 2], (threads + 31) / 32);
+            if (thread == 0) turns.board.say(row, mine);
+        }
+        if (turn > 0) {
+            while (asks && !note.is_said()) {
+                __nanosleep(20);
+                note = turns.board.look(before, thread);
+            }
+            const typename Work::Finish finish(
+                merge_heard(asks ? bits_as<Set>(note) : Set::of_none(), heard_of_warp[turn % 2]));
+            const RowPart<T> part = part_of(before);
+            T* const out_row = work.out + before * cols;
+            uint4* const to = part.packs_of(out_row);
+#pragma unroll 8
+            for (int p = 0; p * threads < part.left; ++p) {
+                uint4 words[kInputs][1];
+                if (p >= kept) fetch(words, part, before, p);
+#pragma unroll
+                for (int i = 0; i < kInputs; ++i) {
+                    if (p < kept) words[i][0] = keep[place_of(i, p)];
+                }
+                to[int64_t{p} * threads] = words_of<T>(Work::results(finish, words));
+            }
+            if (thread < part.ends) {
+                T element[kInputs];
+                fetch_end(element, part, before);
+                out_row[part.end] = Work::result(finish, element);
+            }
+        }
+        if (row >= turns.rows) return;
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) {
+#pragma unroll
+            for (int p = 0; p < kPacks; ++p) {
+                if (p < kept) keep[place_of(i, p)] = held[i][p];
+            }
+        }
+        if (row + beside < turns.rows) load(row + beside);
+    }
+}
+
+template <Algorithm kAlgorithm, class T>
+__global__ void __launch_bounds__(kTurnThreads, 2)
+    rows_in_turn_kernel(const T* x, T* y, Turns<Normalizer<ComputeOf<T>>> turns, int64_t cols,
+                        int64_t slice, int kept) {
+    rows_in_turn(SoftmaxOfRows<kAlgorithm, T>{{x}, y}, turns, cols, slice, kept);
+}
+
+}  // namespace smem_softmax
