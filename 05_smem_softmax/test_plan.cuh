@@ -144,7 +144,7 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
         const bool is_gradient = variant.name == "softmax_backward";
         const bool is_log = variant.name == "front_log_softmax";
         if (!is_gradient && !is_log && variant.name != "front_softmax") continue;
-        const runner::Shape shape{5, cols};
+        const runner::Shape shape{7, cols};
         const int tensors = is_gradient ? 2 : 1;
         const Cut cut =
             smem_softmax::grid_cut(shape.rows, smem_softmax::packs_of<T>(cols), tensors, chip);
@@ -167,6 +167,7 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
                                                                              call.stream);
         };
         for (const runner::Input input : runner::all_inputs()) {
+            if (sizeof(T) != 4 && input != runner::Input::masked) continue;
             INFO(variant.name << " of " << runner::name_of(input) << ", " << cols
                               << " columns: " << cut.rows_at_once << " rows of " << cut.blocks
                               << " blocks, " << cut.slice.packs << " packs each");

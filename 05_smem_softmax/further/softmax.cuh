@@ -90,7 +90,10 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     const bool six_warps =  // only filled_slice() has six packs a thread of as many
         slice.threads == smem_softmax::kSixWarps && slice.held == smem_softmax::kSomeHeld;
     double share = six_warps ? 0.985 : 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
-    if (slice.kept > 0) share *= of_one == 1 ? 0.76 : 0.96;
+    if (slice.kept > 0) {  // the more there is to load, the longer nothing is stored
+        const double of_two = sizeof(T) == 2 ? 0.9 : 1 - 0.008 * slice.kept;
+        share *= of_one == 1 ? 0.76 : of_one == 2 ? of_two : 0.96;
+    }
     if (!slice.more()) {
         share *= 0.95 + 0.05 * kept / 16 / static_cast<double>(slice.on_chip());
     }
