@@ -26,9 +26,11 @@ inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, in
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         any_axis::Device device;
-        any_axis::this_device(
-            any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, false, true, T>, &device);
-        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device);
+        any_axis::this_device(any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, false,
+                                                        any_axis::Reads::once, T>,
+                              &device);
+        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device,
+                                     true);
     });
 }
 
@@ -52,7 +54,13 @@ std::vector<runner::Variant> any_axis_variants() {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             return softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                    call.inner, call.stream);
+                                    call.inner, call.workspace, call.workspace_bytes, call.stream);
+        });
+    };
+    softmax.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return any_axis_workspace_bytes<typename decltype(of)::type>(shape.rows, shape.cols,
+                                                                         shape.inner);
         });
     };
     // The fewest, at whatever address; and what they have is added up eight at a time.
@@ -76,7 +84,8 @@ std::vector<runner::Variant> any_axis_variants() {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             return log_softmax_any_axis(call.input<T>(), call.output<T>(), call.rows, call.cols,
-                                        call.inner, call.stream);
+                                        call.inner, call.workspace, call.workspace_bytes,
+                                        call.stream);
         });
     };
 
@@ -85,6 +94,7 @@ std::vector<runner::Variant> any_axis_variants() {
     paddle.summary = "PaddlePaddle's launch in four steps: three reads";
     paddle.traffic = {3, 1};
     paddle.traffic_at = {};
+    paddle.workspace_bytes = {};
     paddle.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -105,12 +115,18 @@ std::vector<runner::Variant> any_axis_variants() {
         return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 4., 1.};
     };
     softmax_backward.threads_per_row = threads(2);
+    softmax_backward.workspace_bytes = [](Shape shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return any_axis_backward_workspace_bytes<typename decltype(of)::type>(
+                shape.rows, shape.cols, shape.inner);
+        });
+    };
     softmax_backward.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             return softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
                                              call.output<T>(), call.rows, call.cols, call.inner,
-                                             call.stream);
+                                             call.workspace, call.workspace_bytes, call.stream);
         });
     };
 
@@ -126,7 +142,7 @@ std::vector<runner::Variant> any_axis_variants() {
             using T = typename decltype(of)::type;
             return log_softmax_backward_any_axis(call.input<T>(), call.second_input<T>(),
                                                  call.output<T>(), call.rows, call.cols, call.inner,
-                                                 call.stream);
+                                                 call.workspace, call.workspace_bytes, call.stream);
         });
     };
 

@@ -38,6 +38,11 @@ void matches_reference(const Variant& variant) {
             const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
             testing::expect_good(variant, values, testing::result_of(variant, values, shape),
                                  shape);
+            if (runner::workspace_of(variant, shape, runner::dtype_of<T>) == 0) continue;
+            Variant without_scratch = variant;
+            without_scratch.workspace_bytes = {};
+            testing::expect_good(variant, values,
+                                 testing::result_of(without_scratch, values, shape), shape);
         }
     }
 }
@@ -149,9 +154,10 @@ TEST_CASE("any axis: an address that no element has is refused") {
     const runner::DeviceBuffer<float> x(64);
     runner::DeviceBuffer<float> y(64);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
-    CHECK(smem_softmax::softmax_any_axis(odd, y.data(), 2, 4, 8, nullptr) == cudaErrorInvalidValue);
-    CHECK(smem_softmax::softmax_backward_any_axis(x.data(), odd, y.data(), 2, 4, 8, nullptr) ==
+    CHECK(smem_softmax::softmax_any_axis(odd, y.data(), 2, 4, 8, nullptr, 0, nullptr) ==
           cudaErrorInvalidValue);
+    CHECK(smem_softmax::softmax_backward_any_axis(x.data(), odd, y.data(), 2, 4, 8, nullptr, 0,
+                                                  nullptr) == cudaErrorInvalidValue);
 }
 
 TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills a block") {
@@ -188,12 +194,17 @@ TEST_CASE("any axis: clusters and second reads, as on a device with little share
     const Variant softmax = smem_softmax::any_axis_variants()[2];
     REQUIRE(softmax.name == "softmax_any_axis");
     int held[2][2] = {};  // by tiles held or not, one block or several
-    const auto holds = [&](auto zero, Shape shape, int cluster, int phase) {
+    int in_parts = 0;
+    const auto holds = [&](auto zero, Shape shape, int cluster, int phase, bool has_scratch) {
         using T = decltype(zero);
         const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
-        const auto plan = smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster});
-        ++held[plan.held][plan.blocks > 1];
-        INFO(text_of(shape) << ", clusters of " << plan.blocks << ", held: " << plan.held);
+        auto plan =
+            smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster}, has_scratch);
+        ++(plan.parts > 0 ? in_parts : held[plan.held][plan.blocks > 1]);
+        INFO(text_of(shape) << ", " << plan.parts << " parts, " << plan.blocks
+                            << " blocks, held: " << plan.held);
+        const DeviceBuffer<unsigned char> sums(plan.sums_bytes(sizes, 2 * sizeof(double)));
+        plan.sums = const_cast<unsigned char*>(sums.data());
         const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
         const DeviceBuffer<T> x(values);
         DeviceBuffer<T> y(values.size());
@@ -216,12 +227,16 @@ TEST_CASE("any axis: clusters and second reads, as on a device with little share
                               {1, 100, 300}}) {
         for (const int cluster : {1, 2, 8}) {
             for (const int phase : {0, -1}) {
-                holds(0.f, shape, cluster, phase);
-                holds(0., shape, cluster, phase);
-                holds(__half(0.f), shape, cluster, phase);
+                for (const bool has_scratch : {false, true}) {
+                    if (has_scratch && cluster > 1) continue;
+                    holds(0.f, shape, cluster, phase, has_scratch);
+                    holds(0., shape, cluster, phase, has_scratch);
+                    holds(__half(0.f), shape, cluster, phase, has_scratch);
+                }
             }
         }
     }
+    CHECK(in_parts > 0);
     CHECK(held[0][0] > 0);
     CHECK(held[0][1] > 0);
     CHECK(held[1][0] > 0);

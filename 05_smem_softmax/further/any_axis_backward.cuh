@@ -15,11 +15,12 @@
 namespace smem_softmax {
 namespace any_axis {
 
-template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
-__global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T, kHeld>)
+template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
+__global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, kReads>)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
+    constexpr bool kHeld = kReads == Reads::once;
     const T nothing(0.f);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
@@ -42,11 +43,18 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
         }
     };
 
+    Plan team = plan;  // whose threads join what they have of a column
+    if constexpr (kReads == Reads::first || kReads == Reads::second) team.blocks = 1;
+    [[maybe_unused]] const SumsOfTile<kPack, 1, Compute> sums(plan, thread);
+
     Compute sum[kPack];
 #pragma unroll
     for (Compute& each : sum) each = 0;
+    if constexpr (kReads == Reads::second) {
+        sums.get(plan.parts, [&](const Compute* place, int i) { sum[i] += *place; });
+    }
 #pragma unroll(4 / kAtOnce)
-    for (int64_t k = 0; k < part.count; k += kAtOnce) {
+    for (int64_t k = kReads == Reads::second ? part.count : 0; k < part.count; k += kAtOnce) {
         Packed ys[kAtOnce]{};
         Packed dys[kAtOnce];
 #pragma unroll
@@ -61,7 +69,11 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
                                     static_cast<Compute>(dys[i / kPack].element[i % kPack]));
         }
     }
-    join_columns(sum, plan, tile, thread, 1, Total{});
+    join_columns(sum, team, tile, thread, 1, Total{});
+    if constexpr (kReads == Reads::first) {
+        if (tile >= plan.slabs) return;
+        return sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) { *place = sum[i]; });
+    }
 
     // Backwards: what was read last may still be in the cache.
 #pragma unroll(kHeld ? 2 : 1)
@@ -87,7 +99,7 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
             part.put(dx, k - i, result);
         }
     }
-    wait_for_readers(plan);
+    wait_for_readers(team);
 }
 
 // kPacks of each tensor.
@@ -131,9 +143,10 @@ __global__ void __launch_bounds__(1024)
 
 template <Algorithm kAlgorithm>
 struct Backward {
-    template <int kPack, bool kEnds, bool kHeld, class T>
+    static constexpr int kNumbers = 1;
+    template <int kPack, bool kEnds, Reads kReads, class T>
     static auto get() {
-        return any_axis_backward_kernel<kAlgorithm, kPack, kEnds, kHeld, T>;
+        return any_axis_backward_kernel<kAlgorithm, kPack, kEnds, kReads, T>;
     }
     template <int kPacks, class T>
     static auto registers() {
@@ -143,18 +156,29 @@ struct Backward {
 
 }  // namespace any_axis
 
-// dx of the two, from their result y and its gradient dy. Errors as softmax_any_axis.
+// As any_axis_workspace_bytes, of the gradients.
+template <class T>
+size_t any_axis_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
+    using namespace any_axis;
+    return workspace_bytes<Backward<Algorithm::softmax>, T>({outer, dim, inner}, 2);
+}
+
+// dx of the two, from their result y and its gradient dy. workspace and errors as of softmax_any_axis.
 template <class T>
 cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                                      int64_t inner, cudaStream_t stream) {
+                                      int64_t inner, void* workspace, size_t workspace_bytes,
+                                      cudaStream_t stream) {
     using namespace any_axis;
-    return launch<Backward<Algorithm::softmax>>({outer, dim, inner}, stream, y, dy, dx);
+    return launch<Backward<Algorithm::softmax>>({outer, dim, inner}, workspace, workspace_bytes,
+                                                stream, y, dy, dx);
 }
 template <class T>
 cudaError_t log_softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer,
-                                          int64_t dim, int64_t inner, cudaStream_t stream) {
+                                          int64_t dim, int64_t inner, void* workspace,
+                                          size_t workspace_bytes, cudaStream_t stream) {
     using namespace any_axis;
-    return launch<Backward<Algorithm::log_softmax>>({outer, dim, inner}, stream, y, dy, dx);
+    return launch<Backward<Algorithm::log_softmax>>({outer, dim, inner}, workspace, workspace_bytes,
+                                                    stream, y, dy, dx);
 }
 
 }  // namespace smem_softmax

@@ -26,23 +26,29 @@ struct Sizes {
 // How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
 // are, it is one piece of memory, and its packs need not end where rows do.
 struct Plan {
-    int pack;           // elements that move in one access: 16 bytes of them, or 1
-    bool ends;          // whether packs at the ends of a slab reach beyond it
-    int width;          // columns
-    int64_t tiles;      // that a slab is cut into
-    int threads;        // of a tile; threads * pack is a multiple of width
-    int lanes;          // of a warp until the same columns come again; 0: that is not in every warp
-    int slabs;          // tiles of a block: the same columns of neighbouring slabs
-    int blocks;         // or, of a cluster that shares a tile, the blocks
-    bool held;          // whether a tile stays on the chip between its read and its write
-    int packs;          // of a thread, in its registers; 0: the tile is in shared memory, if held
+    int pack;       // elements that move in one access: 16 bytes of them, or 1
+    bool ends;      // whether packs at the ends of a slab reach beyond it
+    int width;      // columns
+    int64_t tiles;  // that a slab is cut into
+    int threads;    // of a tile; threads * pack is a multiple of width
+    int lanes;      // of a warp until the same columns come again; 0: that is not in every warp
+    int slabs;      // tiles of a block: the same columns of neighbouring slabs
+    int blocks;     // or, of a cluster that shares a tile, the blocks
+    bool held;      // whether a tile stays on the chip between its read and its write
+    int parts;   // of a tile, in a launch for the sums alone, ahead of that for the results; or 0
+    void* sums;  // device memory, where the first of two launches leaves them
+    int packs;   // of a thread, in its registers; 0: the tile is in shared memory, if held
     size_t tile_bytes;  // of one tensor there, in one block
     size_t join_bytes;  // of what the threads exchange, in each of two rounds
 
     size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
+    // Of the sums of all tiles, where a part has so many bytes for each column.
+    size_t sums_bytes(Sizes sizes, size_t of_column) const {
+        return static_cast<size_t>(sizes.outer * tiles * parts * width) * of_column;
+    }
 };
 
-// What of `count` packs a thread each block of a cluster has.
+// What of `count` packs a thread each block that shares a tile has.
 __host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan) {
     return (count + plan.blocks - 1) / plan.blocks;
 }
@@ -164,9 +170,10 @@ Plan in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads)
 }
 
 // How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
-// differ. Where tiles are parts of rows, whole packs need rows that begin with one.
+// differ; has_scratch: whether sums may be left in device memory. Where tiles are parts of rows, whole
+// packs need rows that begin with one.
 template <class T>
-Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
+Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scratch = false) {
     constexpr int kWhole = 16 / sizeof(T);
     const int quarter = device.shared / 4;  // so that blocks read while others compute
     const int third = device.shared / 3 - 1024;
@@ -238,7 +245,28 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device) {
         }
     }
 
-    // Two reads, of tiles as wide as leaves work for half the multiprocessors or more.
+    // Two reads. With scratch each is a launch of its own: then a tile's blocks need not all be there at
+    // once, so it may have as many as fill the chip, and be as wide as rows are.
+    if (has_scratch) {
+        constexpr int64_t kLeast = 64 << 10;  // bytes for a block to read
+        Plan plan = row_bytes <= 4096 ? whole_rows(1, 0) : Plan{};
+        if (plan.width == 0) plan = part(256, 1, 0);
+        const int64_t tiles = sizes.outer * plan.tiles;
+        const int64_t most = std::max<int64_t>(
+            1, plan.width * byte_column * static_cast<int64_t>(sizeof(T)) / kLeast);
+        // The fewest parts with which, in the last round of blocks, few multiprocessors have none.
+        const auto busy = [&](int64_t blocks) {
+            return (blocks + device.multiprocessors - 1) / device.multiprocessors *
+                   device.multiprocessors;
+        };
+        int64_t parts = std::max<int64_t>(1, device.multiprocessors / tiles);
+        while (parts < most && 10 * parts * tiles < 9 * busy(parts * tiles)) ++parts;
+        plan.parts = static_cast<int>(std::min(parts, most));
+        plan.blocks = static_cast<int>(std::min<int64_t>(8 * plan.parts, most));
+        if (tiles < 8 * device.multiprocessors && plan.parts > 1) return plan;
+    }
+
+    // Or tiles as wide as leaves work for half the multiprocessors or more.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
     const auto is_enough = [&](const Plan& plan, int blocks) {
         return 2 * sizes.outer * plan.tiles * blocks >= device.multiprocessors;

@@ -306,11 +306,68 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
     }
 }
 
-template <Algorithm kAlgorithm, int kPack, bool kEnds, bool kHeld, class T>
-__global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T, kHeld>)
+// Of a tile: kept between its read and its write; read again by the same block; or in two launches, of which
+// the first leaves sums and the second reads again.
+enum class Reads { once, twice, first, second };
+
+template <class T, Reads kReads>
+constexpr int kThreadsFor = kMostThreads<T, kReads == Reads::once>;
+
+// A thread's share in the sums of a part of a tile, which are kNumbers for each column of a tile.
+template <int kPack, int kNumbers, class Compute>
+struct SumsOfTile {
+    Compute* sums;
+    int width;    // of rows of elements that threads have side by side, and
+    int rows;     // how many there are
+    int columns;  // with sums. (Where a pack is over more columns than that, they come again.)
+    int first;    // element of this thread, counted through the block
+
+    __device__ SumsOfTile(const Plan& plan, int thread)
+        : sums(static_cast<Compute*>(plan.sums) +
+               int64_t{blockIdx.x / plan.blocks} * plan.parts * kNumbers * plan.width),
+          width(plan.lanes > 0 ? plan.lanes * kPack : plan.width),
+          rows(plan.threads * kPack / width),
+          columns(plan.width),
+          first(thread * kPack) {}
+
+    __device__ Compute* of_part(int part, int column) const {
+        return sums + part * kNumbers * columns + column;
+    }
+    // Calls put(place, i) where element i of the thread is the one to put its column's sums there: number n
+    // at place[n * columns].
+    template <class Put>
+    __device__ void put(int part, Put put) const {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            if (first + i < columns) put(of_part(part, first + i), i);
+        }
+    }
+    // Calls get(place, i) for the parts that element i is to add up.
+    template <class Get>
+    __device__ void get(int parts, Get get) const {
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) {
+            const int column = (first + i) % width;
+            if (column >= columns) continue;
+            for (int p = (first + i) / width; p < parts; p += rows) get(of_part(p, column), i);
+        }
+    }
+};
+
+// A sum of exp(x - max) as one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
+template <class T, class Compute>
+__device__ Compute rebased(Compute sum, Compute max, Compute higher) {
+    if (max == higher) return sum;
+    return sum * (lifted_exp<T>(max - higher) / static_cast<Compute>(kLift<T>));
+}
+
+template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
+__global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, kReads>)
     any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
+    constexpr bool kHeld = kReads == Reads::once;
+    constexpr bool kAlone = kReads == Reads::first || kReads == Reads::second;
     const T nothing(-INFINITY);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
@@ -318,6 +375,10 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
     Packed* held =
         reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
         thread;
+
+    Plan team = plan;  // whose threads join what they have of a column
+    if constexpr (kAlone) team.blocks = 1;
+    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(plan, thread);
 
     Compute max[kPack];
     Compute sum[kPack];
@@ -336,7 +397,7 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
             for (int i = 0; i < kPack; ++i)
                 max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
         }
-        join_columns(max, plan, tile, thread, 0, Larger{});
+        join_columns(max, team, tile, thread, 0, Larger{});
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
             const Packed pack = held[k * plan.threads];
@@ -346,24 +407,39 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
             }
         }
     } else {
-        Compute all[kPack];
-        for (int64_t k = 0; k < part.count; k += kBatch) {
-            Packed batch[kBatch];
+        if constexpr (kReads == Reads::second) {
+            sums.get(plan.parts, [&](const Compute* place, int i) {
+                const Compute higher = fmax(max[i], place[0]);
+                sum[i] = rebased<T>(sum[i], max[i], higher) +
+                         rebased<T>(place[sums.columns], place[0], higher);
+                max[i] = higher;
+            });
+        } else {
+            for (int64_t k = 0; k < part.count; k += kBatch) {
+                Packed batch[kBatch];
 #pragma unroll
-            for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
-            add_packs(batch, max, sum);
+                for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
+                add_packs(batch, max, sum);
+            }
         }
+        Compute all[kPack];
 #pragma unroll
         for (int i = 0; i < kPack; ++i) all[i] = max[i];
-        join_columns(all, plan, tile, thread, 0, Larger{});
+        join_columns(all, team, tile, thread, 0, Larger{});
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) {  // equal maxima, also -inf twice, have factor 1
-            if (max[i] != all[i])
-                sum[i] *= lifted_exp<T>(max[i] - all[i]) / static_cast<Compute>(kLift<T>);
+        for (int i = 0; i < kPack; ++i) {
+            sum[i] = rebased<T>(sum[i], max[i], all[i]);
             max[i] = all[i];
         }
     }
-    join_columns(sum, plan, tile, thread, 1, Total{});
+    join_columns(sum, team, tile, thread, 1, Total{});
+    if constexpr (kReads == Reads::first) {
+        if (tile >= plan.slabs) return;
+        return sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) {
+            place[0] = max[i];
+            place[sums.columns] = sum[i];
+        });
+    }
 
     Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
@@ -397,7 +473,7 @@ __global__ void __launch_bounds__(kMostThreads<T, kHeld>, 1024 / kMostThreads<T,
             }
         }
     }
-    wait_for_readers(plan);
+    wait_for_readers(team);
 }
 
 // ---------------------------------------------------------------- the launch
@@ -422,26 +498,21 @@ cudaError_t this_device(Kernel kernel, Device* device) {
     return cudaSuccess;
 }
 
-// A family has the instances of a kernel: get<kPack, kEnds, kHeld>() for packs of 16 bytes or of an element,
-// and tiles held or read twice; registers<kPacks>() for tiles in registers.
-template <class Family, int kPack, bool kEnds, class T>
-auto held_or_not(const Plan& plan) {
-    return plan.held ? Family::template get<kPack, kEnds, true, T>()
-                     : Family::template get<kPack, kEnds, false, T>();
+// A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
+// registers<kPacks>() for tiles in registers; kNumbers that a column's sums are.
+template <class Family, Reads kReads, class T>
+auto kernel_for(const Plan& plan) {
+    constexpr int kWhole = 16 / sizeof(T);
+    return plan.pack == 1 ? Family::template get<1, false, kReads, T>()
+           : plan.ends    ? Family::template get<kWhole, true, kReads, T>()
+                          : Family::template get<kWhole, false, kReads, T>();
 }
 
-// Calls the instance of the plan with (tensors..., sizes, plan).
-template <class Family, class T, class... Others>
-cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
-                        Others... others) {
-    constexpr int kWhole = 16 / sizeof(T);
+// Calls the kernel with (tensors..., sizes, plan).
+template <class Kernel, class T, class... Others>
+cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStream_t stream,
+                          const T* first, Others... others) {
     constexpr int kTensors = sizeof...(others);  // that are read
-    const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
-                        : plan.packs == 4 ? Family::template registers<4, T>()
-                        : plan.packs == 8 ? Family::template registers<8, T>()
-                        : plan.pack == 1  ? held_or_not<Family, 1, false, T>(plan)
-                        : plan.ends       ? held_or_not<Family, kWhole, true, T>(plan)
-                                          : held_or_not<Family, kWhole, false, T>(plan);
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     // The same for all shapes: another host thread may be about to launch the kernel.
@@ -459,13 +530,51 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
     config.dynamicSmemBytes = plan.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = plan.blocks > 1 ? 1 : 0;
+    config.numAttrs = plan.blocks > 1 && plan.parts == 0 ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
+}
+
+// What the plan says, with plan.sums where it has parts.
+template <class Family, class T, class... Others>
+cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
+                        Others... others) {
+    if (plan.parts > 0) {
+        Plan of_sums = plan;
+        of_sums.blocks = plan.parts;
+        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(plan), of_sums,
+                                                sizes, stream, first, others...);
+        if (error != cudaSuccess) return error;
+    }
+    const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
+                        : plan.packs == 4 ? Family::template registers<4, T>()
+                        : plan.packs == 8 ? Family::template registers<8, T>()
+                        : plan.held       ? kernel_for<Family, Reads::once, T>(plan)
+                        : plan.parts > 0  ? kernel_for<Family, Reads::second, T>(plan)
+                                          : kernel_for<Family, Reads::twice, T>(plan);
+    return launch_kernel(kernel, plan, sizes, stream, first, others...);
+}
+
+// Bytes of scratch with which tensors of this shape take less time on the current device, wherever they
+// begin: 0 where they do not.
+template <class Family, class T>
+size_t workspace_bytes(Sizes sizes, int tensors) {
+    Device device;
+    if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0 ||
+        this_device(Family::template get<1, false, Reads::once, T>(), &device) != cudaSuccess) {
+        return 0;
+    }
+    size_t most = 0;
+    for (const int phase : {-1, 0, 1}) {
+        const Plan plan = plan_for<T>(sizes, tensors, phase, device, true);
+        most = std::max(most, plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
+    }
+    return most;
 }
 
 // The same with the plan for these tensors: the last is written, the others are read.
 template <class Family, class T, class... Others>
-cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... others) {
+cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stream, const T* first,
+                   Others... others) {
     if (sizes.outer < 0 || sizes.dim < 0 || sizes.inner < 0) return cudaErrorInvalidValue;
     if (sizes.outer == 0 || sizes.dim == 0 || sizes.inner == 0) return cudaSuccess;
     const auto is_bad = [](const T* address) {
@@ -474,17 +583,27 @@ cudaError_t launch(Sizes sizes, cudaStream_t stream, const T* first, Others... o
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     Device device;
-    const cudaError_t error = this_device(Family::template get<1, false, true, T>(), &device);
+    const cudaError_t error =
+        this_device(Family::template get<1, false, Reads::once, T>(), &device);
     if (error != cudaSuccess) return error;
-    const Plan plan = plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device);
+    const auto plan_with = [&](bool scratch) {
+        return plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device, scratch);
+    };
+    Plan plan = plan_with(workspace != nullptr);
+    if (plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
+        plan = plan_with(false);
+    }
+    plan.sums = workspace;
     return launch_plan<Family>(plan, sizes, stream, first, others...);
 }
 
 template <Algorithm kAlgorithm>
 struct Forward {
-    template <int kPack, bool kEnds, bool kHeld, class T>
-    static auto get() {
-        return any_axis_kernel<kAlgorithm, kPack, kEnds, kHeld, T>;
+    static constexpr int kNumbers = 2;
+    template <int kPack, bool kEnds, Reads kReads, class T>
+    static auto get() {  // (the sums are the same of both)
+        constexpr Algorithm kOf = kReads == Reads::first ? Algorithm::softmax : kAlgorithm;
+        return any_axis_kernel<kOf, kPack, kEnds, kReads, T>;
     }
     template <int kPacks, class T>
     static auto registers() {
@@ -494,21 +613,32 @@ struct Forward {
 
 }  // namespace any_axis
 
-// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// Bytes of workspace with which softmax_any_axis and log_softmax_any_axis of this shape take less time on
+// the current device: 0 for most.
+template <class T>
+size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
+    using namespace any_axis;
+    return workspace_bytes<Forward<Algorithm::softmax>, T>({outer, dim, inner}, 1);
+}
+
+// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x. workspace
+// may be null; with any_axis_workspace_bytes() of it, 16-byte aligned and of any content, few long slices
+// take less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                             cudaStream_t stream) {
+                             void* workspace, size_t workspace_bytes, cudaStream_t stream) {
     using namespace any_axis;
-    return launch<Forward<Algorithm::softmax>>({outer, dim, inner}, stream, x, y);
+    return launch<Forward<Algorithm::softmax>>({outer, dim, inner}, workspace, workspace_bytes,
+                                               stream, x, y);
 }
 
 // log(softmax(x)).
 template <class T>
 cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                                 cudaStream_t stream) {
+                                 void* workspace, size_t workspace_bytes, cudaStream_t stream) {
     using namespace any_axis;
-    return launch<Forward<Algorithm::log_softmax>>({outer, dim, inner}, stream, x, y);
+    return launch<Forward<Algorithm::log_softmax>>({outer, dim, inner}, workspace, workspace_bytes,
+                                                   stream, x, y);
 }
 
 }  // namespace smem_softmax

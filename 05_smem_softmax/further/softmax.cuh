@@ -256,30 +256,65 @@ size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
 
 // The same along dim of (outer, dim, inner), row-major.
 template <class T>
+size_t softmax_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
+    return inner == 1 ? softmax_workspace_bytes<T>(outer, dim)
+                      : smem_softmax::any_axis_workspace_bytes<T>(outer, dim, inner);
+}
+template <class T>
+cudaError_t softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner, void* workspace,
+                    size_t workspace_bytes, cudaStream_t stream) {
+    return inner == 1 ? softmax(x, y, outer, dim, workspace, workspace_bytes, stream)
+                      : smem_softmax::softmax_any_axis(x, y, outer, dim, inner, workspace,
+                                                       workspace_bytes, stream);
+}
+template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                     cudaStream_t stream) {
-    return inner == 1 ? softmax(x, y, outer, dim, stream)
-                      : smem_softmax::softmax_any_axis(x, y, outer, dim, inner, stream);
+    return softmax(x, y, outer, dim, inner, nullptr, 0, stream);
+}
+template <class T>
+cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
+                        void* workspace, size_t workspace_bytes, cudaStream_t stream) {
+    return inner == 1 ? log_softmax(x, y, outer, dim, workspace, workspace_bytes, stream)
+                      : smem_softmax::log_softmax_any_axis(x, y, outer, dim, inner, workspace,
+                                                           workspace_bytes, stream);
 }
 template <class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                         cudaStream_t stream) {
-    return inner == 1 ? log_softmax(x, y, outer, dim, stream)
-                      : smem_softmax::log_softmax_any_axis(x, y, outer, dim, inner, stream);
+    return log_softmax(x, y, outer, dim, inner, nullptr, 0, stream);
+}
+template <class T>
+size_t softmax_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
+    return inner == 1 ? softmax_backward_workspace_bytes<T>(outer, dim)
+                      : smem_softmax::any_axis_backward_workspace_bytes<T>(outer, dim, inner);
+}
+template <class T>
+cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
+                             int64_t inner, void* workspace, size_t workspace_bytes,
+                             cudaStream_t stream) {
+    return inner == 1 ? softmax_backward(y, dy, dx, outer, dim, workspace, workspace_bytes, stream)
+                      : smem_softmax::softmax_backward_any_axis(y, dy, dx, outer, dim, inner,
+                                                                workspace, workspace_bytes, stream);
 }
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                              int64_t inner, cudaStream_t stream) {
+    return softmax_backward(y, dy, dx, outer, dim, inner, nullptr, 0, stream);
+}
+template <class T>
+cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
+                                 int64_t inner, void* workspace, size_t workspace_bytes,
+                                 cudaStream_t stream) {
     return inner == 1
-               ? softmax_backward(y, dy, dx, outer, dim, stream)
-               : smem_softmax::softmax_backward_any_axis(y, dy, dx, outer, dim, inner, stream);
+               ? log_softmax_backward(y, dy, dx, outer, dim, workspace, workspace_bytes, stream)
+               : smem_softmax::log_softmax_backward_any_axis(y, dy, dx, outer, dim, inner,
+                                                             workspace, workspace_bytes, stream);
 }
 template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                                  int64_t inner, cudaStream_t stream) {
-    return inner == 1
-               ? log_softmax_backward(y, dy, dx, outer, dim, stream)
-               : smem_softmax::log_softmax_backward_any_axis(y, dy, dx, outer, dim, inner, stream);
+    return log_softmax_backward(y, dy, dx, outer, dim, inner, nullptr, 0, stream);
 }
 
 }  // namespace softmax_stages
