@@ -16,7 +16,7 @@ namespace smem_softmax {
 namespace any_axis {
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
-__global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, kReads>)
+__global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, 
     };
 
     Plan team = plan;  // whose threads join what they have of a column
-    if constexpr (kReads == Reads::first || kReads == Reads::second) team.blocks = 1;
+    if constexpr (kIsPart<kReads>) team.blocks = 1;
     [[maybe_unused]] const SumsOfTile<kPack, 1, Compute> sums(plan, thread);
 
     Compute sum[kPack];

@@ -310,8 +310,15 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
 // the first leaves sums and the second reads again.
 enum class Reads { once, twice, first, second };
 
+template <Reads kReads>
+constexpr bool kIsPart = kReads == Reads::first || kReads == Reads::second;
+
+// The most threads of a block, and blocks for which a multiprocessor must have registers: packs of 16-bit
+// types take more of them.
 template <class T, Reads kReads>
-constexpr int kThreadsFor = kMostThreads<T, kReads == Reads::once>;
+constexpr int kThreadsFor = kIsPart<kReads> ? kPartThreads : kMostThreads<T, kReads == Reads::once>;
+template <class T, Reads kReads>
+constexpr int kBlocksFor = kIsPart<kReads> && sizeof(T) == 2 ? 1 : 1024 / kThreadsFor<T, kReads>;
 
 // A thread's share in the sums of a part of a tile, which are kNumbers for each column of a tile.
 template <int kPack, int kNumbers, class Compute>
@@ -362,12 +369,11 @@ __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
 }
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
-__global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, kReads>)
+__global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
     using Compute = ComputeOf<T>;
     using Packed = Pack<T, kPack>;
     constexpr bool kHeld = kReads == Reads::once;
-    constexpr bool kAlone = kReads == Reads::first || kReads == Reads::second;
     const T nothing(-INFINITY);
     const int tile = threadIdx.x / plan.threads;
     const int thread = threadIdx.x % plan.threads;
@@ -377,7 +383,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, 1024 / kThreadsFor<T, 
         thread;
 
     Plan team = plan;  // whose threads join what they have of a column
-    if constexpr (kAlone) team.blocks = 1;
+    if constexpr (kIsPart<kReads>) team.blocks = 1;
     [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(plan, thread);
 
     Compute max[kPack];
