@@ -118,7 +118,7 @@ void cuts_for_many_rows_hold(const runner::Variant& softmax) {
     bool has_held[1 + smem_softmax::kHeld] = {};
     bool leaves_over = false;
     for (const int64_t cols :
-         {4097, 6657, 8192, 13313, 18433, 20480, 26625, 36865, 50257, 73729, 151936}) {
+         {4097, 6657, 8192, 13313, 18433, 20480, 26625, 36865, 50257, 73729, 90113, 151936}) {
         for (const int64_t shift : {0, 1, 31}) {
             const smem_softmax::Cut cut = cut_for_many_rows_holds<T>(softmax, cols, shift);
             has_held[cut.slice.held] = true;

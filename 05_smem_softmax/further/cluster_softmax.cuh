@@ -369,6 +369,13 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
     int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
     const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
     if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
+    // Of 16 bits, 9, 11 or 13 small blocks rather than half as many large ones, the last of them half empty:
+    // 0.99 instead of 0.95 of the speed of a copy at 1736 x 73729 __half on an H200.
+    const int64_t small = divided_up(packs, full);
+    if (many && tensors == 1 && elements == kWidest<__half> && small % 2 == 1 && small > 8 &&
+        small < 15) {
+        blocks = small;
+    }
     if (!many && packs > 16 * full) blocks = kLargestCluster;
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, chip.largest_cluster));
     return cluster_cut(packs, elements, tensors, blocks, chip, fills(5));
