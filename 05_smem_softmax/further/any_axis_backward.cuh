@@ -71,13 +71,14 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     }
     join_columns(sum, team, tile, thread, 1, Total{});
     if constexpr (kReads == Reads::first) {
-        if (tile >= plan.slabs) return;
-        return sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) { *place = sum[i]; });
+        if (tile < plan.slabs) {
+            sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) { *place = sum[i]; });
+        }
     }
 
     // Backwards: what was read last may still be in the cache.
 #pragma unroll(kHeld ? 2 : 1)
-    for (int64_t k = part.count - 1; k >= 0; k -= kAtOnce) {
+    for (int64_t k = kReads == Reads::first ? -1 : part.count - 1; k >= 0; k -= kAtOnce) {
         Packed ys[kAtOnce];
         Packed dys[kAtOnce];
 #pragma unroll

@@ -439,20 +439,13 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     }
     join_columns(sum, team, tile, thread, 1, Total{});
-    if constexpr (kReads == Reads::first) {
-        if (tile >= plan.slabs) return;
-        return sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) {
-            place[0] = max[i];
-            place[sums.columns] = sum[i];
-        });
-    }
 
     Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
     }
-    const auto finish = [&](Packed pack) {
+    [[maybe_unused]] const auto finish = [&](Packed pack) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
@@ -462,7 +455,14 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
         return pack;
     };
-    if constexpr (kHeld) {
+    if constexpr (kReads == Reads::first) {
+        if (tile < plan.slabs) {
+            sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) {
+                place[0] = max[i];
+                place[sums.columns] = sum[i];
+            });
+        }
+    } else if constexpr (kHeld) {
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
     } else {
