@@ -429,7 +429,7 @@ inline int64_t places_for_clusters(int64_t blocks) {
 inline constexpr int64_t kTurns = 4;
 
 // The team for clusters. Where slices are so large that a multiprocessor has one or two, and rows many,
-// those that begin the launch begin apart, as in Grid, but by half as much: 0.88 of the speed of a copy at
+// those that begin the launch begin apart, as rows in turn, but by half as much: 0.88 of the speed of a copy at
 // 88 x 720897 floats on an H200, where all of it gives 0.87 and nothing 0.855. (Gradients of 244 x 262144,
 // all of it: 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {

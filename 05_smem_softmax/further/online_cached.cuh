@@ -362,7 +362,7 @@ __global__ void __launch_bounds__(1024, 1)
     if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
     const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
 
-    const auto give = [&](int64_t offset, uint4 words) {
+    const auto give = [&](int64_t offset, const uint4& words) {
         const PackOf<T> pack = results.of_pack(words);
         if constexpr (kWholeStores) {
             to[offset] = words_of<T>(pack);

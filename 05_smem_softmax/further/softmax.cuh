@@ -75,6 +75,15 @@ double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
                     warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
 }
 
+// Of the speed of a copy, where rows take turns on the grid: less where registers are not full, or places
+// in the last round.
+inline double share_in_turn(const Cut& cut, int64_t rows) {
+    const auto packs = static_cast<double>(cut.slice.packs) / cut.slice.threads;  // of a thread
+    const int64_t rounds = smem_softmax::divided_up(rows, cut.rows_at_once);
+    return 0.92 * (0.75 + 0.25 * std::min(1., packs / smem_softmax::kTurnPacks)) *
+           static_cast<double>(rows) / static_cast<double>(rounds * cut.rows_at_once);
+}
+
 // Of a cut, less speed also where a multiprocessor keeps too little to hide the wait for memory; and what
 // one multiprocessor can do, where there are fewer rows than it takes to use all.
 template <class T>
@@ -91,13 +100,13 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
         slice.threads == smem_softmax::kSixWarps && slice.held == smem_softmax::kSomeHeld;
     double share = six_warps ? 0.985 : 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
     if (slice.kept > 0) {  // the more there is to load, the longer nothing is stored
-        const double of_two = sizeof(T) == 2 ? 0.9 : 1 - 0.008 * slice.kept;
+        const double of_two = sizeof(T) == 2 ? 0.895 : 1 - 0.008 * slice.kept;
         share *= of_one == 1 ? 0.76 : of_one == 2 ? of_two : 0.96;
     }
     if (!slice.more()) {
         share *= 0.95 + 0.05 * kept / 16 / static_cast<double>(slice.on_chip());
     }
-    if (cut.share == Share::grid) share = slice.held == 0 ? 0.89 : 0.82;  // in turn, or all at once
+    if (cut.share == Share::grid) share = slice.held > 0 ? 0.82 : share_in_turn(cut, rows);
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
     const int64_t places = cut.share == Share::cluster

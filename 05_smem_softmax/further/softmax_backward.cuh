@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(1024, 1)
     if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
     const Compute sum = team.exchange(scratch, mine).sum;
 
-    const auto give = [&](int64_t offset, uint4 y_words, uint4 dy_words) {
+    const auto give = [&](int64_t offset, const uint4& y_words, const uint4& dy_words) {
         const PackOf<T> pack = gradients_of<kAlgorithm, T>(y_words, dy_words, sum);
         if constexpr (kWhole) {
             to[offset] = words_of<T>(pack);

@@ -22,14 +22,16 @@ readonly table="
 04_warp_softmax    warp_softmax::warp_softmax_backward_kernel ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    warp_softmax::warp_softmax_kernel          ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    smem_softmax::rows_kernel                  ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::row_on_chip_kernel           ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st8 | cp.async16 ld16 ld4 st4 | cp.async16 ld16 ld2 st2 | cp.async16 ld16 ld4 ld2 st16 st4 st2 | ld16 ld4 ld2 st16 st4 st2
+05_smem_softmax    smem_softmax::row_on_chip_kernel           ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st8 | cp.async16 ld16 ld4 st4 | cp.async16 ld16 ld2 st2 | cp.async16 ld16 ld8 ld4 st16 st8 st4 | cp.async16 ld16 ld8 ld2 st16 st8 st2 | ld16 ld8 ld4 st16 st8 st4 | ld16 ld8 ld2 st16 st8 st2
+05_smem_softmax    smem_softmax::rows_in_turn_kernel          ld16 ld8 st16 st8 | ld16 ld8 ld4 st16 st8 st4 | ld16 ld8 ld2 st16 st8 st2
 05_smem_softmax    smem_softmax::short_row_kernel             ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    smem_softmax::rows_in_packs_kernel         ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2
 05_smem_softmax    smem_softmax::row_backward_kernel          ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld4 ld2 st16 st4 st2 | ld16 ld4 ld2 st16 st4 st2 | ld8 st8 | ld4 st4 | ld2 st2
+05_smem_softmax    smem_softmax::gradients_in_turn_kernel     ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld4 ld2 st16 st4 st2
 05_smem_softmax    smem_softmax::any_axis::any_axis_registers_kernel ld16 st16
-05_smem_softmax    smem_softmax::any_axis::any_axis_kernel    cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2
+05_smem_softmax    smem_softmax::any_axis::any_axis_kernel    cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2 | ld4 ld2 st2 | ld2 st4 | ld16 st8 | ld16 st4 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld4 ld2 st16 st2 | ld16 ld8 st8 | ld16 ld4 st4 | ld16 ld2 st4
 05_smem_softmax    smem_softmax::any_axis::any_axis_backward_registers_kernel ld16 st16
-05_smem_softmax    smem_softmax::any_axis::any_axis_backward_kernel cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2
+05_smem_softmax    smem_softmax::any_axis::any_axis_backward_kernel cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2 | ld4 ld2 st2 | ld2 st4 | ld16 st8 | ld16 st4 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld4 ld2 st16 st2 | ld16 ld8 st8 | ld16 ld4 st4 | ld16 ld2 st4
 05_smem_softmax    smem_softmax::paddle::log_softmax_kernel   ld8 st8 | ld4 st4 | ld2 st2
 "
 
