@@ -18,24 +18,24 @@ set label "Every stage's softmax, 4000 rows" at screen 0.02,0.95 left noenhanced
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 49d124e, 618d294, c52587a, e3cf744, 2026-11-21 to 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.8368,0.765912 to screen 0.8628,0.765912 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.8708,0.765912 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.693094 to screen 0.8628,0.693094 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.8498,0.693094 point pt 11 ps large_point lc rgb '#E69F00'
-set label "05 smem" at screen 0.8708,0.693094 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.641094 to screen 0.8628,0.641094 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.8498,0.641094 point pt 13 ps large_point lc rgb '#009E73'
-set label "04 warp" at screen 0.8708,0.641094 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.542848 to screen 0.8628,0.542848 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.8498,0.542848 point pt 5 ps large_point lc rgb '#D55E00'
-set label "01 naive" at screen 0.8708,0.542848 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.490848 to screen 0.8628,0.490848 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.8498,0.490848 point pt 7 ps large_point lc rgb '#0072B2'
-set label "03 online" at screen 0.8708,0.490848 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.438848 to screen 0.8628,0.438848 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.8498,0.438848 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "02 safe" at screen 0.8708,0.438848 left noenhanced tc rgb '#222222'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 49d124e, 618d294, 6a56308, c52587a, 2026-11-21 to 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.8368,0.766344 to screen 0.8628,0.766344 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label "copy (roof)" at screen 0.8708,0.766344 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.713736 to screen 0.8628,0.713736 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.713736 point pt 11 ps large_point lc rgb '#E69F00'
+set label "05 smem" at screen 0.8708,0.713736 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.661736 to screen 0.8628,0.661736 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.8498,0.661736 point pt 13 ps large_point lc rgb '#009E73'
+set label "04 warp" at screen 0.8708,0.661736 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.543123 to screen 0.8628,0.543123 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.8498,0.543123 point pt 5 ps large_point lc rgb '#D55E00'
+set label "01 naive" at screen 0.8708,0.543123 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.491123 to screen 0.8628,0.491123 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.8498,0.491123 point pt 7 ps large_point lc rgb '#0072B2'
+set label "03 online" at screen 0.8708,0.491123 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.439123 to screen 0.8628,0.439123 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.8498,0.439123 point pt 9 ps large_point lc rgb '#CC79A7'
+set label "02 safe" at screen 0.8708,0.439123 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1200000]
 set xtics format '%.0s%c'
@@ -45,7 +45,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.8288
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:4663.82]
+set yrange [0:4659.78]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
