@@ -20,7 +20,8 @@ namespace smem_softmax {
 // What the blocks of a grid tell each other about the rows: in device memory a set for each block of each
 // row, all ones until it has been said. blockIdx.y is the block's place in its row. Each set has a line of
 // the cache for itself. Where several share one, each that arrives makes those wait who look at the others:
-// on an H200 that is 0.75 instead of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats.
+// on an H200 that is 0.75 instead of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats, with
+// 132 blocks a row.
 template <class Set>
 struct Board {
     using Number = typename Set::Number;
@@ -81,12 +82,14 @@ __device__ Set merge_heard(Set heard, Set* of_warp) {
 
 // ---------------------------------------------------------------- the kernel
 
-// The rows of a launch: those of column x of the grid take turns.
+// The rows of a launch: those of column x of the grid take turns. Those side by side begin `apart`
+// nanoseconds one after the other, so that not all load, ask or store at the same time: 0.91 instead of
+// 0.89 of the speed of a copy at 64 x 1000000 floats on an H200. (So long as rows are, 32 bits number them.)
 template <class Set>
 struct Turns {
     Board<Set> board;
     int rows;
-    unsigned apart;  // nanoseconds from the start of a row to that of the one beside it
+    unsigned apart;
 };
 
 // Threads of a block, of which a multiprocessor has two, and packs that a thread has in registers, of all
@@ -136,9 +139,8 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     constexpr int kPacks = kTurnPacks / kInputs;
     constexpr int threads = kTurnThreads;
     constexpr int kAgain = 2;  // packs at once that are read again
-    __shared__ Set
-        of_warp[2][kTurnThreads /
-                   32];  // of rows in turn, as no barrier is behind the last look at them
+    // Of rows in turn, as no barrier is behind the last look at them.
+    __shared__ Set of_warp[2][kTurnThreads / 32];
     __shared__ Set heard_of_warp[2][kTurnThreads / 32];
     const int thread = threadIdx.x;
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
