@@ -188,6 +188,37 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
     CHECK(!plan(4, 100000, 64).held);
 }
 
+TEST_CASE("any axis: no plan takes more shared memory than a block has") {
+    using namespace smem_softmax::any_axis;
+    const auto hold = [](auto of) {
+        using T = decltype(of);
+        for (const int kilobytes : {48, 64, 99, 227}) {
+            const Device device{kilobytes << 10, 40, kilobytes > 99 ? 8 : 1};
+            for (const int64_t inner : {2, 3, 16, 33, 64, 203, 512, 1001, 5000}) {
+                for (const int64_t dim : {100, 6162, 9000, 100000}) {
+                    for (const int64_t outer : {1, 40, 331}) {
+                        for (const int phase : {-1, 0, 1}) {
+                            for (const int tensors : {1, 2}) {
+                                for (const bool has_scratch : {false, true}) {
+                                    const Plan plan = plan_for<T>({outer, dim, inner}, tensors,
+                                                                  phase, device, has_scratch);
+                                    INFO(outer << " x " << dim << " x " << inner << ", "
+                                               << kilobytes << " KB, phase " << phase);
+                                    REQUIRE(plan.shared_bytes(tensors) <=
+                                            static_cast<size_t>(device.shared));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    hold(0.f);
+    hold(__half(0.f));
+    hold(0.);
+}
+
 TEST_CASE("any axis: clusters and second reads, as on a device with little shared memory") {
     using namespace any_axis_tests;
     using smem_softmax::any_axis::Algorithm;

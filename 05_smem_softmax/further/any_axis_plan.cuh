@@ -235,29 +235,11 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
         return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared,
                       threads);
     };
-    if (!narrow || row_bytes > 64) {
-        int64_t wide = 128;
-        while (wide < row_bytes && 2 * wide * byte_column <= 24 * 1024) wide *= 2;
-        const struct {
-            int64_t width_bytes;
-            int blocks;
-            int shared;
-        } ways[] = {{wide, 1, quarter},
-                    {128, 1, third},
-                    {64, 1, third},
-                    {64, cluster, third},
-                    {32, 1, device.shared}};
-        for (const auto& way : ways) {
-            if (has_scratch && large && way.width_bytes == 32) break;  // slower than two reads
-            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
-            if (plan.held) return plan;
-        }
-    }
-
-    // Two reads. With scratch each is a launch of its own: then a tile's blocks need not all be there at
-    // once, so it may have as many as fill the chip: 0.61 instead of 0.34 of the speed of a copy at
-    // (2, 2000000, 16) floats on an H200. Rows that are not much wider are not cut.
-    if (has_scratch) {
+    // Two reads, where there is scratch in two launches: then a tile's blocks need not all be there at once,
+    // so it may have as many as fill the chip: 0.61 instead of 0.34 of the speed of a copy at
+    // (2, 2000000, 16) floats on an H200. Rows that are not much wider are not cut. No parts where clusters
+    // fill the chip too and nothing is gained.
+    const auto two_launches = [&] {
         constexpr int64_t kLeast = 64 << 10;  // bytes for a block to read
         const int64_t there = 2 * device.multiprocessors;
         const bool uneven = row_bytes % 128 != 0 && row_bytes <= 4096 && 32 * sizes.outer >= there;
@@ -271,20 +253,47 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
         const auto places = [&](int64_t blocks) { return (blocks + there - 1) / there * there; };
         int64_t parts = std::max<int64_t>(1, there / tiles);
         while (parts < most && 10 * parts * tiles < 9 * places(parts * tiles)) ++parts;
-        plan.parts = plan.blocks = static_cast<int>(std::min(parts, most));
+        parts = std::min(parts, most);
         const bool few = tiles * device.cluster < device.multiprocessors;  // for a cluster each
-        if (plan.parts > 1 && (few || (large && tiles < 4 * there))) return plan;
+        if (parts == 1 || !(few || (large && tiles < 4 * there))) return Plan{};
+        plan.parts = plan.blocks = static_cast<int>(parts);
+        return plan;
+    };
+    const Plan in_parts = has_scratch ? two_launches() : Plan{};
+
+    if (!narrow || row_bytes > 64) {
+        int64_t wide = 128;
+        while (wide < row_bytes && 2 * wide * byte_column <= 24 * 1024) wide *= 2;
+        const struct {
+            int64_t width_bytes;
+            int blocks;
+            int shared;
+        } ways[] = {{wide, 1, quarter},
+                    {128, 1, third},
+                    {64, 1, third},
+                    {64, cluster, third},
+                    {32, 1, device.shared}};
+        for (const auto& way : ways) {
+            if (way.width_bytes == 32 && in_parts.parts > 0 && large)
+                break;  // two launches are faster
+            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
+            if (plan.held) return plan;
+        }
     }
 
-    // Or tiles as wide as leaves work for half the multiprocessors or more.
+    if (in_parts.parts > 0) return in_parts;
+
+    // Two reads, of tiles as wide as leaves work for half the multiprocessors or more.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
     const auto is_enough = [&](const Plan& plan, int blocks) {
         return 2 * sizes.outer * plan.tiles * blocks >= device.multiprocessors;
     };
-    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0) : Plan{};
+    constexpr int kRoomForAll = 72 << 10;  // bytes, for what 1024 threads exchange
+    const int threads = device.shared < kRoomForAll ? kPartThreads : kMostThreads<T, false>;
+    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0, threads) : Plan{};
     if (plan.width == 0) {
         for (const int width_bytes : {256, 128, 64, 32}) {
-            plan = part(width_bytes, 1, 0);
+            plan = part(width_bytes, 1, 0, threads);
             if (is_enough(plan, device.cluster)) break;
         }
     }

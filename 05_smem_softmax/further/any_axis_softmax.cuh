@@ -523,9 +523,8 @@ cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStre
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     // The same for all shapes: another host thread may be about to launch the kernel.
     const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    const cudaError_t error =
+    cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
@@ -537,7 +536,11 @@ cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStre
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = plan.blocks > 1 && plan.parts == 0 ? 1 : 0;
-    return cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
+    if (error == cudaSuccess) {
+        error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
+    }
+    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    return error;
 }
 
 // What the plan says, with plan.sums where it has parts.

@@ -489,7 +489,10 @@ cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t co
     }
     const size_t bytes = workspace_bytes_of<Set>(cut, rows);
     const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
-    if (error != cudaSuccess) return error;
+    if (error != cudaSuccess) {
+        cudaGetLastError();  // as above
+        return error;
+    }
     const unsigned apart = rows < kTurns * cut.rows_at_once ? 0 : nanoseconds_apart(row_bytes);
     return launch_cut(in_turn, Turns<Set>{board, static_cast<int>(rows), apart}, rows, cols, cut,
                       stream, tensors...);

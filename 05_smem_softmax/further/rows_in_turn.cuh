@@ -6,8 +6,8 @@
 // next ones.
 //   new here   a block is a row ahead of its results: it reads the next row and tells the others what
 //              it has of it before it asks them about the row before, which they have answered by then
-//   traffic    1 read + 1 write per element while the registers of all blocks hold a row: 4.3 million
-//              floats on an H200; 2 reads of what is left
+//   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 4.1 million
+//              floats on an H200; 2 reads of what is left, and of what shared memory has no room for
 //   accepts    as online_cached.cuh
 //   used by    cluster_softmax.cuh and softmax_backward.cuh
 #pragma once

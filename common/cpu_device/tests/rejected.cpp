@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Kernels that do not compile for the CPU device: what the compiler says must be a sentence that helps.
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -10,7 +12,9 @@ namespace {
 
 // What the compiler prints for a file with these lines; empty if it compiles.
 std::string complaints(const std::string& includes, const std::string& lines) {
-    const std::string path = std::string(CPU_DEVICE_TEST_FOLDER) + "/rejected.cu.cpp";
+    // A file for this process alone: ctest runs test cases side by side.
+    const std::string path =
+        std::string(CPU_DEVICE_TEST_FOLDER) + "/rejected_" + std::to_string(getpid()) + ".cu.cpp";
     std::ofstream(path) << includes << "\n" << lines << "\n";
     const std::string command = "'" CPU_DEVICE_TEST_COMPILER
                                 "' -std=c++17 -O1 -w -I '" CPU_DEVICE_TEST_INCLUDE "' -c '" +
@@ -21,6 +25,7 @@ std::string complaints(const std::string& includes, const std::string& lines) {
     char buffer[4096];
     while (std::fgets(buffer, sizeof buffer, compiler) != nullptr) output += buffer;
     pclose(compiler);
+    std::remove(path.c_str());
     return output;
 }
 
