@@ -49,9 +49,9 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
     if (plan.tier == Tier::block && plan.cut.blocks != 1) return "a block of several";
     if (plan.tier == Tier::cluster && plan.cut.blocks > chip.largest_cluster) return "no cluster";
     if (plan.tier == Tier::grid) {
-        constexpr int64_t of_one = 2;  // blocks on a multiprocessor, all of them at once
         const int64_t blocks = std::min(rows, plan.cut.rows_at_once) * plan.cut.blocks;
-        if (blocks > of_one * chip.multiprocessors) return "more blocks than there is room";
+        const int64_t of_one = smem_softmax::divided_up(blocks, chip.multiprocessors);
+        if (of_one > 2) return "more blocks than there is room";  // all of them at once
         if (static_cast<int64_t>(slice.shared()) > chip.room / of_one)
             return "shared memory of the grid";
     }
@@ -146,12 +146,13 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
         if (!is_gradient && !is_log && variant.name != "front_softmax") continue;
         const runner::Shape shape{7, cols};
         const int tensors = is_gradient ? 2 : 1;
-        const Cut cut =
-            smem_softmax::grid_cut(shape.rows, smem_softmax::packs_of<T>(cols), tensors, chip);
+        const Cut cut = smem_softmax::turns_cut(shape.rows, smem_softmax::packs_of<T>(cols),
+                                                smem_softmax::kWidest<T>, tensors, chip)
+                            .value();
         CHECK(cut.rows_at_once < shape.rows);
         runner::Variant in_turn = variant;
         in_turn.workspace_bytes = [&](runner::Shape, runner::DType) {
-            return smem_softmax::workspace_bytes_of<smem_softmax::Sum<T>>(cut, shape.rows);
+            return smem_softmax::workspace_bytes_of(cut, shape.rows);
         };
         in_turn.launch = [&](const runner::Call& call) {
             if (is_gradient) {
@@ -181,12 +182,11 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
 }  // namespace plan_tests
 
 TEST_CASE("rows in turn are whole, what the chip cannot keep of them as well") {
-    // Two blocks a row, of which each has it in registers; and more than there are registers for, on a
-    // chip without the room to put all of them aside.
+    // Several blocks a row, which have it in registers; and one alone, of more than there are registers for.
     const auto hold = [](auto of, int64_t cols) {
         using T = decltype(of);
         plan_tests::rows_in_turn_hold<T>({3, 231424, 16, 4.27e6}, cols);
-        plan_tests::rows_in_turn_hold<T>({1, 48128, 0, 0.1e6}, 2 * cols);
+        plan_tests::rows_in_turn_hold<T>({1, 100352, 0, 0.1e6}, 2 * cols);
     };
     hold(float{}, 20003);
     hold(__half{}, 40009);

@@ -291,33 +291,45 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
     return {};
 }
 
-// The cut over the grid, two blocks to a multiprocessor. Rows that the chip can keep all at once are there
-// at once. Others take turns: as many side by side as there are registers for, or fewer where that would
-// leave many blocks without a row, at once or in the last round.
-inline Cut grid_cut(int64_t rows, int64_t packs, int tensors, const Chip& chip) {
-    const int64_t there = 2 * chip.multiprocessors;
-    const auto cut_into = [&](int64_t at_once, int threads, auto slice_for) {
-        const int64_t most = std::min(there / at_once, divided_up(packs, int64_t{threads} * 4));
-        const int64_t each = slice_packs(packs, std::min<int64_t>(threads, most));
-        return Cut{Share::grid, static_cast<int>(divided_up(packs, each)), slice_for(each),
-                   at_once};
+// Over the grid, as many blocks of a row as leave room for `at_once` rows among so many.
+template <class SliceFor>
+Cut over_grid(int64_t at_once, int64_t there, int64_t packs, int threads, SliceFor slice_for) {
+    const int64_t most = std::min(there / at_once, divided_up(packs, int64_t{threads} * 4));
+    const int64_t each = slice_packs(packs, std::min<int64_t>(threads, most));
+    return {Share::grid, static_cast<int>(divided_up(packs, each)), slice_for(each), at_once};
+}
+
+// Rows that take turns on the grid: as many side by side as there are registers for, or fewer where that
+// would leave many blocks without a row, at once or in the last round. Empty where the multiprocessors have
+// too little shared memory to put a row aside.
+inline std::optional<Cut> turns_cut(int64_t rows, int64_t packs, int elements, int tensors,
+                                    const Chip& chip) {
+    const int held = turn_packs(elements, tensors) / tensors;
+    const auto slice_for = [&](int64_t each) {
+        return Slice{each, kTurnThreads, tensors, 0, held};
     };
-    constexpr int kThreads = 512;
-    const int64_t room = room_for(kThreads, chip);
-    const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
-    if (rows <= std::max<int64_t>(1, rows_kept)) {
-        return cut_into(rows, kThreads,
-                        [&](int64_t each) { return slice_of(each, kThreads, tensors, room); });
-    }
-    const int held = kTurnPacks / tensors;
+    const auto bytes = static_cast<int64_t>(slice_for(0).shared());
+    if (bytes > chip.room) return {};
+    const int64_t there = (bytes <= room_for(512, chip) ? 2 : 1) * chip.multiprocessors;
     const int64_t of_chip = there / divided_up(packs, int64_t{kTurnThreads} * held);
     int64_t at_once = std::clamp<int64_t>(of_chip, 1, rows);
     while (50 * (there % at_once) > there) --at_once;
     at_once = divided_up(rows, divided_up(rows, at_once));
-    return cut_into(at_once, kTurnThreads, [&](int64_t each) {
-        const int64_t kept = std::min<int64_t>(
-            {held, divided_up(each, kTurnThreads), room / (int64_t{16} * tensors * kTurnThreads)});
-        return Slice{each, kTurnThreads, tensors, 0, static_cast<int>(kept)};
+    return over_grid(at_once, there, packs, kTurnThreads, slice_for);
+}
+
+// The cut over the grid: for rows that the chip can keep all at once, two blocks to a multiprocessor; for
+// others in turn.
+inline std::optional<Cut> grid_cut(int64_t rows, int64_t packs, int elements, int tensors,
+                                   const Chip& chip) {
+    constexpr int kThreads = 512;
+    const int64_t there = 2 * chip.multiprocessors;
+    const int64_t rows_kept = there / divided_up(packs, packs_kept(kThreads, tensors, chip));
+    if (rows > std::max<int64_t>(1, rows_kept)) {
+        return turns_cut(rows, packs, elements, tensors, chip);
+    }
+    return over_grid(rows, there, packs, kThreads, [&](int64_t each) {
+        return slice_of(each, kThreads, tensors, room_for(kThreads, chip));
     });
 }
 
@@ -340,8 +352,8 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
 // multiprocessor holds eight, each at another point of its work, while eight of them have it. Longer rows
 // are shared by eight larger blocks, which find a place more easily than sixteen; then by sixteen, as are
 // fewer rows. With scratch the grid has rows that are too few for that, or too long: where a block of a
-// cluster would be alone on its multiprocessor, or rows in turn take less time. (On an H200, from 600,000
-// floats on; where a pack takes more instructions, with 16 bits and of gradients, from 90,000 packs on.)
+// cluster would be alone on its multiprocessor, or rows in turn take less time: on an H200 from 560,000
+// floats or 720,000 elements of 16 bits on, of gradients from 240,000 floats; hardly ever of doubles.
 inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
                    bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
@@ -357,12 +369,14 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
         if (tensors == 1) {
             if (const auto few = few_over_grid(rows, packs, chip)) return *few;
         }
-        const bool is_light = tensors == 1 && elements < kWidest<__half>;
-        const int64_t longest = is_light ? 150'000 : 90'000;
+        const int64_t longest = tensors == 2                  ? 60'000
+                                : elements == kWidest<__half> ? 90'000
+                                : elements == kWidest<float>  ? 140'000
+                                                              : 450'000;
         const bool cluster_is_alone = packs > int64_t{512} * kHeld * kLargestCluster;
         if (rows <= 2 || packs > longest ||
             (cluster_is_alone && rows * kLargestCluster <= 2 * chip.multiprocessors)) {
-            return grid_cut(rows, packs, tensors, chip);
+            if (const auto cut = grid_cut(rows, packs, elements, tensors, chip)) return *cut;
         }
     }
     if (packs <= 2 * full) return cluster_cut(packs, elements, tensors, 1, chip, many);
@@ -382,20 +396,19 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
 }
 
 // Bytes of scratch that a cut for so many rows needs.
-template <class Set>
-size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
-    return cut.share == Share::grid ? Board<Set>::bytes_of(rows * cut.blocks) : 0;
+inline size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
+    return cut.share == Share::grid ? board_bytes(rows * cut.blocks) : 0;
 }
 
 // The cut for the current device, with so much scratch, or none where workspace is null.
-template <class T, class Set>
+template <class T>
 Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
                size_t workspace_bytes) {
     const auto cut_of = [&](bool has_scratch) {
         return cut_for(rows, packs_of<T>(cols), kWidest<T>, tensors, current_chip(), has_scratch);
     };
     const Cut cut = cut_of(workspace != nullptr);
-    return workspace_bytes_of<Set>(cut, rows) <= workspace_bytes ? cut : cut_of(false);
+    return workspace_bytes_of(cut, rows) <= workspace_bytes ? cut : cut_of(false);
 }
 
 // Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
@@ -403,8 +416,8 @@ Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return workspace_bytes_of<Normalizer<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), kWidest<T>, 1, current_chip(), true), rows);
+    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 1, current_chip(), true),
+                              rows);
 }
 
 // Blocks with such a slice that a multiprocessor has room for.
@@ -487,7 +500,7 @@ cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t co
     if (rows <= cut.rows_at_once) {
         return launch_cut(at_once, Grid<Set>{board}, rows, cols, cut, stream, tensors...);
     }
-    const size_t bytes = workspace_bytes_of<Set>(cut, rows);
+    const size_t bytes = workspace_bytes_of(cut, rows);
     const cudaError_t error = cudaMemsetAsync(workspace, 0xff, bytes, stream);
     if (error != cudaSuccess) {
         cudaGetLastError();  // as above
@@ -549,8 +562,7 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     if (error != cudaSuccess || empty) return error;
     if (!have_one_alignment(x, y))
         return launch_online_cached<kAlgorithm>(x, y, rows, cols, stream);
-    const Cut cut =
-        cut_within<T, Normalizer<ComputeOf<T>>>(rows, cols, 1, workspace, workspace_bytes);
+    const Cut cut = cut_within<T>(rows, cols, 1, workspace, workspace_bytes);
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }
 

@@ -100,6 +100,17 @@ __device__ uint4 words_of(const PackOf<T>& pack) {
     }
 }
 
+// kWhole: as one access, where packs of the tensor begin at multiples of 16 bytes; or element by element.
+template <bool kWhole, class T>
+__device__ void store_pack(uint4* to, const PackOf<T>& pack) {
+    if constexpr (kWhole) {
+        *to = words_of<T>(pack);
+    } else {
+        T* const elements = reinterpret_cast<T*>(to);
+        for (int i = 0; i < kWidest<T>; ++i) elements[i] = pack.element[i];
+    }
+}
+
 // A pack of that element alone.
 template <class T>
 __device__ uint4 pack_of(T element) {
@@ -300,7 +311,6 @@ template <Algorithm kAlgorithm, int kPacks, bool kMore, bool kWholeStores, class
 __global__ void __launch_bounds__(1024, 1)
     row_on_chip_kernel(const T* x, T* y, Team team, int64_t cols, int64_t slice, int kept) {
     using Compute = ComputeOf<T>;
-    constexpr int kPack = kWidest<T>;
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
     __shared__ typename Team::template Scratch<Normalizer<Compute>> scratch;
     __shared__ Normalizer<Compute> warps[32];
@@ -363,13 +373,7 @@ __global__ void __launch_bounds__(1024, 1)
     const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
 
     const auto give = [&](int64_t offset, const uint4& words) {
-        const PackOf<T> pack = results.of_pack(words);
-        if constexpr (kWholeStores) {
-            to[offset] = words_of<T>(pack);
-        } else {
-            T* const out = reinterpret_cast<T*>(to + offset);
-            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
-        }
+        store_pack<kWholeStores, T>(to + offset, results.of_pack(words));
     };
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {

@@ -6,8 +6,8 @@
 // next ones.
 //   new here   a block is a row ahead of its results: it reads the next row and tells the others what
 //              it has of it before it asks them about the row before, which they have answered by then
-//   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 4.1 million
-//              floats on an H200; 2 reads of what is left, and of what shared memory has no room for
+//   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 5.2 million
+//              floats on an H200; 2 reads of what is left
 //   accepts    as online_cached.cuh
 //   used by    cluster_softmax.cuh and softmax_backward.cuh
 #pragma once
@@ -17,20 +17,24 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- what blocks tell each other
 
+// A set has a line of the cache for itself.
+inline constexpr int kNoteBytes = 128;
+
+// Bytes of a board for so many sets.
+inline size_t board_bytes(int64_t sets) {
+    return static_cast<size_t>(sets) * kNoteBytes;
+}
+
 // What the blocks of a grid tell each other about the rows: in device memory a set for each block of each
-// row, all ones until it has been said. blockIdx.y is the block's place in its row. Each set has a line of
-// the cache for itself. Where several share one, each that arrives makes those wait who look at the others:
-// on an H200 that is 0.75 instead of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats, with
-// 132 blocks a row.
+// row, all ones until it has been said. blockIdx.y is the block's place in its row. Where several sets
+// share a line, each that arrives makes those wait who look at the others: on an H200 that is 0.75 instead
+// of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats, with 132 blocks a row.
 template <class Set>
 struct Board {
     using Number = typename Set::Number;
     using Word = std::conditional_t<sizeof(Set) == 4, unsigned, unsigned long long>;
     static constexpr int kWords = sizeof(Set) / sizeof(Word);
-    static constexpr int kLineBytes = 128;
-    static constexpr int kApart = kLineBytes / sizeof(Word);  // words from one set to the next
-
-    static size_t bytes_of(int64_t sets) { return static_cast<size_t>(sets) * kLineBytes; }
+    static constexpr int kApart = kNoteBytes / sizeof(Word);  // words from one set to the next
 
     // What was found in the place of a set.
     struct Note {
@@ -92,11 +96,16 @@ struct Turns {
     unsigned apart;
 };
 
-// Threads of a block, of which a multiprocessor has two, and packs that a thread has in registers, of all
-// tensors together: half of its 128. (512 threads with half as many of both have too few for anything else:
-// 0.85 instead of 0.91 of the speed of a copy at 134 x 1000000 floats on an H200, a gradient 0.52 of 0.83.)
+// Threads of a block, of which a multiprocessor has two, if there is room. (512 threads with half as many
+// registers each have too few for anything but the row: 0.85 instead of 0.91 of the speed of a copy at
+// 134 x 1000000 floats on an H200, a gradient 0.52 of 0.83.)
 inline constexpr int kTurnThreads = 256;
-inline constexpr int kTurnPacks = 16;
+
+// Packs that a thread has in registers, of all tensors together: 80 of its 128. Exponentials of doubles need
+// most of them for themselves.
+__host__ __device__ constexpr int turn_packs(int elements, int tensors) {
+    return elements == kWidest<double> && tensors == 1 ? 8 : 20;
+}
 
 // What softmax does with a row; another Work is in softmax_backward.cuh.
 template <Algorithm kAlgorithm, class T>
@@ -126,17 +135,20 @@ struct SoftmaxOfRows {
 // the row before waits in shared memory for the sums of the other blocks. So it asks for those when they
 // have had the time of a whole row to arrive, and even then first thing, and looks at the answer last. Of
 // the speed of a copy, at 75 x 851969 floats on an H200: 0.94; 0.91 where it asks last; 0.83 where blocks
-// wait for the sum of each row before they turn to the next. It does not read further ahead than that: what
-// would be in flight then for a row that nobody waits for yet keeps back the last packs of the one that all
-// blocks wait for (0.82).
+// wait for the sum of each row before they turn to the next. Then three rows move on by one place, pack by
+// pack: the results of the row before leave, the row takes their place in shared memory, and the next row
+// its place in registers. So loads begin with the first result: 0.94 instead of 0.91 at 2000 x 1000000 floats,
+// gradients of 288 x 464896 0.96 instead of 0.91. It does not read further ahead than that: what would be in
+// flight then for a row that nobody waits for yet keeps back the last packs of the one that all blocks wait
+// for (0.82).
 template <class Work>
 __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& turns, int64_t cols,
-                             int64_t slice, int kept) {
+                             int64_t slice) {
     using T = typename Work::Element;
     using Set = typename Work::Set;
     using Note = typename Board<Set>::Note;
     constexpr int kInputs = Work::kInputs;
-    constexpr int kPacks = kTurnPacks / kInputs;
+    constexpr int kPacks = turn_packs(kWidest<T>, kInputs) / kInputs;
     constexpr int threads = kTurnThreads;
     constexpr int kAgain = 2;  // packs at once that are read again
     // Of rows in turn, as no barrier is behind the last look at them.
@@ -146,20 +158,13 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
     const auto place_of = [](int input, int p) { return (p * kInputs + input) * threads; };
     const auto part_of = [&](int row) {
-        return RowPart<T>(work.in[0] + row * cols, cols, blockIdx.y, slice);
+        RowPart<T> part(work.in[0] + row * cols, cols, blockIdx.y, slice);
+        if (row >= turns.rows) part.left = part.ends = 0;  // nobody asks for more than is there
+        return part;
     };
-    const auto fetch = [&](auto& packs, const RowPart<T>& part, int row, int first) {
-#pragma unroll
-        for (int i = 0; i < kInputs; ++i) {
-            const uint4* const from = part.packs_of(work.in[i] + row * cols);
-#pragma unroll
-            for (int p = 0; p < int(sizeof(packs[0]) / sizeof(uint4)); ++p) {
-                packs[i][p] = pack_of(Work::nothing());
-                if ((first + p) * threads < part.left) {
-                    packs[i][p] = from[int64_t{first + p} * threads];
-                }
-            }
-        }
+    const auto fetch = [&](uint4& words, const RowPart<T>& part, const T* in_row, int p) {
+        words = pack_of(Work::nothing());
+        if (p * threads < part.left) words = part.packs_of(in_row)[int64_t{p} * threads];
     };
     const auto fetch_end = [&](auto& element, const RowPart<T>& part, int row) {
 #pragma unroll
@@ -170,30 +175,46 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
 
     uint4 held[kInputs][kPacks];  // of `row`
     T end[kInputs];
-    const auto load = [&](int row) {
-        const RowPart<T> part = part_of(row);
-        fetch(held, part, row, 0);
-        fetch_end(end, part, row);
+    const auto load = [&](int p, const RowPart<T>& part, int row) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) fetch(held[i][p], part, work.in[i] + row * cols, p);
+    };
+    const auto put_aside = [&](int p, const RowPart<T>& part) {
+#pragma unroll
+        for (int i = 0; i < kInputs; ++i) {
+            if (p * threads < part.left) keep[place_of(i, p)] = held[i][p];
+        }
     };
 
     __nanosleep(blockIdx.x * turns.apart);
-    load(blockIdx.x);
+    const RowPart<T> first = part_of(blockIdx.x);
+#pragma unroll
+    for (int p = 0; p < kPacks; ++p) load(p, first, blockIdx.x);
+    fetch_end(end, first, blockIdx.x);
     const auto beside = static_cast<int>(gridDim.x);
     for (int row = blockIdx.x, turn = 0;; row += beside, ++turn) {
         const int before = row - beside;
+        const int after = row + beside;
         const bool asks = turn > 0 && thread < static_cast<int>(gridDim.y);
         Note note{};
         if (asks) note = turns.board.look(before, thread);
 
+        const RowPart<T> part = part_of(row);
         if (row < turns.rows) {
             Set mine = Work::set_of_inputs(held, end);
-            const RowPart<T> part = part_of(row);
             const int all = (part.left + threads - 1) / threads;
+#pragma unroll 1  // no registers are left
             for (int p = kPacks; p < all; p += kAgain) {
                 uint4 more[kInputs][kAgain];
                 T none[kInputs];
-                for (T& each : none) each = Work::nothing();
-                fetch(more, part, row, p);
+#pragma unroll
+                for (int i = 0; i < kInputs; ++i) {
+                    none[i] = Work::nothing();
+#pragma unroll
+                    for (int a = 0; a < kAgain; ++a) {
+                        fetch(more[i][a], part, work.in[i] + row * cols, p + a);
+                    }
+                }
                 mine = merged(mine, Work::set_of_inputs(more, none));
             }
             mine = warp_merge(mine);
@@ -202,49 +223,60 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
             if (thread < 32) mine = warp_merge(of_warp[turn % 2], (threads + 31) / 32);
             if (thread == 0) turns.board.say(row, mine);
         }
-        if (turn > 0) {
+
+        const RowPart<T> part_after = part_of(after);
+        if (turn == 0) {
+#pragma unroll
+            for (int p = 0; p < kPacks; ++p) {
+                put_aside(p, part);
+                load(p, part_after, after);
+            }
+        } else {
             while (asks && !note.is_said()) {
                 __nanosleep(20);
                 note = turns.board.look(before, thread);
             }
             const typename Work::Finish finish(
                 merge_heard(asks ? bits_as<Set>(note) : Set::of_none(), heard_of_warp[turn % 2]));
-            const RowPart<T> part = part_of(before);
+            const RowPart<T> part_before = part_of(before);
             T* const out_row = work.out + before * cols;
-            uint4* const to = part.packs_of(out_row);
-#pragma unroll 8
-            for (int p = 0; p * threads < part.left; ++p) {
-                uint4 words[kInputs][1];
-                if (p >= kept) fetch(words, part, before, p);
+            uint4* const to = part_before.packs_of(out_row);
+            uint4 words[kInputs][1];
+#pragma unroll
+            for (int p = 0; p < kPacks; ++p) {
+                if (p * threads < part_before.left) {
+#pragma unroll
+                    for (int i = 0; i < kInputs; ++i) words[i][0] = keep[place_of(i, p)];
+                    to[int64_t{p} * threads] = words_of<T>(Work::results(finish, words));
+                }
+                put_aside(p, part);
+                load(p, part_after, after);
+            }
+#pragma unroll 1
+            for (int p = kPacks; p * threads < part_before.left; ++p) {
 #pragma unroll
                 for (int i = 0; i < kInputs; ++i) {
-                    if (p < kept) words[i][0] = keep[place_of(i, p)];
+                    fetch(words[i][0], part_before, work.in[i] + before * cols, p);
                 }
                 to[int64_t{p} * threads] = words_of<T>(Work::results(finish, words));
             }
-            if (thread < part.ends) {
+            if (thread < part_before.ends) {
                 T element[kInputs];
-                fetch_end(element, part, before);
-                out_row[part.end] = Work::result(finish, element);
+                fetch_end(element, part_before, before);
+                out_row[part_before.end] = Work::result(finish, element);
             }
         }
         if (row >= turns.rows) return;
-#pragma unroll
-        for (int i = 0; i < kInputs; ++i) {
-#pragma unroll
-            for (int p = 0; p < kPacks; ++p) {
-                if (p < kept) keep[place_of(i, p)] = held[i][p];
-            }
-        }
-        if (row + beside < turns.rows) load(row + beside);
+        fetch_end(end, part_after, after);
     }
 }
 
+// (All of `kept` is put aside.)
 template <Algorithm kAlgorithm, class T>
 __global__ void __launch_bounds__(kTurnThreads, 2)
     rows_in_turn_kernel(const T* x, T* y, Turns<Normalizer<ComputeOf<T>>> turns, int64_t cols,
-                        int64_t slice, int kept) {
-    rows_in_turn(SoftmaxOfRows<kAlgorithm, T>{{x}, y}, turns, cols, slice, kept);
+                        int64_t slice, int /*kept*/) {
+    rows_in_turn(SoftmaxOfRows<kAlgorithm, T>{{x}, y}, turns, cols, slice);
 }
 
 }  // namespace smem_softmax

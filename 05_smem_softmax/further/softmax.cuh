@@ -76,12 +76,15 @@ double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
 }
 
 // Of the speed of a copy, where rows take turns on the grid: less where registers are not full, or places
-// in the last round.
-inline double share_in_turn(const Cut& cut, int64_t rows) {
-    const auto packs = static_cast<double>(cut.slice.packs) / cut.slice.threads;  // of a thread
+// in the last round; of doubles half, as it is their exponentials that take the time.
+template <class T>
+double share_in_turn(const Cut& cut, int64_t rows) {
+    const smem_softmax::Slice& slice = cut.slice;
+    const double filled = static_cast<double>(slice.packs) / static_cast<double>(slice.on_chip());
     const int64_t rounds = smem_softmax::divided_up(rows, cut.rows_at_once);
-    return 0.92 * (0.75 + 0.25 * std::min(1., packs / smem_softmax::kTurnPacks)) *
-           static_cast<double>(rows) / static_cast<double>(rounds * cut.rows_at_once);
+    const double best = sizeof(T) == 8 ? 0.5 : 0.94;
+    return best * (0.9 + 0.1 * std::min(1., filled)) * static_cast<double>(rows) /
+           static_cast<double>(rounds * cut.rows_at_once);
 }
 
 // Of a cut, less speed also where a multiprocessor keeps too little to hide the wait for memory; and what
@@ -106,7 +109,7 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
     if (!slice.more()) {
         share *= 0.95 + 0.05 * kept / 16 / static_cast<double>(slice.on_chip());
     }
-    if (cut.share == Share::grid) share = slice.held > 0 ? 0.82 : share_in_turn(cut, rows);
+    if (cut.share == Share::grid) share = slice.held > 0 ? 0.82 : share_in_turn<T>(cut, rows);
     const double block_bytes = 2 * static_cast<double>(slice.packs * 16) + again;
     const double total = bytes_of<T>(rows, cols) + static_cast<double>(rows) * cut.blocks * again;
     const int64_t places = cut.share == Share::cluster
@@ -136,9 +139,7 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
                                         smem_softmax::kWidest<T>, 1, chip, has_scratch);
         one.tier = kTiers[static_cast<int>(one.cut.share)];
         one.us = cut_us<T>(one.cut, rows, cols, chip);
-        one.workspace_bytes =
-            smem_softmax::workspace_bytes_of<smem_softmax::Normalizer<warp_softmax::ComputeOf<T>>>(
-                one.cut, rows);
+        one.workspace_bytes = smem_softmax::workspace_bytes_of(one.cut, rows);
         one.reason = kReasons[static_cast<int>(one.cut.share)];
         return one;
     };

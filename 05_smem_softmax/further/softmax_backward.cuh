@@ -160,13 +160,7 @@ __global__ void __launch_bounds__(1024, 1)
     const Compute sum = team.exchange(scratch, mine).sum;
 
     const auto give = [&](int64_t offset, const uint4& y_words, const uint4& dy_words) {
-        const PackOf<T> pack = gradients_of<kAlgorithm, T>(y_words, dy_words, sum);
-        if constexpr (kWhole) {
-            to[offset] = words_of<T>(pack);
-        } else {
-            T* const out = reinterpret_cast<T*>(to + offset);
-            for (int i = 0; i < kPack; ++i) out[i] = pack.element[i];
-        }
+        store_pack<kWhole, T>(to + offset, gradients_of<kAlgorithm, T>(y_words, dy_words, sum));
     };
 #pragma unroll
     for (int p = 0; p < kPairs; ++p) {
@@ -220,8 +214,8 @@ struct GradientOfRows {
 template <Algorithm kAlgorithm, class T>
 __global__ void __launch_bounds__(kTurnThreads, 2)
     gradients_in_turn_kernel(const T* y, const T* dy, T* dx, Turns<Sum<ComputeOf<T>>> turns,
-                             int64_t cols, int64_t slice, int kept) {
-    rows_in_turn(GradientOfRows<kAlgorithm, T>{{y, dy}, dx}, turns, cols, slice, kept);
+                             int64_t cols, int64_t slice, int /*kept*/) {
+    rows_in_turn(GradientOfRows<kAlgorithm, T>{{y, dy}, dx}, turns, cols, slice);
 }
 
 // ---------------------------------------------------------------- the launch
@@ -231,8 +225,8 @@ __global__ void __launch_bounds__(kTurnThreads, 2)
 template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return workspace_bytes_of<Sum<ComputeOf<T>>>(
-        cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, current_chip(), true), rows);
+    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, current_chip(), true),
+                              rows);
 }
 
 // The gradient of each row, cut so: as launch_as.
@@ -271,7 +265,7 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
                           cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, current_chip(), true),
                           stream, y, dy, dx);
     }
-    const Cut cut = cut_within<T, Sum<ComputeOf<T>>>(rows, cols, 2, workspace, workspace_bytes);
+    const Cut cut = cut_within<T>(rows, cols, 2, workspace, workspace_bytes);
     return launch_backward_as<kAlgorithm>(cut, y, dy, dx, rows, cols, workspace, stream);
 }
 
