@@ -214,30 +214,61 @@ __device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T eleme
     return set;
 }
 
-// The results of a row, once its set is known.
+// The results of a row, once its set is known. Of 16 bits the share of the row is a part of the exponent:
+// 2^(x log2(e) - log2(sum)), which saves an instruction an element: 0.99 instead of 0.975 of the speed of a
+// copy at 2546 x 50257 __nv_bfloat16 on an H200. A __nv_bfloat16 may be less than any result of fast_exp2;
+// so it is rounded as 2^16 times itself, and brought down two at a time.
 template <Algorithm kAlgorithm, class T>
 struct Results {
     using Compute = ComputeOf<T>;
+    static constexpr bool kInExponent = kAlgorithm == Algorithm::softmax && sizeof(T) == 2;
+    static constexpr bool kRaised = kInExponent && std::is_same_v<T, __nv_bfloat16>;
     Compute max;
-    Compute inverse;  // of the sum
-    Compute log_sum;
+    Compute share;    // 1 / sum, or its log2
+    Compute log_sum;  // of log_softmax alone
 
     explicit __device__ Results(Normalizer<Compute> row)
-        : max(base_of(row.m)), inverse(1 / row.d), log_sum(std::log(row.d / kLift<T>)) {}
+        : max(base_of(row.m)), log_sum(std::log(row.d / kLift<T>)) {
+        if constexpr (kInExponent) {
+            share = (kRaised ? 16.f : 0.f) - __log2f(row.d / kLift<T>);
+        } else {
+            share = 1 / row.d;
+        }
+    }
 
-    template <class Number>
-    __device__ T of(Number x) const {
-        const Compute below = static_cast<Compute>(x) - max;
-        return static_cast<T>(kAlgorithm == Algorithm::softmax
-                                  ? warp_softmax::lifted_exp<T>(below) * inverse
-                                  : below - log_sum);
+    __device__ T of(T x) const {
+        const Compute result = raised(static_cast<Compute>(x));
+        return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
     __device__ PackOf<T> of_pack(uint4 words) const {
         const Numbers<T> numbers = numbers_of<T>(words);
         PackOf<T> pack;
 #pragma unroll
-        for (int i = 0; i < kWidest<T>; ++i) pack.element[i] = of(numbers.of[i]);
+        for (int i = 0; i < kWidest<T>; ++i)
+            pack.element[i] = static_cast<T>(raised(numbers.of[i]));
+        if constexpr (kRaised) {
+            const __nv_bfloat162 down(__float2bfloat16(0x1p-16f), __float2bfloat16(0x1p-16f));
+#pragma unroll
+            for (int i = 0; i < kWidest<T>; i += 2) {
+                const __nv_bfloat162 two(pack.element[i], pack.element[i + 1]);
+                const __nv_bfloat162 lower = __hmul2(two, down);
+                pack.element[i] = lower.x;
+                pack.element[i + 1] = lower.y;
+            }
+        }
         return pack;
+    }
+
+private:
+    __device__ Compute raised(Compute x) const {
+        const Compute below = x - max;
+        if constexpr (kAlgorithm == Algorithm::log_softmax) {
+            return below - log_sum;
+        } else if constexpr (kInExponent) {
+            return warp_softmax::fast_exp2(below * 1.4426950408889634f + share);
+        } else {
+            return warp_softmax::lifted_exp<T>(below) * share;
+        }
     }
 };
 

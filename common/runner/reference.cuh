@@ -42,7 +42,12 @@ struct Precision {
     double subnormal = 0x1p-149;
     double smallest_normal = 0x1p-126;
     double overflow = 0x1.ffffffp127;  // from here on it rounds to infinity
+    double subnormal_ulps = 0.5;       // how far rounding may take a subnormal one, in its units
 
+    // How far rounding may take the result from value.
+    __host__ __device__ double rounding(double value) const {
+        return (fabs(value) < smallest_normal ? subnormal_ulps : 0.5) * ulp(value);
+    }
     // The distance of the result's numbers around value.
     __host__ __device__ double ulp(double value) const {
         if (fabs(value) < smallest_normal || fabs(value) == INFINITY) return subnormal;
@@ -72,6 +77,8 @@ __host__ __device__ inline Precision precision_of(DType dtype) {
             precision.half_ulp = kFastHalfUlp;
             precision.fraction_bits = 7;
             precision.subnormal = 0x1p-133;
+            // A kernel may round 2^k times the result and bring that down: twice, where it is subnormal.
+            precision.subnormal_ulps = 0.75;
             precision.overflow = 0x1.ffp127;
             break;
         case DType::float64:
@@ -254,11 +261,11 @@ struct Expected {
 //
 // A result never has to be nearer than two of the smallest numbers of the arithmetic (in double the
 // reference, which errs there like the result, takes two more). A narrow one is rounded once more, by
-// half a unit in the last place of what the arithmetic gave.
+// half a unit in the last place of what the arithmetic gave (a subnormal __nv_bfloat16: see above).
 __host__ __device__ inline Expected finite(double value, double rest, double error,
                                            const Precision& precision) {
     double bound = error + (precision.reference_ulps > 0 ? 4 : 2) * precision.smallest_term;
-    if (precision.narrow) bound += 0.5 * precision.ulp(fabs(value) + bound);
+    if (precision.narrow) bound += precision.rounding(fabs(value) + bound);
     // Near the largest number, rounding decides between it and infinity.
     if (fabs(value) == INFINITY || fabs(value) - bound >= precision.overflow)
         return {value < 0 ? -INFINITY : INFINITY, 0};
