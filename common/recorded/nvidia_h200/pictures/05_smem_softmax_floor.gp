@@ -18,7 +18,7 @@ set label "05 smem: time beside that of a copy" at screen 0.02,0.95 left noenhan
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "time of one launch" at screen 0.02,0.671 left noenhanced tc rgb '#333333'
 set label "median time of one launch, caches flushed; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 6a56308742ef, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.033,0.835 point pt 11 ps large_point lc rgb '#E69F00'
 set label "four_rows_packed" at screen 0.054,0.835 left noenhanced tc rgb '#222222'

@@ -18,7 +18,7 @@ set label "05 smem beside what one would use instead" at screen 0.02,0.95 left n
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.619 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn; 4 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 6a56308742ef, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label "05 smem, its fastest variant" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -58,7 +58,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.589
 set bmargin at screen 0.225
-set yrange [0:4746.11]
+set yrange [0:4740.95]
 beside = ' 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -88,7 +88,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.589
 set bmargin at screen 0.225
-set yrange [0:4746.11]
+set yrange [0:4740.95]
 beside = ' 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y

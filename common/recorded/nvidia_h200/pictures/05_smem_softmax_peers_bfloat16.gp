@@ -18,7 +18,7 @@ set label "05 smem beside what one would use instead, bfloat16" at screen 0.02,0
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn; 1 more sets of sizes are recorded" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 6a56308742ef, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label "05 smem, its fastest variant" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -49,7 +49,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4648.38]
+set yrange [0:4667.54]
 plot '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
@@ -64,7 +64,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4648.38]
+set yrange [0:4667.54]
 plot '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '05_smem_softmax_peers_bfloat16.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \

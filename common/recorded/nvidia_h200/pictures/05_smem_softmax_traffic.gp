@@ -18,7 +18,7 @@ set label "05 smem: bytes moved per element of x" at screen 0.02,0.95 left noenh
 set label "counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "bytes per element" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "counted: what threads load and store (float32, 256 x 1024). DRAM: what of it left the caches, by the GPU's own counters" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "DRAM: NVIDIA H200, commit 2be71263746a, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "DRAM: NVIDIA H200, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label "as the lesson declares" at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -35,7 +35,7 @@ set xrange [-1:100 - 1]
 set xtics ("four_rows_packed" 1.5, "four_rows_interleaved" 6.5, "packed" 11.5, "interleaved" 16.5, "softmax" 21.5, "log_softmax" 26.5, "uncached" 31.5, "short_rows" 36.5, "online_cached" 41.5, "cluster_softmax" 46.5, "cluster_log_softmax" 51.5, "front_softmax" 56.5, "front_log_softmax" 61.5, "softmax_backward" 66.5, "log_softmax_backward" 71.5, "paddle_any_axis" 76.5, "log_softmax_any_axis" 81.5, "softmax_any_axis" 86.5, "any_axis_backward" 91.5, "any_axis_log_backward" 96.5) noenhanced scale 0 rotate by 28 right font ',12'
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:20.4352]
+set yrange [0:20.4368]
 set xlabel "" noenhanced offset 0,0.3
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

@@ -18,7 +18,7 @@ set label "05 smem beside 04 warp" at screen 0.02,0.95 left noenhanced font ',26
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.671 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 6a56308, c52587a, 2026-11-21 to 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, c52587a, 2026-11-21 to 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
 set label "best of 04 warp" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -64,7 +64,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.641
 set bmargin at screen 0.225
-set yrange [0:4644.24]
+set yrange [0:4657.06]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -99,7 +99,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.641
 set bmargin at screen 0.225
-set yrange [0:4644.24]
+set yrange [0:4657.06]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y

@@ -18,12 +18,12 @@ set label "05 smem: every kind of width, 512 MB, float16" at screen 0.02,0.95 le
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 6a56308742ef, 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.8164,0.760771 to screen 0.8424,0.760771 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.8504,0.760771 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8164,0.684771 to screen 0.8424,0.684771 nohead lw 5.5 lc rgb '#E69F00'
-set label '' at screen 0.8294,0.684771 point pt 11 ps large_point lc rgb '#E69F00'
-set label "front_softmax" at screen 0.8504,0.684771 left noenhanced tc rgb '#222222'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.8164,0.761602 to screen 0.8424,0.761602 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label "copy (roof)" at screen 0.8504,0.761602 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8164,0.695074 to screen 0.8424,0.695074 nohead lw 5.5 lc rgb '#E69F00'
+set label '' at screen 0.8294,0.695074 point pt 11 ps large_point lc rgb '#E69F00'
+set label "front_softmax" at screen 0.8504,0.695074 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [0.833333:1.25829e+06]
 set xtics format '%.0s%c'
@@ -45,7 +45,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.8084
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:4617.85]
+set yrange [0:4637.68]
 plot '05_smem_softmax_widths_float16.csv' skip 1 using 1:(column(3)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
      '05_smem_softmax_widths_float16.csv' skip 1 using 1:(column(2)) with linespoints lw 5.5 lc rgb '#E69F00' ps large_point pt 11 notitle
 unset output

@@ -18,7 +18,7 @@ set label "Every stage's softmax, 10 rows" at screen 0.02,0.95 left noenhanced f
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 49d124e, 618d294, 6a56308, c52587a, 2026-11-21 to 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, 49d124e, 618d294, c52587a, 2026-11-21 to 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.8368,0.766667 to screen 0.8628,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label "copy (roof)" at screen 0.8708,0.766667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.8368,0.646296 to screen 0.8628,0.646296 nohead lw 3 lc rgb '#0072B2'

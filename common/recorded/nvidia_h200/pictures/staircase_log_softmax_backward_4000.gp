@@ -18,15 +18,15 @@ set label "Every stage's log softmax backward, 4000 rows" at screen 0.02,0.95 le
 set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
 set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 6a56308, c52587a, 2026-11-21 to 2026-11-22" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.8368,0.764861 to screen 0.8628,0.764861 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.8708,0.764861 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.707375 to screen 0.8628,0.707375 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.8498,0.707375 point pt 11 ps large_point lc rgb '#E69F00'
-set label "05 smem" at screen 0.8708,0.707375 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.633455 to screen 0.8628,0.633455 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.8498,0.633455 point pt 13 ps large_point lc rgb '#009E73'
-set label "04 warp" at screen 0.8708,0.633455 left noenhanced tc rgb '#222222'
+set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, c52587a, 2026-11-21 to 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.8368,0.764047 to screen 0.8628,0.764047 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label "copy (roof)" at screen 0.8708,0.764047 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.712047 to screen 0.8628,0.712047 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.712047 point pt 11 ps large_point lc rgb '#E69F00'
+set label "05 smem" at screen 0.8708,0.712047 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.634706 to screen 0.8628,0.634706 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.8498,0.634706 point pt 13 ps large_point lc rgb '#009E73'
+set label "04 warp" at screen 0.8708,0.634706 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1200000]
 set xtics format '%.0s%c'
@@ -36,7 +36,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.8288
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:4780.42]
+set yrange [0:4765.81]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
