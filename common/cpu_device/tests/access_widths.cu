@@ -51,6 +51,37 @@ TEST_CASE("hints and plain copies are one access of the full width") {
     check_widths<__nv_bfloat162>();
 }
 
+struct alignas(16) Quad {
+    float of[4];
+};
+
+__device__ Quad turned(Quad quad, float by) {
+    if (quad.of[0] > by) return {{quad.of[1], quad.of[2] - by, quad.of[3], quad.of[0] * by}};
+    return {{quad.of[3] + by, quad.of[0], quad.of[1] * by, quad.of[2]}};
+}
+
+// Too much for g++ to inline by itself.
+__global__ void lambda_kernel(const Quad* x, Quad* y) {
+    const auto mixed = [](Quad quad) {
+        for (const float by : {1.f, 2.f}) {
+            quad = turned(turned(turned(quad, by), by + 1), by + 2);
+            quad = turned(turned(turned(quad, by + 3), by + 4), by + 5);
+            quad = turned(turned(turned(quad, by + 6), by + 7), by + 8);
+        }
+        return quad;
+    };
+    y[0] = mixed(x[0]);
+    y[1] = mixed(x[1]);
+    y[2] = mixed(mixed(x[2]));
+}
+
+TEST_CASE("what a lambda takes by value and returns is counted") {
+    DeviceVector<Quad> x{std::vector<Quad>(3)}, y{std::vector<Quad>(3)};
+    const auto counts = accesses_of([&] { lambda_kernel<<<1, 1>>>(x.data(), y.data()); });
+    require_success();
+    CHECK(counts == "global load 16: 3, global store 16: 3");
+}
+
 __global__ void small_float_kernel(const __half* x, const __half2* pairs, __half* y,
                                    __half2* pair_results) {
     __shared__ __half2 tile[2];

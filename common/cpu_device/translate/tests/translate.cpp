@@ -154,6 +154,38 @@ TEST_CASE("all else stays, byte for byte") {
           "#if 0\n<<<\n#else\n" + launch_of("k") + ".configured(1)();\n#endif\n");
 }
 
+TEST_CASE("lambdas in device functions are always inlined") {
+    const std::string inlined = " __attribute__((always_inline))";
+    const auto device = [](const std::string& statement) {
+        return "template <int n> __device__ void f() {\n" + statement + "\n}\n";
+    };
+    for (const auto& [before, behind] : {std::pair("auto a = [&](int i)", " { return i; };"),
+                                         {"auto a = [n]() mutable", " -> int {};"},
+                                         {"auto a = [=](auto x) noexcept(true)", " {};"},
+                                         {"g([](float4 x)", " { return x; });"},
+                                         {"return [&](int i)", " { return x[i](i); };"},
+                                         {"if (x) { [&]()", " {}(); }"}}) {
+        CHECK(body(device(std::string(before) + behind)) ==
+              device(std::string(before) + inlined + behind));
+    }
+    CHECK(body(device("auto a = [&] { return 1; };")) ==
+          device("auto a = [&]()" + inlined + " { return 1; };"));
+    CHECK(body(device("auto a = [](int i) { return [i](int k) { return k; }(i); };")) ==
+          device("auto a = [](int i)" + inlined + " { return [i](int k)" + inlined +
+                 " { return k; }(i); };"));
+    for (const std::string statement :
+         {"x[i](1);", "int a[3]{};", "int (&a)[2][3] = b;", "if (x) [[likely]] { y; }",
+          "else [[unlikely]] { y; }", "[[maybe_unused]] int a;", "auto [a, b] = c;",
+          "auto* a = new int[3]{1};", "auto a = [&] __device__ (int i) {};"}) {
+        CHECK(body(device(statement)) == device(statement));
+    }
+    for (const std::string source : {"void host() { auto a = [&](int i) { return i; }; }",
+                                     "auto a = [](int i) { return i; };"}) {
+        CHECK(body(source) == source);
+        CHECK(body("__device__ int f() {}\n" + source) == "__device__ int f() {}\n" + source);
+    }
+}
+
 TEST_CASE("dynamic shared memory in functions") {
     const auto reference = [](const std::string& name, const std::string& type) {
         return "{ [[maybe_unused]] auto& " + name + " = ::cpu_device::dynamic_shared<" + type +

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "common/cpu_device/translate/edits.hpp"
+#include "common/cpu_device/translate/lexer.hpp"
+
+namespace translate {
+
+// Lambdas in device functions are always inlined, as those functions are: g++ counts no access that is
+// an argument of a call, `f(x[i])` of a float4, nor one that takes its result.
+void inline_lambdas(const Region& region, Edits& edits);
+
+}  // namespace translate
