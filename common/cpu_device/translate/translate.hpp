@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA's launches as C++: everything else of a device file stays as it is, byte for byte and line
-// for line.
+// What is C++ for nvcc alone as C++: everything else of a device file stays as it is, byte for byte and
+// line for line.
 #pragma once
 #include <cstddef>
 #include <stdexcept>
@@ -21,9 +21,9 @@ private:
 
 // The translation of `source`. It begins with a #line that makes compiler and debugger speak of the
 // file at `path`.
-//   K<<<grid, block>>>(a)         ->  ::cpu_device::named_kernel("K", ...).configured(grid,
-//   block)(a) extern __shared__ T tile[];   ->  an alias of the CPU device's one dynamic shared
-//   array
+//   K<<<grid, block>>>(a)          ->  ::cpu_device::named_kernel("K", ...).configured(grid, block)(a)
+//   extern __shared__ T tile[];    ->  an alias of the CPU device's one dynamic shared array
+//   [&](float4 x) { ... }          ->  the same, always inlined, in a device function
 std::string translate(const std::string& source, const std::string& path);
 
 }  // namespace translate
