@@ -52,7 +52,9 @@ std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip&
         const int64_t blocks = std::min(rows, plan.cut.rows_at_once) * plan.cut.blocks;
         const int64_t of_one = smem_softmax::divided_up(blocks, chip.multiprocessors);
         if (of_one > 2) return "more blocks than there is room";  // all of them at once
-        if (static_cast<int64_t>(slice.shared()) > chip.room / of_one)
+        constexpr int64_t kReserved =
+            1024;  // bytes of each block; chip.room is without those of one
+        if (of_one * (static_cast<int64_t>(slice.shared()) + kReserved) > chip.room + kReserved)
             return "shared memory of the grid";
     }
     return "";

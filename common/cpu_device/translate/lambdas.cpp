@@ -27,29 +27,53 @@ std::vector<bool> in_device_function(const Tokens& tokens) {
     return result;
 }
 
-// Does the [ at `open` begin a lambda, rather than an index, a dimension or an attribute?
-bool begins_lambda(const Tokens& tokens, size_t open) {
-    if (tokens[open].text != "[" || open == 0) return false;
-    const Token& before = tokens[open - 1];
-    if (before.kind == TokenKind::identifier && before.text != "return") return false;
-    if (before.kind == TokenKind::number || before.kind == TokenKind::literal) return false;
-    if (is_one_of(before, {")", "]", "["})) return false;
-    const std::optional<size_t> close = matching_close(tokens, open);
-    return close && *close + 1 < tokens.size() && tokens[open + 1].text != "[" &&
-           is_one_of(tokens[*close + 1], {"(", "{"});
-}
-
 // The last token before the place for attributes: before the -> or the body.
 size_t last_of_declarator(const Tokens& tokens, size_t parameters) {
     size_t last = matching_close(tokens, parameters).value_or(tokens.size() - 1);
-    while (
-        last + 1 < tokens.size() &&
-        is_one_of(tokens[last + 1], {"mutable", "constexpr", "noexcept", "(", "__attribute__"})) {
+    while (last + 1 < tokens.size() &&
+           is_one_of(tokens[last + 1],
+                     {"mutable", "constexpr", "noexcept", "throw", "(", "__attribute__"})) {
         last = tokens[last + 1].text == "("
                    ? matching_close(tokens, last + 1).value_or(tokens.size() - 1)
                    : last + 1;
     }
     return last;
+}
+
+// Where attributes go behind the [ at `open`: behind that token. Empty where it begins no lambda but an
+// index, a dimension, an attribute or a structured binding.
+std::optional<size_t> place_for_attributes(const Tokens& tokens, size_t open) {
+    if (tokens[open].text != "[" || open == 0) return {};
+    const Token& before = tokens[open - 1];
+    if (before.kind == TokenKind::number || before.kind == TokenKind::literal ||
+        (before.kind == TokenKind::identifier && !is_one_of(before, {"return", "else"})) ||
+        is_one_of(before, {")", "]", "["})) {
+        return {};
+    }
+    const std::optional<size_t> close = matching_close(tokens, open);
+    if (!close || *close + 1 >= tokens.size() || tokens[open + 1].text == "[") return {};
+    if (tokens[*close + 1].text == "{") {  // new T*[3]{} or auto& [a, b]{c}
+        return is_one_of(before, {"*", "&", ">"}) ? std::nullopt : close;
+    }
+    if (tokens[*close + 1].text != "(") return {};
+    const size_t last = last_of_declarator(tokens, *close + 1);
+    const bool has_body = last + 1 < tokens.size() && is_one_of(tokens[last + 1], {"{", "->"});
+    return has_body ? std::optional(last) : std::nullopt;
+}
+
+// Does the lambda with that last token before its body hand itself on, as in self(self, n - 1)? What
+// calls itself cannot be inlined.
+bool is_recursive(const Tokens& tokens, size_t last) {
+    size_t open = last;
+    while (open < tokens.size() && tokens[open].text != "{") ++open;
+    const size_t close = matching_close(tokens, open).value_or(tokens.size());
+    for (size_t i = open; i + 3 < close; ++i) {
+        if (tokens[i].kind == TokenKind::identifier && tokens[i + 1].text == "(" &&
+            tokens[i + 2].text == tokens[i].text && is_one_of(tokens[i + 3], {",", ")"})) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -58,14 +82,11 @@ void inline_lambdas(const Region& region, Edits& edits) {
     const Tokens& tokens = region.tokens;
     const std::vector<bool> is_device = in_device_function(tokens);
     for (size_t i = 0; i < tokens.size(); ++i) {
-        if (!is_device[i] || !begins_lambda(tokens, i)) continue;
-        const size_t close = *matching_close(tokens, i);
-        const std::string attribute = " __attribute__((always_inline))";
-        if (tokens[close + 1].text == "{") {
-            edits.insert(tokens[close].end, "()" + attribute);
-        } else {
-            edits.insert(tokens[last_of_declarator(tokens, close + 1)].end, attribute);
-        }
+        if (!is_device[i]) continue;
+        const std::optional<size_t> place = place_for_attributes(tokens, i);
+        if (!place || is_recursive(tokens, *place)) continue;
+        const std::string parameters = tokens[*place].text == "]" ? "()" : "";
+        edits.insert(tokens[*place].end, parameters + " __attribute__((always_inline))");
     }
 }
 

@@ -163,7 +163,8 @@ TEST_CASE("lambdas in device functions are always inlined") {
                                          {"auto a = [n]() mutable", " -> int {};"},
                                          {"auto a = [=](auto x) noexcept(true)", " {};"},
                                          {"g([](float4 x)", " { return x; });"},
-                                         {"return [&](int i)", " { return x[i](i); };"},
+                                         {"return [&](int i)", " { return f(f(x[i](i))); };"},
+                                         {"else [n]() throw()", " {};"},
                                          {"if (x) { [&]()", " {}(); }"}}) {
         CHECK(body(device(std::string(before) + behind)) ==
               device(std::string(before) + inlined + behind));
@@ -176,7 +177,10 @@ TEST_CASE("lambdas in device functions are always inlined") {
     for (const std::string statement :
          {"x[i](1);", "int a[3]{};", "int (&a)[2][3] = b;", "if (x) [[likely]] { y; }",
           "else [[unlikely]] { y; }", "[[maybe_unused]] int a;", "auto [a, b] = c;",
-          "auto* a = new int[3]{1};", "auto a = [&] __device__ (int i) {};"}) {
+          "auto* a = new int[3]{1};", "auto a = [&] __device__ (int i) {};", "new float*[3]{};",
+          "new float*[n]();", "new Foo<int>[3]{};", "const auto& [a, b]{c};", "auto&& [a, b](c);",
+          "Two{f, g}[i](x);", "kTwo<float>[i](x);",
+          "auto a = [](auto self, int i) -> int { return self(self, i - 1); };"}) {
         CHECK(body(device(statement)) == device(statement));
     }
     for (const std::string source : {"void host() { auto a = [&](int i) { return i; }; }",
