@@ -1,31 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "common/cpu_device/translate/lambdas.hpp"
 
-#include <algorithm>
-
+#include "common/cpu_device/translate/places.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 
 namespace translate {
 namespace {
-
-// For each token: is it in the body of a function that is declared as __device__ or __global__?
-std::vector<bool> in_device_function(const Tokens& tokens) {
-    std::vector<bool> result(tokens.size(), false);
-    size_t statement = 0;
-    for (size_t i = 0; i < tokens.size(); ++i) {
-        const auto is_device = [](const Token& token) {
-            return is_one_of(token, {"__device__", "__global__"});
-        };
-        if (tokens[i].text == "{" &&
-            std::any_of(tokens.begin() + statement, tokens.begin() + i, is_device)) {
-            const size_t close = matching_close(tokens, i).value_or(tokens.size() - 1);
-            std::fill(result.begin() + i, result.begin() + close, true);
-            i = close;
-        }
-        if (is_one_of(tokens[i], {"{", "}", ";"})) statement = i + 1;
-    }
-    return result;
-}
 
 // The last token before the place for attributes: before the -> or the body.
 size_t last_of_declarator(const Tokens& tokens, size_t parameters) {
@@ -80,9 +60,9 @@ bool is_recursive(const Tokens& tokens, size_t last) {
 
 void inline_lambdas(const Region& region, Edits& edits) {
     const Tokens& tokens = region.tokens;
-    const std::vector<bool> is_device = in_device_function(tokens);
+    const std::vector<Place> places = places_of(region);
     for (size_t i = 0; i < tokens.size(); ++i) {
-        if (!is_device[i]) continue;
+        if (!places[i].in_device_function) continue;
         const std::optional<size_t> place = place_for_attributes(tokens, i);
         if (!place || is_recursive(tokens, *place)) continue;
         const std::string parameters = tokens[*place].text == "]" ? "()" : "";

@@ -3,53 +3,11 @@
 
 #include <algorithm>
 
+#include "common/cpu_device/translate/places.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 
 namespace translate {
 namespace {
-
-// Where in the file's nesting a token stands.
-struct Scope {
-    std::vector<bool> braces;  // those around; true: opened by a namespace or extern "C"
-    size_t statement = 0;      // first token of the statement
-};
-
-bool opens_namespace(const Tokens& tokens, Range statement) {
-    const Token& first = tokens[statement.begin];
-    const bool is_inline = first.text == "inline" && statement.end > statement.begin + 1;
-    return tokens[statement.begin + is_inline].text == "namespace" ||
-           (first.text == "extern" && statement.end == statement.begin + 2 &&
-            tokens[statement.begin + 1].kind == TokenKind::literal);
-}
-
-void step_over(const Tokens& tokens, size_t i, Scope& scope) {
-    if (tokens[i].text == "{") {
-        scope.braces.push_back(scope.statement < i &&
-                               opens_namespace(tokens, {scope.statement, i}));
-    }
-    if (tokens[i].text == "}" && !scope.braces.empty()) scope.braces.pop_back();
-    if (is_one_of(tokens[i], {"{", "}", ";"})) scope.statement = i + 1;
-}
-
-// For each token: is it outside of all functions and classes? The branches of an #if may each open
-// the same brace, so each begins in the scope of the #if.
-std::vector<bool> in_namespace(const Region& region) {
-    std::vector<bool> result;
-    Scope scope;
-    std::vector<Scope> at_if;
-    auto conditional = region.conditionals.begin();
-    for (size_t i = 0; i < region.tokens.size(); ++i) {
-        for (; conditional != region.conditionals.end() && conditional->token == i; ++conditional) {
-            if (conditional->kind == Conditional::Kind::open) at_if.push_back(scope);
-            if (conditional->kind == Conditional::Kind::alternative) scope = at_if.back();
-            if (conditional->kind == Conditional::Kind::close) at_if.pop_back();
-        }
-        step_over(region.tokens, i, scope);
-        result.push_back(std::find(scope.braces.begin(), scope.braces.end(), false) ==
-                         scope.braces.end());
-    }
-    return result;
-}
 
 bool is_alignment(const Token& token) {
     return is_one_of(token, {"__align__", "alignas", "__attribute__"});
@@ -116,7 +74,7 @@ SharedArray read_declaration(const Tokens& tokens, Range range, const Edits& edi
 
 void rewrite_shared_arrays(const Region& region, Edits& edits) {
     const Tokens& tokens = region.tokens;
-    const std::vector<bool> is_in_namespace = in_namespace(region);
+    const std::vector<Place> places = places_of(region);
     for (size_t i = 0; i < tokens.size(); ++i) {
         if (tokens[i].text != "__shared__") continue;
         Range range{declaration_begin(tokens, i), i};
@@ -130,7 +88,7 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
         }
 
         const SharedArray array = read_declaration(tokens, range, edits);
-        if (is_in_namespace[i]) {
+        if (places[i].in_namespace) {
             edits.insert(tokens[array.end_of_dimensions - 1].end, " __asm__(\"shared_bytes\")");
             continue;
         }
