@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "common/course/tables.hpp"
-#include "common/runner/table.hpp"
+#include "common/io/table.hpp"
 
 namespace course {
 namespace {
 
+using io::number;
 using nlohmann::json;
-using runner::number;
 
 constexpr int64_t kMatrices = 32 * 64;
 

@@ -2,7 +2,6 @@
 // `stages`, the program of all stages: its command line begins with a verb.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +9,7 @@
 #include "common/course/header.hpp"
 #include "common/course/readme.hpp"
 #include "common/course/run_command.hpp"
+#include "common/io/files.hpp"
 #include "common/runner/fuzz.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
@@ -43,9 +43,7 @@ ExitCode readme_verb(bool check_only) {
         std::printf("%s %s\n", check_only ? "stale:" : "written:", readme.path.c_str());
         if (check_only) continue;
         std::filesystem::create_directories(readme.path.parent_path());
-        std::ofstream file(readme.path);
-        file << readme.text;
-        if (!file.flush()) throw FileError(readme.path.string() + ": cannot be written");
+        io::replace_file(readme.path, readme.text);
     }
     if (stale.empty()) std::printf("All generated parts are as recorded and counted.\n");
     return check_only && !stale.empty() ? kWrong : kGood;

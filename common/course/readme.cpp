@@ -11,8 +11,8 @@
 
 #include "common/course/comparison.hpp"
 #include "common/course/tables.hpp"
+#include "common/io/table.hpp"
 #include "common/runner/run.hpp"
-#include "common/runner/table.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
 #include "common/xray/variant_run.hpp"
@@ -20,8 +20,8 @@
 namespace course {
 namespace {
 
+using io::number;
 using nlohmann::json;
-using runner::number;
 using xray::AccessKind;
 
 // Makes a generated part by its name; nothing for a name it does not know.

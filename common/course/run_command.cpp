@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/io/standard_output.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 
@@ -93,7 +94,7 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
 
 int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {
     try {
-        return parse_and_run(argc, argv);
+        return io::finish_output(parse_and_run(argc, argv));
     } catch (const UsageError& error) {
         std::fprintf(stderr, "stages: %s\n", error.what());
         return kUsage;

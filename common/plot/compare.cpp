@@ -6,14 +6,14 @@
 #include <cstdio>
 #include <tuple>
 
+#include "common/io/table.hpp"
 #include "common/plot/pictures.hpp"
-#include "common/runner/table.hpp"
 
 namespace plot {
 namespace {
 
-using runner::Align;
-using runner::number;
+using io::Align;
+using io::number;
 
 constexpr double kLeastDifference = 0.02;  // of the median
 
@@ -96,12 +96,12 @@ std::string described(const RecordFolder& folder) {
 }
 
 void print_times(const Comparison& comparison, bool only_changes) {
-    runner::Table table({{"stage, variant", 24, Align::left},
-                         {"shape", 15, Align::right},
-                         {"us A", 9, Align::right},
-                         {"us B", 9, Align::right},
-                         {"A/B", 6, Align::right},
-                         {"B is", 8, Align::left}});
+    io::Table table({{"stage, variant", 24, Align::left},
+                     {"shape", 15, Align::right},
+                     {"us A", 9, Align::right},
+                     {"us B", 9, Align::right},
+                     {"A/B", 6, Align::right},
+                     {"B is", 8, Align::left}});
     for (const Pair& pair : comparison.timed) {
         if (only_changes && pair.verdict == Verdict::within_noise) continue;
         table.row({variant_of(pair.any()), shape_of(pair.any()), us_of(pair.a), us_of(pair.b),
@@ -118,11 +118,11 @@ void print_times(const Comparison& comparison, bool only_changes) {
 }
 
 void print_counts(const Comparison& comparison) {
-    runner::Table table({{"stage, variant", 24, Align::left},
-                         {"shape", 15, Align::right},
-                         {"count", 19, Align::left},
-                         {"A", 9, Align::right},
-                         {"B", 9, Align::right}});
+    io::Table table({{"stage, variant", 24, Align::left},
+                     {"shape", 15, Align::right},
+                     {"count", 19, Align::left},
+                     {"A", 9, Align::right},
+                     {"B", 9, Align::right}});
     for (const CountChange& change : comparison.changed_counts) {
         table.row({variant_of(*change.a), shape_of(*change.a), change.count, number(change.in_a, 2),
                    number(change.in_b, 2)});

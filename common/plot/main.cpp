@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/io/files.hpp"
+#include "common/io/standard_output.hpp"
 #include "common/plot/compare.hpp"
 #include "common/plot/output.hpp"
 #include "common/plot/pictures.hpp"
@@ -263,8 +265,11 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return parse_and_run(argc, argv);
+        return io::finish_output(parse_and_run(argc, argv));
     } catch (const InputError& error) {
+        std::fprintf(stderr, "stages: %s\n", error.what());
+        return kUsage;
+    } catch (const io::FileError& error) {
         std::fprintf(stderr, "stages: %s\n", error.what());
         return kUsage;
     } catch (const std::exception& error) {

@@ -16,6 +16,7 @@
 #include <gnuplot-iostream.h>
 #endif
 
+#include "common/io/files.hpp"
 #include "common/plot/records.hpp"
 #include "common/plot/script.hpp"
 
@@ -58,13 +59,6 @@ void run_gnuplot(const std::filesystem::path& /*folder*/, const std::string& /*s
 
 #endif
 
-void write_file(const std::filesystem::path& path, const std::string& text) {
-    std::ofstream file(path, std::ios::trunc);
-    file << text;
-    if (!file.flush())
-        throw InputError(path.string() + ": cannot be written; --out DIR names another folder");
-}
-
 // Empty for a file that is not there.
 std::string text_in(const std::filesystem::path& path) {
     std::ifstream file(path);
@@ -90,8 +84,8 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
     for (const Figure& figure : figures) {
         const std::filesystem::path base = folder / figure.name;
         const std::string script = script_of(figure, formats);
-        write_file(base.string() + ".csv", csv_of(figure));
-        write_file(base.string() + ".gp", script);
+        io::replace_file(base.string() + ".csv", csv_of(figure));
+        io::replace_file(base.string() + ".gp", script);
         // An older picture would show other numbers than the table; and a file that is there
         // afterwards was drawn now.
         for (const std::string& format : formats)

@@ -8,13 +8,16 @@
 #include <tuple>
 #include <utility>
 
+#include "common/io/table.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/operands.hpp"
-#include "common/runner/table.hpp"
 
 namespace runner {
+
+using io::number;
+
 namespace {
 
 // Around rows: NaN in every type beside what is read, so that it shows where it is used; beside y

@@ -38,9 +38,7 @@ std::optional<std::string> descr_of(DType dtype) {
     return std::nullopt;
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-    throw FileError(path + ": " + why);
-}
+using io::refuse;
 
 struct Header {
     std::string type;  // "<f4"
@@ -86,10 +84,7 @@ std::string text_of(const std::vector<int64_t>& shape) {
 }  // namespace
 
 Array read_npy(const std::string& path, size_t rank) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (!std::filesystem::exists(status)) refuse(path, "no such file");
-    if (!std::filesystem::is_regular_file(status)) refuse(path, "not a file; give a .npy file");
+    io::require_readable(path);
     std::ifstream file(path, std::ios::binary);
     if (!file) refuse(path, "cannot be opened for reading");
     const uintmax_t file_size = std::filesystem::file_size(path);
@@ -170,29 +165,20 @@ void write_npy(const std::string& path, const Array& array) {
     while ((kPrefix + header.size() + 1) % kAlignment != 0) header += ' ';
     header += '\n';
 
-    const std::string unfinished = path + ".part";
-    {
-        std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
-        const char version[] = {1, 0};
-        const char size[] = {static_cast<char>(header.size() & 0xff),
-                             static_cast<char>(header.size() >> 8)};
-        file.write(kMagic, kMagicSize)
-            .write(version, 2)
-            .write(size, 2)
-            .write(header.data(), static_cast<std::streamsize>(header.size()));
-        visit(dtype, [&](auto of) {
-            using T = typename decltype(of)::type;
-            std::vector<T> elements;
-            for (const double value : array.values) elements.push_back(static_cast<T>(value));
-            file.write(reinterpret_cast<const char*>(elements.data()),
-                       static_cast<std::streamsize>(elements.size() * sizeof(T)));
-        });
-        file.close();
-        if (!file) refuse(path, "cannot be written: does its folder exist, is there space?");
-    }
-    std::error_code error;
-    std::filesystem::rename(unfinished, path, error);
-    if (error) refuse(path, "cannot be written: " + error.message());
+    std::string content(kMagic, kMagicSize);
+    content +=
+        {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+    content += header;
+    visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        const size_t start = content.size();
+        content.resize(start + array.values.size() * sizeof(T));
+        for (size_t i = 0; i < array.values.size(); ++i) {
+            const T element = static_cast<T>(array.values[i]);
+            std::memcpy(content.data() + start + i * sizeof(T), &element, sizeof(T));
+        }
+    });
+    io::replace_file(path, content);
 }
 
 }  // namespace runner

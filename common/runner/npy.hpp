@@ -3,19 +3,15 @@
 // really pass.
 #pragma once
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/io/files.hpp"
 #include "common/runner/dtype.hpp"
 
 namespace runner {
 
-// A file that cannot be used: its name, what is wrong with it, and what would be right.
-class FileError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
+using io::FileError;
 
 struct Array {
     std::vector<int64_t> shape;

@@ -6,10 +6,10 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
+#include "common/io/files.hpp"
 #include "common/runner/build_info.hpp"
 
 namespace runner {
@@ -127,17 +127,7 @@ std::string write_records(const std::string& directory, const std::string& stage
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     const std::string path = directory + "/" + stage + ".json";
-    const std::string unfinished = path + ".part";
-    {
-        std::ofstream file(unfinished, std::ios::trunc);
-        file << document.dump(1) << "\n";
-        file.close();
-        if (!file)
-            throw std::runtime_error(
-                path + ": cannot be written; give a folder you may write to with --out");
-    }
-    std::filesystem::rename(unfinished, path, error);
-    if (error) throw std::runtime_error(path + ": cannot be written: " + error.message());
+    io::replace_file(path, document.dump(1) + "\n");
     return path;
 }
 

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 
+#include "common/io/table.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
@@ -20,10 +21,16 @@
 #include "common/runner/operands.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/record.hpp"
-#include "common/runner/table.hpp"
 #include "common/runner/timing.hpp"
 
 namespace runner {
+
+using io::Align;
+using io::Column;
+using io::number;
+using io::print_heading;
+using io::Table;
+
 namespace {
 
 constexpr uint64_t kSeed = 2018;

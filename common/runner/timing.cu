@@ -7,10 +7,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/io/table.hpp"
 #include "common/runner/device.hpp"
-#include "common/runner/table.hpp"
 
 namespace runner {
+
+using io::number;
+
 namespace {
 
 constexpr int kThreads = 256;

@@ -3,9 +3,9 @@
 // The verbs in a build for the CPU device.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "command.hpp"
+#include "common/io/files.hpp"
 #include "draw_variant.hpp"
 #include "report.hpp"
 
@@ -14,13 +14,6 @@ namespace {
 
 // The GPU whose counters the course shows where there is none.
 constexpr const char* kRecordedGpu = "NVIDIA H200";
-
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path);
-    file << text;
-    file.close();
-    if (!file) throw std::runtime_error(path + ": cannot be written");
-}
 
 struct Chosen {
     const runner::Stage* stage;
@@ -55,7 +48,7 @@ void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
         for (const Picture& picture :
              pictures_of(each.stage->name, *each.variant, options.shape, options.dtype)) {
             const std::string path = options.picture + "/" + picture.name;
-            write_file(path, picture.svg);
+            io::replace_file(path, picture.svg);
             std::printf("drew %s\n", path.c_str());
         }
     }
@@ -83,7 +76,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
         }
     }
     std::fputs(legend().c_str(), stdout);
-    if (!options.json.empty()) write_file(options.json, json_of(all));
+    if (!options.json.empty()) io::replace_file(options.json, json_of(all));
     if (!options.picture.empty()) draw(chosen, options);
     return good ? runner::kGood : runner::kWrong;
 }

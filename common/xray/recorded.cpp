@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "common/io/files.hpp"
+
 namespace xray {
 namespace {
 
@@ -166,10 +168,7 @@ void save_recording(const std::string& path, Recording recording) {
     Json json = {{"schema", kSchema}, {"recordings", Json::array()}};
     for (const Recording& each : recordings) json["recordings"].push_back(to_json(each));
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-    std::ofstream file(path);
-    file << json.dump(1) << "\n";
-    file.close();
-    if (!file) throw std::runtime_error(path + ": cannot be written");
+    io::replace_file(path, json.dump(1) + "\n");
 }
 
 }  // namespace xray

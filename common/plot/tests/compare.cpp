@@ -2,8 +2,9 @@
 #include "common/plot/compare.hpp"
 
 #include "common/plot/script.hpp"
-#include "common/plot/tests/folder.hpp"
+#include "common/plot/tests/records.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 using namespace plot;
 

@@ -3,8 +3,9 @@
 #include "common/plot/pictures.hpp"
 
 #include "common/plot/script.hpp"
-#include "common/plot/tests/folder.hpp"
+#include "common/plot/tests/records.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 using namespace plot;
 

@@ -4,8 +4,9 @@
 
 #include <cstdlib>
 
-#include "common/plot/tests/folder.hpp"
+#include "common/plot/tests/records.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 namespace {
 

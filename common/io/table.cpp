@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "common/runner/table.hpp"
+#include "common/io/table.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-namespace runner {
+namespace io {
 namespace {
 
 constexpr size_t kPageWidth = 80;
@@ -45,4 +45,4 @@ std::string number(double value, int decimals) {
     return text;
 }
 
-}  // namespace runner
+}  // namespace io

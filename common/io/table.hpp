@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace runner {
+namespace io {
 
 enum class Align { left, right };
 
@@ -31,4 +31,4 @@ void print_heading(const std::string& title, const std::string& context);
 // value with that many decimals; "inf" and "nan" as words.
 std::string number(double value, int decimals);
 
-}  // namespace runner
+}  // namespace io
