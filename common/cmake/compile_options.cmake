@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # How everything is compiled, device files apart.
-option(STAGES_WARNINGS_AS_ERRORS "a compiler warning in the course's own files stops the build" ON)
+# A compiler newer than ours may warn of what ours does not: a warning is an error in CI alone.
+option(STAGES_WARNINGS_AS_ERRORS "a compiler warning in the course's own files stops the build" OFF)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

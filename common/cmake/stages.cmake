@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: MIT
 # One folder, one stage. add_stage(03_online_softmax) makes of its stage.cu, example.cu and test.cu the programs
-# 03_online_softmax, example_03_online_softmax and test_03_online_softmax.
+# 03_online_softmax, stages_03_online_softmax (which takes every verb), example_03_online_softmax and
+# test_03_online_softmax.
 
-# The command lines: what all programs share, main() of 03_online_softmax and its like, and main() of `stages`.
+# The command lines: what all programs share, main() of 03_online_softmax and its like, and main() of `stages` and
+# stages_03_online_softmax.
 add_library(run_command OBJECT common/course/run_command.cpp)
 add_library(stage_main OBJECT common/course/stage_main.cpp)
 add_library(course_main OBJECT common/course/main.cpp)
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp)
 target_link_libraries(run_command PRIVATE runner strict_warnings)
 target_link_libraries(stage_main PRIVATE runner strict_warnings)
 target_link_libraries(course_main PRIVATE xray_command runner course strict_warnings)
-foreach(command_line run_command stage_main course_main)
+target_link_libraries(readme_main PRIVATE runner strict_warnings)
+foreach(command_line run_command stage_main course_main readme_main)
     target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
 endforeach()
 
@@ -31,12 +35,20 @@ function(add_stage_program program main)
     target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} runner strict_warnings)
 endfunction()
 
+# add_program_of_verbs(PROGRAM STAGE...): the same, and its command line begins with a verb.
+function(add_program_of_verbs program)
+    add_stage_program(${program} course_main ${ARGN})
+    target_link_libraries(${program} PRIVATE xray_command course)
+endfunction()
+
 function(add_stage name)
     # Variants beyond the lesson may have files of their own.
     file(GLOB variants CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/*_variants.cu)
     add_device_objects(describe_${name} ${name}/stage.cu ${variants})
     target_link_libraries(describe_${name} PRIVATE strict_warnings)
     add_stage_program(${name} stage_main ${name})
+    add_program_of_verbs(stages_${name} ${name})
+    set_target_properties(stages_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
 
     add_device_program(example_${name} ${name}/example.cu)
@@ -64,11 +76,15 @@ function(add_debug_program name)
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
-# `stages`: every stage in one program, which takes a verb.
+# `stages`: every stage in one program, which takes a verb. `readme` writes what is generated from all of them.
 function(add_program_of_all_stages)
     get_property(stages GLOBAL PROPERTY STAGES_OF_THE_COURSE)
-    add_stage_program(stages course_main ${stages})
-    target_link_libraries(stages PRIVATE xray_command course)
+    add_program_of_verbs(stages ${stages})
+    if(STAGES_BACKEND STREQUAL "cpu")
+        add_stage_program(readme readme_main ${stages})
+        target_link_libraries(readme PRIVATE course_readme course)
+        set_target_properties(readme PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
 endfunction()
 
 # my/NAME.cu, a program of the learner's own, becomes the target my_NAME. Its warnings stay warnings.

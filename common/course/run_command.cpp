@@ -75,6 +75,16 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_option("--out", options.out, "folder for the records (default: results)");
 }
 
+void add_fuzz_flags(CLI::App& app, FuzzOptions& options) {
+    app.add_option("--variant", options.variant, "only this variant");
+    app.add_option("--seed", options.seed, "another seed, other cases (default: 1)")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--cases", options.cases, "how many (default: 1000)")
+        ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+    app.add_option("--case", options.only, "only the case of this number")
+        ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+}
+
 ExitCode run_verb(RunOptions options, const RunWords& words) {
     check_device(words.device);
     for (const std::string& shape : words.shapes) options.shapes.push_back(parse_shape(shape));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What the program of all stages and that of one stage share: the verb `run` with its flags, and how
-// errors end a program.
+// What the program of all stages and that of one stage share: the verbs `run` and `fuzz` with their
+// flags, and how errors end a program.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "common/runner/fuzz.hpp"
 #include "common/runner/run.hpp"
 
 namespace CLI {
@@ -21,6 +22,7 @@ struct RunWords {  // as typed
 };
 
 void add_run_flags(CLI::App& app, runner::RunOptions& options, RunWords& words);
+void add_fuzz_flags(CLI::App& app, runner::FuzzOptions& options);
 
 // Runs what the flags ask for, on the stages linked into the program.
 runner::ExitCode run_verb(runner::RunOptions options, const RunWords& words);

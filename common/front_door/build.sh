@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # Configures and builds, quietly: a line on the terminal, all of it in build/DEVICE/build.log.
+# STAGES_CMAKE_FLAGS in the environment, as "-DSTAGES_WARNINGS_AS_ERRORS=ON", goes to cmake.
 
-# Seconds that one core takes for one file of C++ or CUDA, on average: for the estimate only.
-readonly -A seconds_per_file=([cpu]=2 [cuda]=4)
+# How ninja begins its lines, also where the user prefers another way.
+export NINJA_STATUS='[%f/%t] '
 
 # The folder may have been moved since, or made by somebody who prefers make.
 has_ninja_files() {
@@ -11,10 +12,11 @@ has_ninja_files() {
 }
 
 # The build itself calls cmake again when a CMakeLists.txt changes; it cannot see Catch2 or what draws
-# pictures arrive.
+# pictures arrive, nor that it was given other flags.
 is_configured() {
     local awaited=none
     has_ninja_files || return
+    [[ ! ${STAGES_CMAKE_FLAGS:-} || $STAGES_CMAKE_FLAGS == "$(cat "$build/cmake_flags" 2>/dev/null)" ]] || return
     case $verb in
         test) awaited=Catch2_DIR ;;
         plot | compare | readme) [[ $(missing_in plot) ]] || awaited='(GNUPLOT_IOSTREAM_INCLUDE_DIR|BOOST_IOSTREAMS_LIBRARY)' ;;
@@ -28,47 +30,78 @@ know_targets() {
 }
 
 configure() {
+    local -a flags
+    read -ra flags <<<"${STAGES_CMAKE_FLAGS:-}"
     has_ninja_files || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     [[ $device != cuda ]] || export CUDACXX=${CUDACXX:-$(find_nvcc)}
     say "configuring the build for the $device device ..."
-    cmake -S "$root" -B "$build" -G Ninja "-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}" \
-        >"$build/build.log" 2>&1 || build_failed
+    cmake -S "$root" -B "$build" -G Ninja "-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}" "${flags[@]}" \
+        >"$build/build.log" 2>&1 || build_failed configuration
+    [[ ! ${STAGES_CMAKE_FLAGS:-} ]] || echo "$STAGES_CMAKE_FLAGS" >"$build/cmake_flags"
 }
 
-# How many files the targets need that were never compiled. (What changed since is soon built.)
-files_to_compile() {
-    local object
-    { ninja -C "$build" -t commands "$@" 2>/dev/null || true; } | sed -nE 's/.* -o ([^ ]+\.o)( .*|$)/\1/p' |
-        while read -r object; do
-            [[ -e $build/$object ]] || echo "$object"
-        done | wc -l
+# The objects that a build of some targets would compile. ninja says so itself if it is given its file under
+# another name: otherwise it would only say that cmake is to look for new files first. The file with the commit's
+# name is always among them, and soon compiled.
+objects_to_compile() {
+    ninja -C "$build" -f /dev/stdin -n "$@" <"$build/build.ninja" 2>/dev/null |
+        sed -nE '\,/generated/build_info\.,d; s,^\[[0-9/]+\] Building [A-Z]+ object ,,p'
 }
 
-build() {
-    local files announcement="building $* for the $device device" started=$SECONDS
+# A folder that somebody else may write to: what was built there before can still be run.
+require_built() {
+    local target
+    for target in "$@"; do
+        if ! has_ninja_files || [[ ! -x $build/$target && ! $target =~ ^(tests|libstages)$ ]] ||
+            [[ $(objects_to_compile "$target") ]]; then
+            fail 1 "$build cannot be written to, and $target in it is missing or older than its sources"
+        fi
+    done
+}
+
+# Locks the clone and makes the files that a build of some targets begins with.
+prepare() {
+    lock
     mkdir -p "$build"
     if ! is_configured || ! know_targets "$@"; then
         configure
     fi
-    files=$(files_to_compile "$@")
-    ((files == 0)) || announcement+=" (about $((files * ${seconds_per_file[$device]} / $(nproc) + 5)) s)"
+}
+
+# Whether the build folder may be written to.
+is_ours() {
+    mkdir -p "$build" 2>/dev/null && [[ -w $build ]]
+}
+
+build() {
+    local objects announcement="building $* for the $device device" started=$SECONDS
+    if ! is_ours; then
+        require_built "$@"
+        return
+    fi
+    prepare "$@"
+    objects=$(objects_to_compile "$@") || true
+    [[ ! $objects ]] || announcement+=" (about $(in_words "$(seconds_to_compile <<<"$objects")"))"
     announcement+=" ..."
-    if ((files > 0)) || [[ -t 2 ]]; then
+    if [[ $objects || -t 2 ]]; then
         announce "$announcement"
     fi
     : >"$build/build.log"
     cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 |
-        follow "$build/build.log" "$announcement" '^\[([0-9]+/[0-9]+)\]' || build_failed
+        follow "$build/build.log" "$announcement" '^\[([0-9]+/[0-9]+)\]' || build_failed build
     if grep -q '^\[.*\] Building' "$build/build.log"; then
         say "built $* for the $device device in $((SECONDS - started)) s"
     fi
+    unlock
 }
 
-# The errors themselves, without the compilers' command lines; the rest stays in the log.
+# The errors themselves, without the compilers' command lines, or else the last lines; the rest stays in the log.
 build_failed() {
-    local errors
-    errors=$(grep -E -A 4 '(error|Error)( [a-zA-Z0-9]+)?:|CMake Error|/ld: |undefined reference|multiple definition' \
-        "$build/build.log" | grep -v "^\[" | cut -c 1-200 | head -n 40)
-    say "${errors:-$(tail -n 20 "$build/build.log")}"
-    fail 1 "the build failed; all it said: $build/build.log"
+    local said
+    said=$(awk '/^\[/ { next }
+                /(error|Error)( [a-zA-Z0-9]+)?:|CMake Error|\/ld: |undefined reference|multiple definition/ { shown = 5 }
+                shown > 0 && lines < 40 { print substr($0, 1, 200); --shown; ++lines }' "$build/build.log") || said=
+    [[ $said ]] || said=$(tail -n 20 "$build/build.log") || said=
+    say "${said:-(it said nothing: is the disk full?)}"
+    fail 1 "the $1 failed; all it said: $build/build.log"
 }

@@ -4,11 +4,22 @@
 
 readonly oldest_cuda=12
 
+# A compiler that the user named is that one or none: nothing is installed in its place.
+check_named_compiler() {
+    local variable=$1 name=${!1:-}
+    [[ -z $name ]] || type -P "$name" >/dev/null ||
+        fail 2 "$variable=$name: there is no such compiler; name one that is here, or unset $variable"
+}
+
 # The path of nvcc, also where an installer left it off PATH.
 find_nvcc() {
     local candidate
-    for candidate in "${CUDACXX:-}" "$(command -v nvcc)" "${CUDA_HOME:-}/bin/nvcc" \
-        "${CUDA_PATH:-}/bin/nvcc" /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+    if [[ ${CUDACXX:-} ]]; then
+        type -P "$CUDACXX" || true
+        return
+    fi
+    for candidate in "$(type -P nvcc)" "${CUDA_HOME:-}/bin/nvcc" "${CUDA_PATH:-}/bin/nvcc" \
+        /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
         if [[ -x $candidate ]]; then
             echo "$candidate"
             return
@@ -18,7 +29,7 @@ find_nvcc() {
 
 # A line for each GPU that the driver sees. Under WSL nvidia-smi is off PATH.
 list_gpus() {
-    PATH=$PATH:/usr/lib/wsl/lib nvidia-smi -L 2>/dev/null | grep '^GPU'
+    PATH=$PATH:/usr/lib/wsl/lib nvidia-smi -L 2>/dev/null | sed -n '/^GPU/p'
 }
 
 # Why cuda cannot be used here; nothing where it can.
@@ -42,6 +53,7 @@ choose_device() {
         auto | cuda) ;;
         *) fail 2 "--device takes cpu or cuda, not '$device'" ;;
     esac
+    check_named_compiler CUDACXX
     obstacle=$(cuda_obstacle)
     if [[ -z $obstacle ]]; then
         device=cuda

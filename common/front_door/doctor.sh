@@ -29,7 +29,7 @@ describe_gpu() {
     nvcc=$(find_nvcc)
     printf '\nNeeded for an NVIDIA GPU (without one the kernels run on the CPU device)\n'
     if [[ -n $(list_gpus) ]]; then
-        row driver "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -n 1)"
+        row driver "$(first_line "$(nvidia-smi --query-gpu=driver_version --format=csv,noheader)")"
         while read -r gpu; do row "${gpu%%:*}" "${gpu#*: }"; done < <(list_gpus | sed 's/ (UUID.*//')
     elif grep -qsi '^0x10de' /sys/bus/pci/devices/*/vendor; then
         row "GPU, driver" "MISSING: an NVIDIA card is here, but no driver answers"

@@ -23,7 +23,8 @@ usage: ./stages VERB [STAGE...] [flags]
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
 
-A STAGE is a number or the start of a name: 3, 03, online, 03_online_softmax.
+A STAGE is a number or the start of a name: 3, 03, online, 03_online_softmax;
+several stand behind each other, or with commas: 01,03.
 END
     flags
     echo
@@ -38,6 +39,10 @@ Flags of every verb, anywhere among the arguments; -- ends them:
   --yes               install what is missing without asking
   --no-install        install nothing: list what is missing and exit 2
   --help              this text
+What is missing is asked for where there is a terminal, also behind a pipe; where
+there is none (a container, CI) it is named and installed.
+In the environment: CXX and CUDACXX name compilers, STAGES_CMAKE_FLAGS has flags
+for cmake, as "-DSTAGES_WARNINGS_AS_ERRORS=ON" (warnings stop the build).
 Exit status: 0 good, 1 something is wrong, 2 usage or something missing,
 77 no such device.
 END
@@ -62,12 +67,15 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
                       with --peers: compiles and times the softmax kernels of a
                       checkout, too (FasterTransformer: version 1)" ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
-Builds the tests, all or those of the stages named, and runs them with ctest." ;;
-        list) echo "usage: ./stages list [flags]
-The stages in order, with their variants." ;;
+Builds the tests, all or those of the stages named, and runs them with ctest. Says
+first how long that will take. Flags that filter must leave a test: none is an error." ;;
+        list) echo "usage: ./stages list [STAGE...]
+The stages in order, with their variants, and the named inputs. Builds nothing, unless
+a stage's stage.cu has been changed since the last commit: then asks the program." ;;
         header) echo "usage: ./stages header STAGE|softmax > softmax.hpp
 Prints a stage as one self-contained header that needs CUDA and CUB only; or
-\`softmax\`, the front call: any shape, four types, gradients, any axis." ;;
+\`softmax\`, the front call: any shape, four types, gradients, any axis. Installs and
+builds nothing." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu, the smallest program with its header." ;;
         plot) echo "usage: ./stages plot [STAGE...] [flags]
@@ -110,19 +118,28 @@ clang-format and shellcheck on the sources, clang-tidy on the CPU build.
 --fix formats the sources in place." ;;
     esac
     flags
-    # The program knows its own flags best; before its first build there is nothing to ask.
-    local name=stages program
-    [[ ! $1 =~ ^(plot|compare)$ ]] || name=plot
-    program=$root/build/cpu/$name
-    [[ -x $program ]] || program=$root/build/cuda/$name
-    case $1 in
-        run | list | header | fuzz | plot | compare | xray | ncu | readme)
-            echo
-            if [[ -x $program ]]; then
-                "$program" "$1" --help
-            else
-                echo "The flags of \`$1\` itself are listed here once it has been built."
-            fi
-            ;;
-    esac
+    flags_of_program "$1"
+}
+
+# A program knows its own flags best. Whichever was built is asked; before the first build none can be.
+flags_of_program() {
+    local verb=$1 folder program
+    [[ $verb =~ ^(run|fuzz|xray|ncu|plot|compare)$ ]] || return 0
+    echo
+    for folder in "$root"/build/{cpu,cuda}; do
+        for program in "$folder"/{plot,stages,stages_[0-9][0-9]_*,[0-9][0-9]_*}; do
+            [[ -x $program && -f $program ]] || continue
+            case ${program##*/}:$verb in
+                plot:plot | plot:compare | stages*:run | stages*:fuzz | stages*:xray | stages*:ncu | [0-9]*:fuzz)
+                    "$program" "$verb" --help
+                    return
+                    ;;
+                [0-9]*:run)
+                    "$program" --help
+                    return
+                    ;;
+            esac
+        done
+    done
+    echo "The flags of \`$verb\` itself are listed here once it has been built."
 }

@@ -11,7 +11,7 @@ sources() {
 # Names the files that clang-format would change. Versions differ in details: one of them decides.
 check_format() {
     local formatter
-    formatter=$(type -P clang-format-14 clang-format | head -n 1)
+    formatter=$(type -P clang-format-14 || type -P clang-format)
     if [[ $(version_of "$formatter") != 14.* ]]; then
         say "the layout is that of clang-format 14, and here is $(version_of "$formatter"): not checked"
         return

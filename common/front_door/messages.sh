@@ -14,6 +14,27 @@ fail() {
     exit "$status"
 }
 
+# Prints an answer that the script has itself to standard output, which may be a full disk (said, and
+# exit 1) or a reader who has left, as `| head -1` does (which ends quietly).
+print_answer() {
+    local error='' status=0
+    { : >&1; } 2>/dev/null || fail 1 "standard output is closed"
+    { error=$(LC_ALL=C printf '%s\n' "$1" 2>&1 >&3) || status=$?; } 3>&1
+    ((status != 0)) || return 0
+    ((status < 128)) && [[ $error != *"Broken pipe" ]] || exit 1
+    fail 1 "standard output cannot be written${error:+: ${error##*: }}"
+}
+
+# "40 s", "7 min": a length of time as one would say it.
+in_words() {
+    if (($1 < 100)); then echo "$1 s"; else echo "$((($1 + 30) / 60)) min"; fi
+}
+
+# The first line of a text.
+first_line() {
+    printf '%s\n' "${1%%$'\n'*}"
+}
+
 # Announces something long. A terminal keeps the line for `follow`, which also wipes it at the end.
 announce() {
     if [[ -t 2 ]]; then
@@ -27,7 +48,7 @@ announce() {
 # is, as the pattern's first group finds it: follow LOG ANNOUNCEMENT PATTERN
 follow() {
     local line
-    while IFS= read -r line; do
+    while IFS= read -r line || [[ $line ]]; do
         printf '%s\n' "$line"
         if [[ -t 2 && $line =~ $3 ]]; then
             printf '\r%s %s\033[K' "$2" "${BASH_REMATCH[1]}" >&2

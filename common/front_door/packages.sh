@@ -33,11 +33,13 @@ library_folders+=(/usr/lib /usr/lib/*-linux-gnu)
 
 # The first version number in what a program says about itself.
 version_of() {
-    "$1" --version 2>/dev/null | grep -oE '[0-9]+(\.[0-9]+)+' | head -n 1
+    local said
+    said=$("$1" --version 2>/dev/null) || true
+    [[ ! $said =~ [0-9]+(\.[0-9]+)+ ]] || echo "${BASH_REMATCH[0]}"
 }
 
 at_least() {
-    [[ $(printf '%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]
+    [[ $(first_line "$(printf '%s\n' "$2" "$1" | sort -V)") == "$2" ]]
 }
 
 # Prints what a probe found (a version, or "here"); fails where there is nothing good enough.
@@ -81,11 +83,22 @@ download_size() {
         awk '{ bytes += $3 } END { printf "%.0f MB", bytes < 1e6 ? 1 : bytes / 1e6 }'
 }
 
-# Runs apt-get as root and without questions. Where it fails, its last lines say why.
+# Whether somebody can be asked: where there is a controlling terminal, also if all three streams are
+# pipes. (A container or CI has none.)
+can_ask() {
+    { : <>/dev/tty; } 2>/dev/null
+}
+
+# Runs apt-get as root and without questions: of its own, of what it installs, and of sudo where nobody
+# could answer. Another apt-get at work is waited for. Where it fails, its last lines say why.
 apt_get() {
     local -a as_root=()
-    (($(id -u) == 0)) || as_root=(sudo)
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y "$@" 2>&1 |
+    if (($(id -u) != 0)); then
+        as_root=(sudo)
+        can_ask || as_root+=(-n)
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a apt-get -y -o DPkg::Lock::Timeout=300 \
+        -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@" 2>&1 </dev/null |
         follow "$root/build/install.log" "$announcement" '^(Get:[0-9]+|Unpacking [^ ]+|Setting up [^ ]+)'
 }
 
@@ -94,26 +107,32 @@ apt_failed() {
     fail 1 "apt-get failed; all it said: $root/build/install.log"
 }
 
-# Says what apt would download, asks where somebody can answer, and installs.
+# Asks at the terminal, whatever the streams are; no answer is a no.
+ask_to_install() {
+    local answer
+    printf 'Install them with apt-get (%s to download)? [Y/n] ' "$1" >/dev/tty
+    read -r answer </dev/tty || answer=no
+    [[ ${answer:-y} == [Yy]* ]]
+}
+
+# Says what apt would install and download, asks where somebody can answer, and installs.
 install_packages() {
-    local announcement="reading the package lists (apt-get update) ..." size answer started
-    mkdir -p "$root/build"
+    local announcement="reading the package lists (apt-get update) ..." size started
     size=$(download_size "$@") || {
         announce "$announcement"
         apt_get update || apt_failed
         size=$(download_size "$@") || fail 2 "apt-get does not know all of: $*"
     }
-    if [[ $install == ask && -t 0 && -t 2 ]]; then
-        read -r -p "Install them with apt-get ($size to download)? [Y/n] " answer
-        [[ ${answer:-y} == [Yy]* ]] || fail 2 "nothing was installed"
+    if [[ $install == ask ]] && can_ask; then
+        ask_to_install "$size" || fail 2 "nothing was installed"
     fi
     started=$SECONDS
-    announcement="installing with apt-get ($size to download) ..."
-    announce "$announcement"
+    say "installing with apt-get ($size to download): $*"
+    announcement="installing ..."
     # Old lists name packages that the mirror has replaced since: the second try has new lists.
     apt_get install --no-install-recommends "$@" ||
         { apt_get update && apt_get install --no-install-recommends "$@"; } || apt_failed
-    say "installed in $((SECONDS - started)) s: $*"
+    say "installed in $((SECONDS - started)) s"
 }
 
 # Makes sure that all the groups need is here, or says what to do and exits 2: require VERB GROUP...
@@ -124,6 +143,9 @@ require() {
     missing=$(missing_in "$@")
     [[ -n $missing ]] || return 0
 
+    if [[ ${CXX:-} && $missing == "g++ "* ]]; then
+        fail 2 "CXX=$CXX is version $(version_of "$CXX"); g++ 11 or newer is needed: name another, or unset CXX"
+    fi
     if ! has_apt; then
         say "missing for \`./stages $verb\`:"
         say "$(cut -d' ' -f2- <<<"$missing" | sed 's/^/  /')"
@@ -139,8 +161,13 @@ require() {
     if (($(id -u) != 0)) && ! command -v sudo >/dev/null; then
         fail 2 "only root can install them (no sudo here): $install_command ${packages[*]}"
     fi
-    install_packages "${packages[@]}"
-
-    missing=$(missing_in "$@")
+    lock
+    missing=$(missing_in "$@")  # the one that was waited for may have brought them
+    if [[ -n $missing ]]; then
+        mapfile -t packages < <(cut -d' ' -f1 <<<"$missing")
+        install_packages "${packages[@]}"
+        missing=$(missing_in "$@")
+    fi
+    unlock
     [[ -z $missing ]] || fail 2 "installed, but still not good enough: $(cut -d' ' -f2- <<<"$missing" | paste -sd,)"
 }

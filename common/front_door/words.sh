@@ -58,27 +58,48 @@ stages_like() {
     done
 }
 
-# Splits the words after the verb into `stages` and `rest`. Stage names stand first or behind a
-# flag known to take no value. Behind any other flag a word may be its value: it stays in `rest`,
-# and the program, which knows its own flags, makes of it what it is.
+# The flags of our programs: behind those that take a value the next word is that, behind the others it may be
+# a stage. Of flags that are not here either may be true.
+readonly flags_with_a_value=" --variant --shape --megabytes --dtype --input --save-output --out --seed --cases --case \
+--json --picture --format --from --only --launch --oneflow --fastertransformer "
+readonly flags_without_value=" --quick --peers --ask --lines --no-plot --terminal --check "
+
+# Splits the words after the verb into `stages` and `rest`. Stages may stand anywhere, several in one word with
+# commas between them. Behind a flag that is not known a word stays in `rest`: it may be the flag's value, and the
+# program, which knows its own flags, makes of it what it is.
 split_words() {
-    local word found position_of_stages=yes
+    local word name next=stage
+    local -a names
     stages=()
     rest=()
     for word in "$@"; do
-        case $word in
-            --quick | --peers | --ask | --lines | --no-plot | --terminal | --check | -*=*) position_of_stages=yes ;;
-            -*) position_of_stages= ;;
-        esac
-        if [[ $word == -* || -z $position_of_stages ]]; then
-            rest+=("$word")
+        if [[ $next == value ]]; then
+            next=stage
+        elif [[ $word == -* ]]; then
+            next=unknown
+            if [[ $flags_with_a_value == *" $word "* ]]; then
+                next=value
+            elif [[ $word == *=* || $flags_without_value == *" $word "* ]]; then
+                next=stage
+            fi
+        elif [[ $next == stage ]]; then
+            [[ $word != ,* && $word != *,,* && $word != *, && $word ]] ||
+                fail 2 "'$word' is no list of stages: 01,03 is one"
+            IFS=, read -ra names <<<"$word"
+            for name in "${names[@]}"; do add_stage "$name"; done
             continue
         fi
-        found=$(stages_like "$word")
-        case $found in
-            "") fail 2 "no stage '$word'; the stages are: $(all_stages | paste -sd ' ')" ;;
-            *[[:space:]]*) fail 2 "'$word' may be $(paste -sd, <<<"$found"): say which" ;;
-        esac
-        stages+=("$found")
+        rest+=("$word")
     done
+}
+
+# Adds what a word means to `stages`, once.
+add_stage() {
+    local found
+    found=$(stages_like "$1")
+    case $found in
+        "") fail 2 "no stage '$1'; the stages are: $(all_stages | paste -sd ' ')" ;;
+        *[[:space:]]*) fail 2 "'$1' may be $(paste -sd, <<<"$found"): say which" ;;
+    esac
+    [[ " ${stages[*]} " == *" $found "* ]] || stages+=("$found")
 }

@@ -19,14 +19,13 @@ runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOpti
     if (options.launch.empty()) {
         return record_counters(stages, options, std::filesystem::read_symlink("/proc/self/exe"));
     }
-    const runner::Stage& stage =
-        runner::find_stage(stages, options.stages.empty() ? "" : options.stages.front());
-    for (const runner::Variant& variant : stage.variants) {
+    const runner::Stage* const stage = runner::chosen_stages(stages, options.stages).front();
+    for (const runner::Variant& variant : stage->variants) {
         if (variant.name != options.launch) continue;
         launch_profiled(variant, options.shape, options.dtypes.front());
         return runner::kGood;
     }
-    throw runner::UsageError("--launch " + options.launch + ": no such variant of " + stage.name);
+    throw runner::UsageError("--launch " + options.launch + ": no such variant of " + stage->name);
 }
 
 }  // namespace xray

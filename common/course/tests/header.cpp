@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Every stage's header as one file: compiled far from the repository, linked twice into one program.
-#include "common/course/header.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <stdexcept>
 #include <vector>
 
 #include "common/testing/catch.hpp"
@@ -19,6 +21,21 @@ namespace {
 std::string read(const fs::path& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// What `./stages header` prints; throws with its words where it fails.
+std::string amalgamate(const fs::path& repository, const fs::path& header) {
+    const std::string command = "cd '" + repository.string() +
+                                "' && awk -v header=" + header.string() +
+                                " -f '" STAGES_SOURCE_DIRECTORY "/common/course/header.awk'";
+    FILE* const pipe = popen(command.c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    std::string text;
+    std::array<char, 4096> piece;
+    while (const size_t got = fread(piece.data(), 1, piece.size(), pipe))
+        text.append(piece.data(), got);
+    if (pclose(pipe) != 0) throw std::runtime_error(text.substr(0, text.find('\n')));
+    return text;
 }
 
 // A folder that goes with the test.
@@ -66,7 +83,7 @@ std::vector<fs::path> stage_headers() {
 // by itself.
 void write_user(const Folder& folder, const fs::path& header) {
     const fs::path repository = STAGES_SOURCE_DIRECTORY;
-    folder.write(header.filename(), course::amalgamate(repository, header));
+    folder.write(header.filename(), amalgamate(repository, header));
     const fs::path example = repository / header.parent_path() / "example.cu";
     folder.write("user.cu", fs::exists(example) ? read(example)
                                                 : "#include \"" + header.filename().string() +
@@ -111,8 +128,8 @@ TEST_CASE("each header in further/ compiles alone with nvcc") {
 
 TEST_CASE("the front call gives an error where there is no GPU") {
     const Folder folder;
-    folder.write("softmax.hpp", course::amalgamate(STAGES_SOURCE_DIRECTORY,
-                                                   "05_smem_softmax/further/softmax.cuh"));
+    folder.write("softmax.hpp",
+                 amalgamate(STAGES_SOURCE_DIRECTORY, "05_smem_softmax/further/softmax.cuh"));
     folder.write("call.cu", R"(
 #include "softmax.hpp"
 int main() {
@@ -161,7 +178,7 @@ TEST_CASE("includes are put in place once, in order") {
     folder.write("02_b/further/c.cuh",
                  "// SPDX-License-Identifier: MIT\n// Copyright two\n// c's card\n#  pragma once\n"
                  "#include \"../b.cuh\"\n#include \"../../01_a/a.cuh\"\n\n\n\nint c;\n");
-    CHECK(course::amalgamate(folder.path(), "02_b/further/c.cuh") ==
+    CHECK(amalgamate(folder.path(), "02_b/further/c.cuh") ==
           "// SPDX-License-Identifier: MIT\n// Copyright two\n// Copyright one\n// c's card\n//\n"
           "// One file made of: 01_a/a.cuh, 02_b/b.cuh, 02_b/further/c.cuh\n#pragma once\n"
           "#include <cmath>\n#include <cuda_runtime.h>\n\n"
@@ -173,8 +190,7 @@ TEST_CASE("what cannot be taken in is named") {
     const Folder folder;
     folder.write("01_a/a.cuh", "#include \"missing.cuh\"\n");
     folder.write("02_b/b.cuh", "// b\n#if B\n#include \"../01_a/a.cuh\"\n#endif\n");
-    CHECK_THROWS_WITH(course::amalgamate(folder.path(), "01_a/a.cuh"),
-                      "01_a/missing.cuh: cannot be read");
-    CHECK_THROWS_WITH(course::amalgamate(folder.path(), "02_b/b.cuh"),
+    CHECK_THROWS_WITH(amalgamate(folder.path(), "01_a/a.cuh"), "01_a/missing.cuh: cannot be read");
+    CHECK_THROWS_WITH(amalgamate(folder.path(), "02_b/b.cuh"),
                       "02_b/b.cuh:3: an include of the course's own under #if");
 }

@@ -8,13 +8,22 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 sandbox=$(mktemp -d)
 trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/course/{common,01_naive_softmax,03_online_softmax,13_online_topk} "$sandbox"/{tools,include,library}
+mkdir "$sandbox/course/common/course"
 cp "$root/stages" "$sandbox/course"
 cp -r "$root/common/front_door" "$sandbox/course/common"
+cp "$root/common/course/header.awk" "$sandbox/course/common/course"
+
+# Of the real machine: what takes a terminal or the right to write away, or gives a terminal. Each may be missing.
+no_terminal=() nobody=() as_whom=()
+[[ ! $(command -v setsid) ]] || no_terminal=("$(command -v setsid)" --wait)
+[[ ! $(command -v setpriv) ]] || nobody=("$(command -v setpriv)" --reuid=65534 --regid=65534 --clear-groups)
+terminal=$(command -v script) || terminal=
 
 # The machine: the programs that every distribution has, and no compiler, driver or toolkit.
-for tool in awk basename bash cat chmod cut dirname env fold grep head id mkdir mv nproc paste rm sed sort tail \
-    touch uname wc; do
-    ln -s "$(command -v $tool)" "$sandbox/tools"
+for tool in awk basename bash cat chmod cp cut dirname env flock fold grep head id mkdir mv nproc paste rm sed sleep sort \
+    tail touch uname wc; do
+    # Where flock is missing there is another way.
+    [[ ! $(command -v $tool) ]] || ln -s "$(command -v $tool)" "$sandbox/tools"
 done
 export PATH=$sandbox/tools CPATH=$sandbox/include LIBRARY_PATH=$sandbox/library HOME=$sandbox
 unset CXX CUDACXX CUDA_HOME CUDA_PATH
@@ -34,7 +43,7 @@ failures=0
 expect() {
     local status=0 wanted=$1 pattern=$2
     shift 2
-    program_output=$("$sandbox/course/stages" "$@" 2>"$sandbox/said" </dev/null) || status=$?
+    program_output=$("${as_whom[@]}" "${no_terminal[@]}" "$sandbox/course/stages" "$@" 2>"$sandbox/said" </dev/null) || status=$?
     output=$program_output$(cat "$sandbox/said")
     checks=$((checks + 1))
     if [[ $status != "$wanted" || ! $output =~ $pattern ]]; then
@@ -42,6 +51,12 @@ expect() {
         printf 'FAILED: stages %s\n  exit %s, wanted %s; wanted in what it said: %s\n' "$*" $status "$wanted" "$pattern"
         printf '%s\n' "$output" | sed 's/^/  | /'
     fi
+}
+
+# wrong WHAT: a check that expect cannot make has failed.
+wrong() {
+    failures=$((failures + 1))
+    echo "FAILED: $1"
 }
 
 # --- words -------------------------------------------------------------------------------------
@@ -56,11 +71,37 @@ expect 2 "a verb comes first: ./stages run online_softmax" online_softmax
 expect 2 "no stage '7'; the stages are: 01_naive_softmax 03_online_softmax 13_online_topk" run 7
 expect 2 "no stage 'softmax'" test softmax
 expect 2 "'online' may be 03_online_softmax,13_online_topk" run online
+expect 2 "'01,,03' is no list of stages: 01,03 is one" run 01,,03
 expect 2 "example takes one stage" example
 expect 2 "debug takes one stage" debug
 expect 2 "on a GPU cuda-gdb does, at ./build/cuda/03_online_softmax" debug 3 --device cuda
 expect 2 "lint takes --fix or nothing" lint --fiks
 expect 2 "doctor takes no words" doctor everything
+
+# --- text ---------------------------------------------------------------------------------------
+# Needs nothing of the machine. A full disk is an error and said so; a reader may leave.
+printf '// card\n#pragma once\nint online;\n' >"$sandbox/course/03_online_softmax/online_softmax.cuh"
+expect 0 "// card.*One file made of: 03_online_softmax/online_softmax.cuh.*int online;" header 3
+[[ $program_output == "$output" ]] || wrong "header says more than the header: $output"
+expect 1 "01_naive_softmax/naive_softmax.cuh: cannot be read" header 01
+expect 2 "header takes one stage, or softmax" header
+expect 2 "header takes one stage, or softmax" header 1,3
+expect 2 "no stage '12'" header 12
+printf '%s first\n    variant 2 + 1\n' 01_naive_softmax 03_online_softmax 13_online_topk \
+    >"$sandbox/course/common/course/list.txt"
+printf '\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
+expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list
+expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\nNamed inputs$' list 3
+expect 2 "list takes stages or nothing, not '--all'" list --all
+for words in "header 3" list --help "run --help" doctor; do
+    status=0
+    # shellcheck disable=SC2086  # words are words
+    said=$("$sandbox/course/stages" $words 2>&1 >/dev/full) || status=$?
+    [[ $status == 1 && $said == "stages: standard output cannot be written"* ]] ||
+        wrong "$words > /dev/full: exit $status, $said"
+done
+said=$({ "$sandbox/course/stages" --help | head -n 1; } 2>&1) || true
+[[ $said == "usage: ./stages VERB"* && $said != *$'\n'* ]] || wrong "--help | head -n 1: $said"
 
 # --- devices -----------------------------------------------------------------------------------
 expect 2 "--device takes cpu or cuda, not 'gpu'" run --device gpu
@@ -75,6 +116,7 @@ expect 1 "cpu +nvcc 11.5 is older" doctor
 stand_in nvcc <<<'echo "Cuda compilation tools, release 12.4, V12.4.99"'
 expect 1 "cuda +nvcc and a GPU are here" doctor
 rm "$sandbox"/tools/nv*
+expect 2 "^stages: CUDACXX=.*/nvcc: there is no such compiler; [^$]*$" run 1
 unset CUDACXX
 
 # --- what is missing ----------------------------------------------------------------------------
@@ -84,7 +126,8 @@ stand_in apt-get <<<"[[ \$* == *--print-uris* ]] || echo \"\$*\" >>$sandbox/inst
 expect 2 "missing for .*run.*g\+\+.*cmake" run 1 --no-install
 expect 2 "missing for .*test.*cmake" test --no-install
 expect 1 "g\+\+ 11 or newer +MISSING.*missing for .*run.*cmake" doctor
-[[ ! -e $sandbox/installed ]] || expect nothing "be installed by --no-install"
+CXX=nosuch expect 2 "^stages: CXX=nosuch: there is no such compiler; [^$]*$" run 1 --yes
+[[ ! -e $sandbox/installed ]] || wrong "installed by --no-install, or for a compiler that was named"
 rm "$sandbox/tools/apt-get"
 shopt -u nocasematch
 
@@ -94,19 +137,30 @@ shopt -u nocasematch
 mkdir -p "$sandbox"/include/{CLI,nlohmann,catch2} "$sandbox/warehouse"
 touch "$sandbox"/include/{CLI/CLI.hpp,nlohmann/json.hpp,catch2/catch.hpp} "$sandbox/library/libboost_context.so"
 stand_in g++ <<<'echo "g++ 12.2.0"'
-stand_in ninja <<<'echo "1.11.1 -o kernel.o -c kernel.cu"'
+# ninja would compile kernel.o, unless all is up to date. Two builds at once would be wrong.
+stand_in ninja <<'END'
+case "$*" in
+    *" -n "*) [[ -e up_to_date ]] || echo "[1/1] Building CXX object kernel.o" ;;
+    *) echo 1.11.1 ;;
+esac
+END
 stand_in cmake <<'END'
 case "$*" in
     --version) echo "cmake version 3.25.1" ;;
     --build*)
-        [[ ! -e broken ]] || { echo "kernel.cuh:7:3: error: 'rwo' was not declared" && exit 1; }
+        [[ ! -e broken ]] || { cat broken && exit 1; }
+        mkdir at_work || { echo "error: two at once" && exit 1; }
         while [[ $1 != --target ]]; do [[ $1 != --build ]] || folder=$2; shift; done
         for target in "${@:2}"; do
             printf '#!%s\necho "${0##*/}[$*]"\n[[ ! -e fails ]] || exit 3\n' "$BASH" >"$folder/$target"
             chmod +x "$folder/$target"
         done
+        [[ ! -e slow ]] || sleep 0.3
+        rm -r at_work
         echo "[1/1] Building kernel.o" ;;
-    *)  echo "CMAKE_HOME_DIRECTORY:INTERNAL=$2" >"$4/CMakeCache.txt"
+    *)  [[ ! -e misconfigured ]] || { cat misconfigured && exit 1; }
+        echo "$*" >>configured
+        echo "CMAKE_HOME_DIRECTORY:INTERNAL=$2" >"$4/CMakeCache.txt"
         touch "$4/build.ninja" ;;
 esac
 END
@@ -125,49 +179,139 @@ END
     stand_in id <<<'echo 1000'
     expect 2 "download: size unknown before apt-get update" run 1 --no-install
     expect 2 "only root can install them" run 1
-    stand_in sudo <<<'touch asked_sudo; exec "$@"'
+    # shellcheck disable=SC2016  # it is sudo's
+    stand_in sudo <<<'touch asked_sudo; [[ $1 != -n ]] || shift; exec "$@"'
     touch offline
     expect 1 "E: Failed to fetch.*apt-get failed; all it said" run 1
     mv offline empty
     expect 2 "installed, but still not good enough: g\+\+ 11 or newer,CMake 3.22 or newer" run 1
     rm empty lists installed
-    expect 0 "apt-get update.*installing with apt-get .62 MB to download.*installed in .*built 01_naive_softmax" run 1 --yes
-    [[ $(cat installed) == "-y install --no-install-recommends g++ cmake ninja-build" && -e asked_sudo ]] ||
-        expect "only what was missing" "by sudo; it was: $(cat installed)"
+    mkdir kept
+    cp warehouse/* kept
+    expect 0 "apt-get update.*installing with apt-get .62 MB to download.: g\+\+ cmake ninja-build.installed in .*built 01_naive_softmax" run 1
+    [[ $(cat installed) == *" install --no-install-recommends g++ cmake ninja-build" && -e asked_sudo ]] ||
+        wrong "not what was missing was installed by sudo, but: $(cat installed)"
+
+    # Where there is a terminal it is asked, whatever the streams are.
+    if [[ $terminal ]]; then
+        rm installed tools/{g++,cmake,ninja}
+        for answer in no yes; do
+            cp kept/* warehouse
+            said=$(echo $answer | "$terminal" -qec "course/stages run 1 2>&1 </dev/null | cat" /dev/null)
+            [[ $said == *"Install them with apt-get (62 MB to download)? [Y/n]"* ]] || wrong "not asked: $said"
+            [[ $answer == yes || $said == *"nothing was installed"* && ! -e installed ]] || wrong "not a no: $said"
+        done
+        [[ $said == *"built 01_naive_softmax"* && -e installed ]] || wrong "not a yes: $said"
+    else
+        echo "not tried, for want of the program script: a question at a terminal"
+    fi
     rm -r tools/apt-get course/build
 fi
 
 # --- building and running -----------------------------------------------------------------------
-stand_in ctest <<<'echo "ctest $*"; exit 8'
 expect 0 "configuring.*building 03_online_softmax for the cpu device .about .*built" run 3 --quick
 expect 0 '03_online_softmax\[--quick --shape 7x9\]' run 03_online_softmax/ --device cpu --quick --yes --shape 7x9
 [[ $output != *configuring* ]] || expect "0, configured once" "nothing of configuring"
-expect 0 '01_naive_softmax\[--quick\]' run --quick naive
-expect 0 'stages\[run 01_naive_softmax 03_online_softmax\]' run 1 03
-expect 0 'stages\[run --input 3 --device\]' run --input 3 -- --device
-expect 0 'stages\[header 01_naive_softmax\]' header 1
-[[ $program_output == "stages[header 01_naive_softmax]" ]] || expect "nothing else" "on stdout" header 1
-expect 0 'stages\[list\]' list
-expect 0 'stages\[xray 01_naive_softmax --lines\]' xray --lines naive
-expect 0 'example_01_naive_softmax\[left --right\]' example 01 -- left --right
-expect 8 'ctest --test-dir .*/build/cpu --output-on-failure --parallel [0-9]+' test
-expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*building test_01_naive_softmax ' test 1 -V
+expect 0 '^01_naive_softmax\[--quick\]' run --quick naive
+expect 0 '^stages\[run 01_naive_softmax 03_online_softmax\]' run 1 03
+expect 0 '^stages\[run 01_naive_softmax 03_online_softmax\]' run 01,3
+expect 0 '^stages\[run --input 3 --device\]' run --input 3 -- --device
+expect 0 '^03_online_softmax\[--quick --variant x --shape 7x9\]' run --quick --variant x 03 --shape 7x9
+expect 0 '^03_online_softmax\[fuzz --cases 3\]' fuzz --cases 3 03
+expect 0 '^stages\[fuzz --unknown 3\]' fuzz --unknown 3
+expect 0 '^stages_01_naive_softmax\[xray 01_naive_softmax --lines\]' xray --lines naive
+expect 0 '^stages\[xray\]' xray
+expect 0 '^example_01_naive_softmax\[left --right\]' example 01 -- left --right
+stand_in git <<<'[[ $* != *status* ]] || echo " M 01_naive_softmax/stage.cu"'
+expect 0 '^stages_01_naive_softmax\[list 01_naive_softmax\]' list 01
+rm tools/git
+# --- tests ---------------------------------------------------------------------------------------
+stand_in ctest <<'END'
+case "$*" in
+    *--show-only*nosuch) echo "Total Tests: 0" ;;
+    *--show-only*) echo "Total Tests: 10" ;;
+    *) echo "ctest $*" && exit 8 ;;
+esac
+END
+expect 8 'ctest --test-dir .*/build/cpu --no-tests=error --output-on-failure --parallel [0-9]+.*tests: about [0-9]+ min.those of one stage are sooner done: ./stages test 01' test
+expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*tests: about [0-9]+ s.building test_01_naive_softmax ' test 1 -V
+expect 2 'no test is called so .ctest -R nosuch.' test -R nosuch
+# --- flags for cmake ------------------------------------------------------------------------------
+rm -f configured
+expect 0 "built" run 1
+[[ ! -e configured ]] || wrong "configured again"
+for again in "configuring" "^[^g]*building"; do
+    STAGES_CMAKE_FLAGS="-DONE=1 -DTWO=2" expect 0 "$again" run 1 --no-plot
+done
+[[ $(cat configured) == *" -DONE=1 -DTWO=2" ]] || wrong "configured with: $(cat configured)"
+# --- how long it takes ----------------------------------------------------------------------------
+# As long as it took. What never was built: as usual, on a machine that took twice as long for the rest.
+stand_in nproc <<<'echo 2'
+{ printf '0\t51000\t1\tkernel.o\tabc\n'; } >course/build/cpu/.ninja_log
+for i in {1..20}; do printf '0\t3000\t1\tpart_%s.o\tabc\n' "$i"; done >>course/build/cpu/.ninja_log
+expect 0 "building 01_naive_softmax for the cpu device .about 53 s. " run 1 --no-plot
+sed -i /kernel/d course/build/cpu/.ninja_log
+expect 0 "building 01_naive_softmax for the cpu device .about 5 s. " run 1 --no-plot
+mkdir -p course/build/cpu/Testing/Temporary
+printf 'test_01_naive_softmax:a b 1 40\ntest_01_naive_softmax:c 1 20.5\n---\n' >course/build/cpu/Testing/Temporary/CTestCostData.txt
+expect 8 "tests: about 46 s" test 01
+# --- several at once ------------------------------------------------------------------------------
+touch slow
+for way in flock folder; do
+    [[ $way == flock ]] || rm -f tools/flock
+    rm -r course/build
+    for i in 1 2 3; do
+        { status=0; "${no_terminal[@]}" course/stages run 1 --no-plot >"said_$i" 2>&1 || status=$?; echo "exit $status" >>"said_$i"; } &
+    done
+    wait
+    for i in 1 2 3; do
+        [[ $(cat "said_$i") == *"01_naive_softmax[]"*"exit 0" ]] || wrong "one of three at once ($way): $(cat "said_$i")"
+    done
+    [[ $(cat said_*) == *"waiting for it"* ]] || wrong "nobody said that he waits ($way)"
+done
+# Who held the clone was killed.
+mkdir course/build/lock.held
+(exit) &
+echo $! >course/build/lock.held/holder
+wait
+expect 0 "built" run 1 --no-plot
+[[ ! -e course/build/lock.held ]] || wrong "the lock was left behind"
+rm slow
+# --- somebody else's clone ------------------------------------------------------------------------
+chmod 755 .
+chmod a-w course/build course/build/cpu
+[[ $EUID != 0 ]] || as_whom=("${nobody[@]}")
+if [[ $EUID == 0 && ${#nobody[@]} == 0 ]]; then
+    echo "not tried, for want of the program setpriv: a clone that cannot be written to"
+else
+    touch up_to_date
+    expect 0 '^01_naive_softmax\[--quick\]$' run 1 --quick --no-plot
+    expect 1 'build/cpu cannot be written to, and 03_online_softmax in it is missing or older than its sources$' run 3 --no-plot
+    rm up_to_date
+    expect 1 '^stages: [^$]*/build/cpu cannot be written to, and 01_naive_softmax in it is missing or older than its sources$' run 1 --no-plot
+fi
+as_whom=()
+chmod u+w course/build course/build/cpu
+# --- debugging, and stages that are new -----------------------------------------------------------
 expect 2 "missing for .*debug.* gdb" debug 3 --no-install
 stand_in gdb <<<'echo "GNU gdb 13.1"'
 expect 0 'debug_03_online_softmax\[--block 0 --thread 5\]' debug 3 --block 0 --thread 5
 # A stage that was added since cmake ran: ninja does not know its programs.
+mv tools/ninja ninja
 stand_in ninja <<<'[[ $* != *commands* ]] || exit 1; echo 1.11.1'
 expect 0 '03_online_softmax\[--quick\].*configuring' run 3 --quick
-stand_in ninja <<<'echo "1.11.1 -o kernel.o -c kernel.cu"'
+mv ninja tools
 # --- pictures ------------------------------------------------------------------------------------
 # The run's status is kept, whatever becomes of the pictures; nothing is installed for them.
 expect 0 '03_online_softmax\[--quick\].plot\[plot 03_online_softmax --after-run --from results --out results/pictures\]' run 3 --quick
 expect 0 'stages\[run --out else/where\].plot\[plot --after-run --from else/where --out else/where/pictures\]' run --out else/where
 expect 0 '03_online_softmax\[--quick\]' run --no-plot 3 --quick
 [[ $output != *plot* ]] || expect "0, with --no-plot" "nothing of pictures"
+expect 0 '^plot\[plot 01_naive_softmax 03_online_softmax --from here\]'  plot --from here 01,03 --no-install
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
-expect 0 'stages\[readme --check\].plot\[plot --from .*nvidia_h200 --out .*/nvidia_h200/pictures --format svg --check\]' readme --check
+expect 2 "readme counts with the x-ray" readme --device cuda
+expect 0 'readme\[--check\].plot\[plot --from .*nvidia_h200 --out .*/nvidia_h200/pictures --format svg --check\]' readme --check
 touch fails
 expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick
 rm fails
@@ -188,8 +332,19 @@ expect 1 'stages\[run 01_naive_softmax 03_online_softmax --shape 7x9\].*python3 
 rm "$sandbox"/tools/{nvidia-smi,nvcc,python3}
 unset CUDACXX
 
-touch broken
+# --- builds that fail -----------------------------------------------------------------------------
+# Whatever the compiler says, and however much, the end of it is shown.
+echo "kernel.cuh:7:3: error: 'rwo' was not declared" >broken
 expect 1 "error: 'rwo' was not declared.*the build failed; all it said: .*/build/cpu/build.log" run 1
+for i in {1..5000}; do echo "kernel.cuh:$i:3: error: one of many, in a long line that goes on and on"; done >broken
+expect 1 "kernel.cuh:1:3: error: one of many.*the build failed" run 1
+printf 'c++: internal trouble\nthe linker fell over\n' >broken
+expect 1 "the linker fell over.*the build failed" run 1
+: >broken
+expect 1 "it said nothing.*the build failed" run 1
+rm -r broken course/build
+echo "no room for try_compile" >misconfigured
+expect 1 "no room for try_compile.*the configuration failed" run 1
 
 echo "$((checks - failures)) passed, $failures failed"
 ((failures == 0))

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/list.hpp"
+
+#include <cstdio>
+
+#include "common/runner/inputs.cuh"
+
+namespace course {
+
+using namespace runner;
+
+namespace {
+
+template <class... Parts>
+std::string formatted(const char* format, Parts... parts) {
+    std::string text(std::snprintf(nullptr, 0, format, parts...), '\0');
+    std::snprintf(text.data(), text.size() + 1, format, parts...);
+    return text;
+}
+
+}  // namespace
+
+std::string list_of(const std::vector<const Stage*>& stages) {
+    std::string list;
+    for (const Stage* stage : stages) {
+        list += formatted("%-22s %s\n", stage->name.c_str(), stage->title.c_str());
+        for (const Variant& variant : stage->variants) {
+            list +=
+                formatted("    %-20s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
+                          variant.traffic.stores, variant.summary.c_str());
+            if (variant.dtypes != std::vector<DType>{DType::float32})
+                list += formatted("    %-20s        %s\n", "", names_of(variant.dtypes).c_str());
+        }
+    }
+    list += "\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n";
+    for (const Input input : all_inputs())
+        list += formatted("    %-16s %s\n", name_of(input), summary_of(input));
+    return list;
+}
+
+}  // namespace course

@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# How long it will take: what it took the last time, as the logs of ninja and ctest have it. What they do not have
+# takes what is usual (usual_seconds.txt), times how fast this machine was with the rest. Before its first build the
+# compiler is timed on a header.
+
+# Seconds that g++ takes for a large header, in units of the machine that usual_seconds.txt speaks of.
+slowness() {
+    local started=${EPOCHREALTIME:-}
+    "${CXX:-g++}" -std=c++20 -O1 -fsyntax-only -x c++ - <<<'#include <regex>' >/dev/null 2>&1 || true
+    awk -v from="${started/,/.}" -v to="${EPOCHREALTIME/,/.}" 'BEGIN { print from ? (to - from) / 0.6 : 1 }'
+}
+
+# Seconds for some objects (a line each on standard input) on all cores. One core's share counts, or the one that
+# takes longest.
+seconds_to_compile() {
+    local log=$build/.ninja_log slow=0
+    [[ -e $log ]] || log=/dev/null
+    (($(grep -c '\.o[[:space:]]' "$log") >= 10)) || slow=$(slowness)
+    awk -v cores="$(nproc)" -v slow="$slow" -v device="$device" '
+        function usually(object) {
+            if (object in usual) return usual[object]
+            if (object ~ /\.cu\.o$/) return device == "cuda" ? 15 : 4
+            return 1.5
+        }
+        part == "usual" && /\.o$/ { usual[$2] = $1 }
+        part == "log" && $4 ~ /\.o$/ && $4 !~ /^\// { took[$4] = ($2 - $1) / 1000 }
+        part == "wanted" { wanted[$0] }
+        END {
+            for (object in took) {
+                all_took += took[object]
+                all_usual += usually(object)
+            }
+            if (slow == 0) slow = all_took / all_usual
+            for (object in wanted) {
+                seconds = object in took ? took[object] : usually(object) * slow
+                sum += seconds
+                if (seconds > longest) longest = seconds
+            }
+            printf "%.0f\n", (sum / cores > longest ? sum / cores : longest) + 2
+        }' part=usual "$root/common/front_door/usual_seconds.txt" part=log "$log" part=wanted -
+}
+
+# Seconds for the tests of some stages, or for all: as ctest remembers each, those of other programs as usual.
+seconds_to_test() {
+    local costs=$build/Testing/Temporary/CTestCostData.txt
+    [[ -e $costs ]] || costs=/dev/null
+    awk -v cores="$(nproc)" -v wanted="${*/#/test_}" '
+        part == "usual" && !/\.o$/ { seconds[$2] = $1 }
+        part == "costs" && /^---/ { exit }
+        part == "costs" && $NF > 0 {
+            program = $1
+            sub(/:.*/, "", program)
+            if (!(program in known)) seconds[program] = 0
+            known[program]
+            seconds[program] += $NF
+            if ($NF > longest[program]) longest[program] = $NF
+        }
+        END {
+            split(wanted, names, " ")
+            for (i in names) chosen[names[i]]
+            for (program in seconds) {
+                if (wanted && !(program in chosen)) continue
+                sum += seconds[program]
+                if (longest[program] > most) most = longest[program]
+            }
+            printf "%.0f\n", (sum / cores > most ? sum / cores : most) + 1
+        }' part=usual "$root/common/front_door/usual_seconds.txt" part=costs "$costs"
+}

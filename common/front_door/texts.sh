@@ -1,0 +1,39 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# The verbs that are answered from the sources as they lie there: nothing is installed or built for them.
+
+# A stage's header is named as its folder is. The front call is in no stage's lesson.
+print_header() {
+    local path text
+    if [[ $* == softmax ]]; then
+        path=05_smem_softmax/further/softmax.cuh
+    else
+        split_words "$@"
+        ((${#stages[@]} == 1 && ${#rest[@]} == 0)) ||
+            fail 2 "header takes one stage, or softmax: ./stages header 03 > softmax.hpp"
+        path=${stages[0]}/${stages[0]#*_}.cuh
+    fi
+    text=$(cd "$root" && awk -v "header=$path" -f common/course/header.awk) || fail 1 "$text"
+    print_answer "$text"
+}
+
+# Whether the committed list is that of the sources: a test holds it against the programs, so it is unless
+# what it is made of was changed or added since the last commit. (Not a clone, or no git: as delivered.)
+list_is_current() {
+    local stage changed
+    for stage in $(all_stages); do
+        grep -qs "^$stage " "$root/common/course/list.txt" || return
+    done
+    changed=$(git -C "$root" status --porcelain --untracked-files=all -- '[0-9][0-9]_*/stage.cu' \
+        '[0-9][0-9]_*/*_variants.cu' common/runner/inputs.cu common/course/list.cpp 2>/dev/null) || changed=
+    [[ ! $changed ]]
+}
+
+# All of it, or some stages' paragraphs; what all have in common stands behind the first empty line.
+print_list() {
+    ((${#rest[@]} == 0)) || fail 2 "list takes stages or nothing, not '${rest[*]}'"
+    print_answer "$(awk -v stages="${stages[*]}" '
+        /^[0-9]/ { shown = !stages || index(" " stages " ", " " $1 " ") }
+        /^$/ { shown = 1 }
+        shown' "$root/common/course/list.txt")"
+}
