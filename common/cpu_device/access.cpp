@@ -14,8 +14,6 @@
 namespace cpu_device {
 namespace {
 
-constexpr size_t kRecentAllocations = 8;
-
 bool is_load(Direction direction) {
     return direction == Direction::load || direction == Direction::bulk_load;
 }
@@ -124,7 +122,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
 void log(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t place, bool split) {
     if (!current.observed) return;
     Lane& lane = *current.lane;
-    lane.log.push_back({address, place, lane.path, static_cast<uint16_t>(bytes), kind, split});
+    log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind, split});
 }
 
 }  // namespace
@@ -176,10 +174,11 @@ AddressRange all_stacks(const Worker& worker) {
 }
 
 void note_atomic(const void* address, int bytes) {
-    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::atomic,
-                 as_address(__builtin_return_address(0)), false);
+    const auto place = as_address(__builtin_return_address(0));
+    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::atomic, place,
+                 false);
     current.accesses_left -= kAtomicCost;
-    if (current.accesses_left < 0) take_turns(as_address(address));
+    if (current.accesses_left < 0) take_turns(as_address(address), place);
 }
 
 void bulk_copy(void* to, const void* from, size_t bytes) {

@@ -3,7 +3,7 @@
 // Blocks that wait for each other across OS threads, as a cluster or as the grid of a cooperative
 // launch; and the shared memory of a cluster's blocks.
 #include <algorithm>
-#include <thread>
+#include <chrono>
 
 #include "meetings.hpp"
 
@@ -19,7 +19,9 @@ void open_if_full(Gang& gang) {
         if (!told && !member->cluster_left) return;
         any |= told;
     }
-    if (any) gang.phase = phase + 1;
+    if (!any) return;
+    gang.phase = phase + 1;
+    gang.opened.notify_all();
 }
 
 // Tells the gang once all of the block's threads that have not exited have arrived.
@@ -33,6 +35,7 @@ void tell_gang(Worker& worker) {
         if (alive && !(lane.cluster_arrived && lane.cluster_phase == phase)) return;
     }
     worker.cluster_arrivals = 0;
+    const Undisturbed lock_is_held;
     const std::lock_guard<std::mutex> lock(gang.mutex);
     worker.cluster_told = phase + 1;
     open_if_full(gang);
@@ -66,6 +69,14 @@ bool release_from_cluster(Worker& worker, uint64_t phase) {
     return any;
 }
 
+// Sleeps rather than looks again and again: the blocks that it waits for need the processors. Not for
+// ever, since nobody wakes it when the launch ends early.
+void wait_for_phase_after(uint64_t phase, Gang& gang) {
+    constexpr std::chrono::milliseconds kLook{20};
+    std::unique_lock<std::mutex> lock(gang.mutex);
+    gang.opened.wait_for(lock, kLook, [&] { return gang.phase != phase; });
+}
+
 }  // namespace
 
 bool wait_for_cluster(Worker& worker) {
@@ -80,7 +91,7 @@ bool wait_for_cluster(Worker& worker) {
             report_timeout(worker);
             return true;
         }
-        std::this_thread::yield();
+        wait_for_phase_after(phase, *worker.gang);
     }
 }
 

@@ -33,11 +33,6 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* to) {
     return failure.frame_count < Failure::kMaxFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-std::string coordinates(uint3 at) {
-    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) +
-           ")";
-}
-
 // A large frame touches each of its pages when its function begins, from the top down: where no other
 // thread's stack lies below, the first page that is not there.
 bool is_below_stack(uintptr_t address) {
@@ -89,6 +84,7 @@ void on_signal(int signal, siginfo_t* info, void*) {
     Worker& worker = *current.worker;
     // The watchdog may have meant an earlier launch.
     if (is_timeout && !worker.launch->timed_out && !worker.launch->stopped) return;
+    if (is_timeout && current.undisturbed) return;  // the watchdog calls again
     current.in_signal = true;
     Failure& failure = worker.fault;
     failure = failure_of(worker, current.lane, cudaErrorLaunchFailure);
@@ -99,13 +95,17 @@ void on_signal(int signal, siginfo_t* info, void*) {
     // A library may hold a lock now. The watchdog calls again.
     if (is_timeout && !in_program) return;
     describe_fault(failure, signal, *info);
+    become_scheduler();  // for a signal that comes before the scheduler is reached
     siglongjmp(worker.landing, 1);
 }
 
-struct sigaction handler_action() {
+// The watchdog's signals queue up while a worker waits for a processor. Each must wait for the handler
+// to be done with the last: nested, some twenty of them would run out of the signal stack.
+struct sigaction handler_action(int more_flags) {
     struct sigaction action {};
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | more_flags;
+    sigaddset(&action.sa_mask, watchdog_signal());
     return action;
 }
 
@@ -156,8 +156,16 @@ void fail_here(Failure failure) {
         std::abort();
     }
     failure.capture_frames();
-    current.worker->launch->failure.record(failure);
+    {
+        const Undisturbed lock_is_held;
+        current.worker->launch->failure.record(failure);
+    }
     abandon();
+}
+
+std::string coordinates(uint3 at) {
+    return "(" + std::to_string(at.x) + "," + std::to_string(at.y) + "," + std::to_string(at.z) +
+           ")";
 }
 
 std::string failure_text(const Failure& failure, const std::string& kernel_name) {
@@ -173,7 +181,7 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
 }
 
 FaultHandlers::FaultHandlers() {
-    const struct sigaction action = handler_action();
+    const struct sigaction action = handler_action(SA_NODEFER);
     for (size_t i = 0; i < kFaults.size(); i++) {
         sigaction(kFaults[i], &action, &previous_actions[i]);
     }
@@ -186,8 +194,15 @@ FaultHandlers::~FaultHandlers() {
 }
 
 void install_watchdog_handler() {
-    const struct sigaction action = handler_action();
+    const struct sigaction action = handler_action(0);
     sigaction(watchdog_signal(), &action, nullptr);
+}
+
+void unblock_watchdog_signal() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, watchdog_signal());
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
 int watchdog_signal() {

@@ -56,6 +56,9 @@ Failure failure_of_running_lane(cudaError_t code);
 // it, ends the program.
 [[noreturn]] void fail_here(Failure failure);
 
+// "(1,0,0)".
+std::string coordinates(uint3 at);
+
 // "kernel K, block (1,0,0), thread (5,0,0): what, at file:line".
 std::string failure_text(const Failure& failure, const std::string& kernel_name);
 
@@ -71,6 +74,9 @@ public:
 
 // The same for the watchdog's signal, for good: it may come after the launch that it was meant for.
 void install_watchdog_handler();
+
+// The handler runs with the watchdog's signal blocked, and so does what it jumps to.
+void unblock_watchdog_signal();
 
 // By which the watchdog interrupts a worker whose lane does not come back by itself.
 int watchdog_signal();

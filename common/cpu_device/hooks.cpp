@@ -30,7 +30,7 @@ template <unsigned bytes, Direction direction>
     const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
     const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
     if (__builtin_expect(!quick, 0)) judge_access(address, bytes, direction, place, false);
-    if (__builtin_expect(--current.accesses_left < 0, 0)) take_turns(address);
+    if (__builtin_expect(--current.accesses_left < 0, 0)) take_turns(address, place);
 }
 
 // An object that the compiler copies as a whole, because it is large or its type promises too
@@ -98,7 +98,7 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
 void note_waypoint(uintptr_t place) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;
-    lane->log.push_back({0, place, lane->path, 0, AccessKind::waypoint, false});
+    log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, false});
     if (lane->log.size() >= kLongLog) give_turn();
 }
 

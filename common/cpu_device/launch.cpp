@@ -80,25 +80,19 @@ private:
 
 struct Pool {
     std::mutex one_launch;
+    std::mutex growing;
     std::vector<std::unique_ptr<WorkerThread>> threads;
     std::string last_error;
     Observer* observer = nullptr;
 
     void grow(size_t count) {
         while (threads.size() < count) {
-            threads.push_back(
-                std::make_unique<WorkerThread>(static_cast<unsigned>(threads.size())));
+            auto next = std::make_unique<WorkerThread>(static_cast<unsigned>(threads.size()));
+            const std::lock_guard<std::mutex> lock(growing);
+            threads.push_back(std::move(next));
         }
     }
 };
-
-Pool& pool() {
-    static Pool* const instance = [] {
-        install_watchdog_handler();
-        return new Pool;  // its threads live to the very end of the process
-    }();
-    return *instance;
-}
 
 double number_from_environment(const char* name, double otherwise) {
     const char* text = std::getenv(name);
@@ -106,6 +100,47 @@ double number_from_environment(const char* name, double otherwise) {
     char* end = nullptr;
     const double value = std::strtod(text, &end);
     return end != text && value >= 0 ? value : otherwise;
+}
+
+// What the blocks are doing that have begun and are not finished.
+void print_states(Pool& of) {
+    constexpr int kShown = 8;
+    const std::lock_guard<std::mutex> lock(of.growing);
+    int blocks = 0;
+    for (const auto& thread : of.threads) {
+        const Worker& worker = thread->worker();
+        if (worker.in_block && blocks++ < kShown) {
+            std::fputs(block_state(worker).c_str(), stderr);
+        }
+    }
+    if (blocks > kShown) std::fprintf(stderr, "  and %d blocks more\n", blocks - kShown);
+}
+
+// For test programs, which nobody watches: a process that runs for ever, whatever keeps it, ends
+// and says where its kernels were. They may be running still, so this is a last look, not a sure one.
+void limit_time(Pool& of) {
+    const double seconds = number_from_environment("CPU_DEVICE_TIME_LIMIT_SECONDS", 0);
+    if (seconds <= 0) return;
+    std::thread([&of, seconds] {
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        std::fflush(stdout);
+        std::fprintf(stderr,
+                     "the process has used up the %g seconds that CPU_DEVICE_TIME_LIMIT_SECONDS "
+                     "gives it; unfinished blocks:\n",
+                     seconds);
+        print_states(of);
+        std::abort();
+    }).detach();
+}
+
+Pool& pool() {
+    static Pool* const instance = [] {
+        install_watchdog_handler();
+        Pool* made = new Pool;  // its threads live to the very end of the process
+        limit_time(*made);
+        return made;
+    }();
+    return *instance;
 }
 
 uint64_t usual_worker_count() {
@@ -141,7 +176,6 @@ void run_blocks(Worker& worker, Launch& launch) {
         worker.alone.phase = worker.cluster_told = 0;
         run_block(worker);
     }
-    worker.launch = nullptr;
 }
 
 // The members of a gang meet; the last to come chooses the cluster that they run next.
@@ -181,7 +215,6 @@ void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
         run_block(worker);
         leave_cluster(worker);
     }
-    worker.launch = nullptr;
 }
 
 // ---------------------------------------------------------------- the watchdog
@@ -264,6 +297,15 @@ void run_to_the_end(Launch& launch, Pool& from) {
     }
 }
 
+// Workers keep the launch, and the block that they could not finish, until it has been told of.
+void forget_launch(Pool& to) {
+    const std::lock_guard<std::mutex> lock(to.growing);
+    for (const auto& thread : to.threads) {
+        thread->worker().launch = nullptr;
+        thread->worker().in_block = false;
+    }
+}
+
 // A function's own name, without its namespaces and template arguments.
 std::string own_name(const std::string& function) {
     const std::string path = function.substr(0, function.find('<'));
@@ -331,9 +373,14 @@ cudaError_t launch_request(const LaunchRequest& request) {
     }
     const bool failed = launch.failure.happened();
     if (launch.observer != nullptr) launch.observer->end_launch(failed);
-    if (!failed) return cudaSuccess;
+    if (!failed) {
+        forget_launch(all);
+        return cudaSuccess;
+    }
     const Failure& failure = launch.failure.get();
     say(all, failure_text(failure, name_of_kernel(request)));
+    if (failure.code == cudaErrorLaunchTimeout) print_states(all);
+    forget_launch(all);
     remember_failure(failure.code);
     return failure.code;
 }

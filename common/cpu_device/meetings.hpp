@@ -4,6 +4,8 @@
 // call suspends the lane; the scheduler asks here who may go on.
 #pragma once
 
+#include <string>
+
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -39,6 +41,9 @@ void note_barrier(Worker& worker);
 void report_stuck_block(Worker& worker);
 void report_timeout(Worker& worker);
 bool report_different_barriers(Worker& worker);
+
+// Where the threads of the worker's block are: lines, one for those that are at the same place.
+std::string block_state(const Worker& worker);
 
 const char* name_of(Collective kind);
 

@@ -71,6 +71,7 @@ void run_warp(Worker& worker, unsigned number) {
 
 void run_rounds(Worker& worker) {
     for (;;) {
+        const uint64_t progress = worker.progress;
         unsigned ready = 0;
         for (unsigned number = 0; number < worker.warp_count; number++) {
             run_warp(worker, number);
@@ -78,7 +79,11 @@ void run_rounds(Worker& worker) {
             if (worker.launch->timed_out) return report_timeout(worker);
             ready |= worker.warps[number].ready;
         }
-        if (ready != 0) continue;  // those gave others a turn, and want one now
+        if (ready != 0) {  // those gave others a turn, and want one now
+            // Perhaps they wait for a block that has no processor.
+            if (worker.progress == progress) std::this_thread::yield();
+            continue;
+        }
         switch (complete_block_meeting(worker)) {
             case BlockMeeting::completed:
                 continue;
@@ -102,6 +107,7 @@ void begin_block(Worker& worker) {
     }
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         Lane& lane = worker.lanes[i];
+        lane.place = 0;
         lane.cluster_arrived = false;
         lane.lowest_seen = UINTPTR_MAX;
         lane.highest_seen = 0;
@@ -128,6 +134,14 @@ T* map_array(size_t count) {
     return static_cast<T*>(memory);
 }
 
+// Memory for stacks. What grows beyond their low end faults, and overwrites nobody's memory.
+char* map_stacks(size_t bytes) {
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    char* guard = map_array<char>(page + bytes);
+    mprotect(guard, page, PROT_NONE);
+    return guard + page;
+}
+
 }  // namespace
 
 void abandon() {
@@ -148,9 +162,10 @@ void give_turn() {
     switch_away(*current.lane);
 }
 
-void take_turns(uintptr_t address) {
+void take_turns(uintptr_t address, uintptr_t place) {
     const bool sample_only = std::exchange(current.wants_sample, false);
     if (Lane* lane = current.lane) {
+        lane->place = place;
         if (address < lane->lowest_seen || address > lane->highest_seen) {
             lane->lowest_seen = std::min(lane->lowest_seen, address);
             lane->highest_seen = std::max(lane->highest_seen, address);
@@ -196,7 +211,7 @@ void relax() {
 void become_worker(Worker& worker) {
     worker.lanes = map_array<Lane>(kMaxThreads);
     worker.warps = map_array<Warp>(kMaxWarps);
-    worker.stacks = map_array<char>(kMaxThreads * kStackStride);
+    worker.stacks = map_stacks(kMaxThreads * kStackStride);
     for (unsigned i = 0; i < kMaxThreads; i++) {
         Lane* lane = new (&worker.lanes[i]) Lane();
         lane->linear = i;
@@ -206,13 +221,14 @@ void become_worker(Worker& worker) {
     worker.thread_locals.low = thread_local_block();
     worker.thread_locals.high = worker.thread_locals.low + program_image().thread_local_bytes;
     mark_all_shared_used(worker);
+    worker.recent.reserve(kRecentAllocations);  // the watchdog may interrupt a lane that adds one
     worker.thread = pthread_self();
     current.worker = &worker;
 
     // A lane's own stack may be what is broken.
     constexpr size_t kSignalStackBytes = 64 * kKilobyte;
     stack_t stack{};
-    stack.ss_sp = map_array<char>(kSignalStackBytes);
+    stack.ss_sp = map_stacks(kSignalStackBytes);
     stack.ss_size = kSignalStackBytes;
     sigaltstack(&stack, nullptr);
 }
@@ -241,10 +257,13 @@ void prepare_for_launch(Worker& worker) {
 void run_block(Worker& worker) {
     start_lanes(worker);
     begin_block(worker);
+    worker.in_block = true;
     if (sigsetjmp(worker.landing, 0) == 0) {
         run_rounds(worker);
     } else {
         worker.home.forget();  // what it held suspended is running again: here
+        current.undisturbed = false;
+        unblock_watchdog_signal();
         worker.launch->failure.record(worker.fault);
         worker.launch->stopped = true;
     }
@@ -253,6 +272,7 @@ void run_block(Worker& worker) {
         worker.started = 0;  // whatever the lanes were doing is never resumed
         return;
     }
+    worker.in_block = false;
     if (Observer* observer = worker.launch->observer) observer->end_block(worker.number);
 }
 

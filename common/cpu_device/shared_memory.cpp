@@ -43,6 +43,7 @@ size_t static_shared_bytes(uintptr_t kernel) {
 void mark_all_shared_used(Worker& worker) {
     const std::vector<Symbol>& variables = program_image().shared;
     worker.shared_is_used.assign(variables.size(), 0);
+    worker.used_shared.reserve(variables.size());
     for (size_t i = 0; i < variables.size(); i++) {
         // Those declared inside functions. Others may be a library's, which counts on zero.
         if (variables[i].name.rfind("_ZZ", 0) != 0) continue;

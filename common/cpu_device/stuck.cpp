@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Says why the lanes of a block can never go on.
+// Says why the lanes of a block can never go on, and where each of them is.
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "access.hpp"
 #include "meetings.hpp"
@@ -12,8 +15,7 @@ namespace cpu_device {
 namespace {
 
 std::string name_of(const Lane& lane) {
-    return "thread (" + std::to_string(lane.index.x) + "," + std::to_string(lane.index.y) + "," +
-           std::to_string(lane.index.z) + ")";
+    return "thread " + coordinates(lane.index);
 }
 
 std::string line_of(const Lane& lane) {
@@ -60,12 +62,27 @@ std::string where_is(const Worker& worker, const Lane& lane) {
     if ((warp.exited & bit) != 0) return "has exited";
     if ((warp.at_barrier & bit) != 0) what = "__syncthreads";
     if ((warp.at_cluster & bit) != 0) what = barrier_across_blocks(worker);
+    if ((warp.asks_active & bit) != 0) what = "__activemask";
     if ((warp.at_collective & bit) != 0) {
         char mask[32];
         std::snprintf(mask, sizeof mask, " (mask 0x%08x)", lane.mask);
         what = name_of(lane.kind) + std::string(mask);
     }
+    if (what.empty()) {
+        return lane.place == 0 ? "runs" : "runs, last seen at " + line_of(lane);
+    }
     return "waits in " + what + " at " + line_of(lane);
+}
+
+// Equal for lanes of which where_is says the same.
+auto whereabouts(const Worker& worker, const Lane& lane) {
+    const Warp& warp = worker.warps[lane.linear / kWarpSize];
+    const unsigned bit = bit_of(lane);
+    const bool exited = (warp.exited & bit) != 0, at_collective = (warp.at_collective & bit) != 0;
+    return std::tuple(exited, (warp.at_barrier & bit) != 0, (warp.at_cluster & bit) != 0,
+                      (warp.asks_active & bit) != 0, at_collective,
+                      at_collective ? lane.kind : Collective::syncwarp,
+                      at_collective ? lane.mask : 0, exited ? 0 : lane.place);
 }
 
 void report_stuck_collective(Worker& worker) {
@@ -147,6 +164,37 @@ void report_stuck_block(Worker& worker) {
         return report_divergent_barrier(worker, &Warp::at_barrier, "__syncthreads");
     }
     report_divergent_barrier(worker, &Warp::at_cluster, barrier_across_blocks(worker));
+}
+
+std::string block_state(const Worker& worker) {
+    struct Group {
+        const Lane* first;
+        unsigned count;
+    };
+    std::vector<Group> groups;
+    for (unsigned i = 0; i < worker.warp_count * kWarpSize; i++) {
+        const Lane& lane = worker.lanes[i];
+        if ((worker.warps[i / kWarpSize].existing & bit_of(lane)) == 0) continue;
+        const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& other) {
+            return whereabouts(worker, *other.first) == whereabouts(worker, lane);
+        });
+        if (group == groups.end()) {
+            groups.push_back({&lane, 1});
+        } else {
+            group->count++;
+        }
+    }
+    constexpr size_t kShown = 8;
+    std::string text = "  block " + coordinates(worker.block) + ":\n";
+    for (size_t i = 0; i < std::min(groups.size(), kShown); i++) {
+        text += "    " + name_of(*groups[i].first);
+        if (groups[i].count > 1) text += " and " + std::to_string(groups[i].count - 1) + " more";
+        text += ": " + where_is(worker, *groups[i].first) + "\n";
+    }
+    if (groups.size() > kShown) {
+        text += "    and " + std::to_string(groups.size() - kShown) + " groups of threads more\n";
+    }
+    return text;
 }
 
 void report_timeout(Worker& worker) {

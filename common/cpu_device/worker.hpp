@@ -31,6 +31,7 @@ constexpr size_t kStackBytes = 64 * kKilobyte;
 // Stacks lie five cache lines off a power of two: otherwise all tops would share a few cache sets.
 constexpr size_t kStackStride = kStackBytes + size_t{5} * 64;
 constexpr unsigned kRememberedCalls = 64;
+constexpr size_t kRecentAllocations = 8;
 // A lane whose log for the observer is as long gives others a turn, and the log is handed over.
 constexpr size_t kLongLog = 1024;
 // After this many memory accesses without waiting a lane gives the others a turn, in case it waits
@@ -97,6 +98,7 @@ struct Gang {
     // arrived, for every block that has not exited.
     std::mutex mutex;
     std::atomic<uint64_t> phase{0};
+    std::condition_variable opened;
 
     // Between clusters, since no block may go before its peers have finished with its memory.
     std::condition_variable all_here;
@@ -135,7 +137,8 @@ struct Worker {
     Gang* gang = nullptr;  // never null while a launch runs: one of one block outside clusters
     Gang alone;
     uint3 block{};
-    dim3 cluster_index;  // the block's place in its cluster
+    bool in_block = false;  // has begun the block, and not finished it
+    dim3 cluster_index;     // the block's place in its cluster
     unsigned cluster_rank = 0;
 
     // The block barrier that is gathering: its threads so far, and what they brought.
@@ -192,12 +195,29 @@ struct Current {
     Lane* lane = nullptr;
     Worker* worker = nullptr;
     bool in_signal = false;
+    bool undisturbed = false;  // the watchdog must not end the lane here
     int accesses_left = 0;
     bool observed = false;      // whether this launch is
     bool wants_sample = false;  // the next access is to be looked at for progress
     QuickRange stack, dynamic_shared, static_shared, loaded, stored;
 };
 extern constinit thread_local Current current;
+
+// While one exists, the watchdog waits: what the running lane holds, a lock or a container that
+// grows, would be left as it is for ever.
+class Undisturbed {
+public:
+    Undisturbed() {
+        current.undisturbed = true;
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+    }
+    ~Undisturbed() {
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        current.undisturbed = false;
+    }
+    Undisturbed(const Undisturbed&) = delete;
+    Undisturbed& operator=(const Undisturbed&) = delete;
+};
 
 inline Warp& warp_of(Worker& worker, const Lane& lane) {
     return worker.warps[lane.linear / kWarpSize];
@@ -270,7 +290,17 @@ inline void become_scheduler() {
 // Gives the other lanes of the warp, and then other warps, a turn. Fails if time is up.
 void give_turn();
 
-// What the hooks call when accesses_left is used up, at `address`: a sample or a turn is due.
-void take_turns(uintptr_t address);
+// What the hooks call when accesses_left is used up, by an access to `address` at `place` in the
+// kernel: a sample or a turn is due.
+void take_turns(uintptr_t address, uintptr_t place);
+
+// Notes an access for the observer.
+inline void log_access(Lane& lane, const Access& access) {
+    if (lane.log.size() == lane.log.capacity()) {
+        const Undisturbed container_grows;
+        lane.log.reserve(2 * lane.log.size() + 16);
+    }
+    lane.log.push_back(access);
+}
 
 }  // namespace cpu_device

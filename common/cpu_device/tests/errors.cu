@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Wrong kernels: each ends with one message that names kernel, block, thread and source line, and
 // leaves the process healthy. The line of a mistake is the one that carries its number.
+#include <pthread.h>
+#include <signal.h>
+
 #include <cassert>
 #include <cstdint>
 #include <vector>
 
+#include "../failure.hpp"
 #include "failures.cuh"
 
 namespace {
@@ -426,6 +430,54 @@ TEST_CASE("a loop that never ends") {
     check_timeout("endless_row_loop", here(kEndlessLine));
     endless_votes<<<2, 64>>>();
     check_timeout("endless_votes", "errors.cu");
+}
+
+// As if the watchdog had called while this worker's thread had no processor.
+void be_called_at_once(int times) {
+    sigset_t calls;
+    sigemptyset(&calls);
+    sigaddset(&calls, cpu_device::watchdog_signal());
+    pthread_sigmask(SIG_BLOCK, &calls, nullptr);
+    for (int i = 0; i < times; i++) pthread_kill(pthread_self(), cpu_device::watchdog_signal());
+    pthread_sigmask(SIG_UNBLOCK, &calls, nullptr);
+}
+
+__global__ void be_called_and_spin(int times) {
+    if (threadIdx.x == 0) be_called_at_once(times);
+    while (times > 0) {
+    }
+}
+
+TEST_CASE("however often the watchdog calls at once, a worker bears it and goes on listening") {
+    constexpr int kCalls = 1000;  // nested, some twenty would fill the signal stack
+    be_called_and_spin<<<2, 32>>>(0);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    const Environment patience("CPU_DEVICE_WATCHDOG_SECONDS", "0.4");
+    for (int i = 0; i < 2; i++) {
+        be_called_and_spin<<<2, 32>>>(kCalls);
+        check_failure(cudaErrorLaunchTimeout, {"kernel be_called_and_spin"});
+    }
+}
+
+constexpr int kNowhereLine = __LINE__ + 3;
+__global__ void barrier_and_spin(volatile int* flag) {
+    if (threadIdx.x == 70) return;
+    if (threadIdx.x >= 32) __syncthreads();
+    while (*flag == 0) {
+    }
+}
+
+TEST_CASE("a launch that never ends tells where every thread is") {
+    DeviceArray<int> flag(1);
+    REQUIRE(cudaMemset(flag.data(), 0, sizeof(int)) == cudaSuccess);
+    const Environment patience("CPU_DEVICE_WATCHDOG_SECONDS", "0.4");
+    const std::string told = standard_error_of([&] { barrier_and_spin<<<1, 96>>>(flag.data()); });
+    CHECK_THAT(told, ContainsSubstring("\n  block (0,0,0):\n    thread (0,0,0)"));
+    CHECK_THAT(told, ContainsSubstring(": runs, last seen at"));
+    CHECK_THAT(told, ContainsSubstring("thread (32,0,0) and 62 more: waits in __syncthreads at"));
+    CHECK_THAT(told, ContainsSubstring(here(kNowhereLine)));
+    CHECK_THAT(told, ContainsSubstring("thread (70,0,0): has exited"));
+    check_failure(cudaErrorLaunchTimeout, {"kernel barrier_and_spin"});
 }
 
 __global__ void trap_or_spin() {

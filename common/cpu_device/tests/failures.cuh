@@ -2,7 +2,9 @@
 // How a test says which message a wrong kernel must end with, and that the next launch works.
 #pragma once
 #include <cuda_runtime.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
 #include <string>
@@ -65,6 +67,8 @@ inline __global__ void write_thread_numbers(int* to) {
 }
 
 inline void check_that_launches_work() {
+    // A test may have made the watchdog impatient, which is not for right kernels on a busy machine.
+    const Environment patience("CPU_DEVICE_WATCHDOG_SECONDS", "60");
     DeviceArray<int> numbers(256);
     write_thread_numbers<<<4, 64>>>(numbers.data());
     CHECK(cudaGetLastError() == cudaSuccess);
@@ -81,6 +85,25 @@ inline void check_failure(cudaError_t code, std::initializer_list<std::string> p
     const std::string text = cpu_device::last_error_text();
     for (const std::string& part : parts) CHECK_THAT(text, ContainsSubstring(part));
     check_that_launches_work();
+}
+
+// What is printed to standard error while print() runs.
+template <class Print>
+std::string standard_error_of(Print print) {
+    std::FILE* file = std::tmpfile();
+    REQUIRE(file != nullptr);
+    std::fflush(stderr);
+    const int before = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    print();
+    std::fflush(stderr);
+    dup2(before, STDERR_FILENO);
+    close(before);
+    std::string text;
+    std::rewind(file);
+    for (int next; (next = std::fgetc(file)) != EOF;) text += static_cast<char>(next);
+    std::fclose(file);
+    return text;
 }
 
 inline std::string at_line(const char* file, int line) {
