@@ -83,17 +83,3 @@ TEST_CASE("lanes against sectors") {
     CHECK(count(global(4096), kBlueBox) == 32 + 32);
     CHECK(count(global(4), kBlueBox) == 32 + 4);
 }
-
-TEST_CASE("who merges what") {
-    // Two warps; thread t holds t, but the last one 100 and 100.
-    std::vector<std::vector<float>> values(64);
-    for (size_t thread = 0; thread < 64; thread++) values[thread] = {static_cast<float>(thread)};
-    values[63] = {100, 100};
-    const std::string svg = draw_merges(values, kCaption);
-    CHECK_THAT(svg, ContainsSubstring("Each of 64 threads: m and d of its own 2 elements"));
-    CHECK_THAT(svg, ContainsSubstring("5 steps in a warp"));
-    CHECK_THAT(svg, ContainsSubstring(">m 31.0<"));  // the first warp's
-    CHECK_THAT(svg, ContainsSubstring(">m 100<"));   // the row's
-    CHECK_THAT(svg, ContainsSubstring(">d 2.0<"));
-    CHECK(count(svg, kBlueBox) == 32 + 16 + 8 + 4 + 2);
-}
