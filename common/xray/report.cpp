@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "common/io/text.hpp"
@@ -77,7 +78,7 @@ std::string shared_table(const KernelCounts& kernel, const CountedVariant& count
     if (rows.empty()) return {};
     const bool fused = counted.variant->shared_accesses_fuse;
     return format("  %-17s %13s %12s %9s %23s\n", "as compiled:", "requests", "wavefronts", "bank",
-                  fused ? "not so, but as written:" : "not so, but if fused:") +
+                  fused ? "as it is written:" : "if it were fused:") +
            format("  %-17s %13s %12s %9s %12s %10s\n", fused ? "fused" : "as written", "of warps",
                   "", "conflicts", "requests", "conflicts") +
            rows;
@@ -160,19 +161,20 @@ std::string cost_of(AccessKind kind, const Counts& counts, const CountedVariant&
                   grouped(cost.conflicts).c_str());
 }
 
+// The numbers stand below each other, however far the words before them are indented.
 std::string rows_of(const std::vector<Done>& all, bool in_cub, size_t indent,
                     const CountedVariant& counted) {
+    constexpr size_t kNumbersBegin = 29;
     std::map<AccessKind, Counts> kinds;
     for (const Done& done : all) kinds[done.kind] += *done.counts;
     std::string text;
     for (const auto& [kind, counts] : kinds) {
-        const std::string what = std::string(word_for(kind).plural) + (in_cub ? " by CUB" : "");
-        const SharedCost cost = counted.compiled(counts);
-        const int64_t requests =
-            is_shared(kind) && cost.requests != 0 ? cost.requests : counts.requests;
-        text += line_of_page(std::string(indent, ' ') +
-                             format("%-21s %11s", what.c_str(), grouped(requests).c_str()) +
-                             cost_of(kind, counts, counted));
+        const int64_t compiled = is_shared(kind) ? counted.compiled(counts).requests : 0;
+        std::string row =
+            std::string(indent, ' ') + word_for(kind).plural + (in_cub ? " by CUB" : "");
+        row.resize(std::max(row.size(), kNumbersBegin), ' ');
+        row += format(" %11s", grouped(compiled != 0 ? compiled : counts.requests).c_str());
+        text += io::wrapped(row + cost_of(kind, counts, counted), kPageWidth, indent + 2) + "\n";
     }
     return text;
 }
@@ -194,7 +196,7 @@ std::string calls_of(const std::vector<Done>& all, const Line& line, size_t leve
         text +=
             line_of_page(std::string(indent, ' ') + "called from " + file +
                          std::to_string(caller.number) + "  " + counted.sources.source_of(caller)) +
-            rows_of(done, line.in_cub, indent + 2, counted) +
+            rows_of(done, false, indent + 2, counted) +
             calls_of(done, caller, level + 1, indent + 2, counted);
     }
     return text;
@@ -273,11 +275,11 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
             return found->sum(key) * unit / 1e6;
         };
         text += "recorded on " + recording.gpu + ", nvcc " + recording.nvcc + ":\n";
-        text += format("  %.2f MB asked for by loads, L2 gave %.2f, DRAM %.2f;\n",
+        text += format("  loads: sectors of %.2f MB, L2 gave %.2f, DRAM %.2f;\n",
                        megabytes("global_load_sectors", kSectorBytes),
                        megabytes("l2_read_sectors", kSectorBytes), megabytes("dram_read_bytes", 1));
         text += format(
-            "  %.2f MB stored, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
+            "  stores: sectors of %.2f MB, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
             megabytes("global_store_sectors", kSectorBytes),
             megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
             static_cast<double>(recorded_conflicts(*found, counted, AccessKind::shared_load) +
@@ -298,13 +300,13 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
 
 std::string legend() {
     return "request: one memory instruction of one warp (32 threads). sector: 32 bytes, the\n"
-           "unit in which global memory is moved; best are as many bytes moved as asked for:\n"
-           "1.00, or less where threads ask for the same. wavefront: one pass through the 32\n"
-           "banks of shared memory; a conflict is one more than needed. Counted on the CPU: a\n"
-           "GPU's own counters say the same. They are those of compiled kernels: where the\n"
-           "compiler can, it makes one access of neighbouring ones of a thread, and they are\n"
-           "counted so (fused); else as written. Beside them is what the other would give.\n"
-           "Not seen: caches, DRAM, occupancy, register spills, time.\n";
+           "unit in which global memory is moved; best are as many bytes moved as asked for,\n"
+           "1.00, or fewer where threads ask for the same. wavefront: one pass through the\n"
+           "32 banks of shared memory; a conflict is one more than needed. compiled: where\n"
+           "the variant says so, neighbouring accesses of a thread are fused, as nvcc does\n"
+           "where it can prove the alignment; else they stay as written. Beside that stands\n"
+           "what the other way would take. Counted on the CPU: a GPU's own counters say the\n"
+           "same. Not seen: caches, DRAM, occupancy, register spills, time.\n";
 }
 
 }  // namespace xray

@@ -9,15 +9,42 @@
 namespace xray {
 namespace {
 
+using Chain = std::vector<cpu_device::SourceLine>;
+
 std::string from_root(const std::string& file) {
     static const std::string root = STAGES_SOURCE_DIRECTORY "/";
     return file.rfind(root, 0) == 0 ? file.substr(root.size()) : file;
 }
 
+// Whether the chain says that a barrier or the like of the CPU device accesses memory. None does: the
+// compiler gives no line to the copy of an argument that an inlined function takes by value, so that
+// the copy seems to be on the line before, which often is the barrier that it waited for.
+bool has_no_line(const Chain& chain) {
+    if (chain.empty() || !cpu_device::is_ours_or_the_systems(chain.front().file)) return false;
+    for (const char* const part : {"__sync", "::sync(", "barrier", "wait", "fence"}) {
+        if (chain.front().function.find(part) != std::string::npos) return true;
+    }
+    return false;
+}
+
+// The chain of such a copy: behind it comes what the function makes of its argument, and the line that
+// is wanted is the one of the call, in the function that called the barrier.
+Chain chain_behind(uintptr_t place, const Chain& barrier) {
+    constexpr uintptr_t kFarEnough = 64;  // bytes of machine code
+    std::vector<uintptr_t> behind;
+    for (uintptr_t bytes = 1; bytes <= kFarEnough; bytes++) behind.push_back(place + bytes);
+    const size_t callers = barrier.size() - 1;
+    for (const Chain& chain : cpu_device::source_lines(behind)) {
+        if (chain.size() < callers || has_no_line(chain)) continue;
+        return {chain.end() - static_cast<ptrdiff_t>(callers), chain.end()};
+    }
+    return barrier;
+}
+
 }  // namespace
 
 // The chain starts at the innermost inlined function and ends at the kernel.
-SourceMap::Stack SourceMap::stack_of(const std::vector<cpu_device::SourceLine>& chain) {
+SourceMap::Stack SourceMap::stack_of(const Chain& chain) {
     Stack stack;
     for (const cpu_device::SourceLine& source : chain) {
         if (source.file.find("/include/cub/") != std::string::npos) stack.line.in_cub = true;
@@ -46,7 +73,10 @@ SourceMap::SourceMap(const std::vector<KernelCounts>& kernels) {
     std::vector<uintptr_t> places;
     for (const auto& [place, stack] : stacks_) places.push_back(place);
     const auto chains = cpu_device::source_lines(places);
-    for (size_t i = 0; i < places.size(); i++) stacks_[places[i]] = stack_of(chains[i]);
+    for (size_t i = 0; i < places.size(); i++) {
+        const Chain& chain = chains[i];
+        stacks_[places[i]] = stack_of(has_no_line(chain) ? chain_behind(places[i], chain) : chain);
+    }
 }
 
 const SourceMap::Stack& SourceMap::at(uintptr_t place) const {
