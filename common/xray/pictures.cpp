@@ -68,8 +68,7 @@ std::string printed(const char* format, double value) {
 
 std::string draw_banks(const Request& request, const Caption& caption) {
     constexpr double kBanksTop = 410, kBanksBottom = 630;
-    // What goes at once, as the hardware groups it.
-    const unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    const unsigned group_lanes = lanes_at_once(request);
     Request group = request;
     for (unsigned first = 0; first < 32; first += group_lanes) {
         const unsigned all = group_lanes == 32 ? ~0u : ((1u << group_lanes) - 1) << first;
