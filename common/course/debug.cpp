@@ -3,7 +3,8 @@
 // main() of a program that knows one stage, compiled so that every variable can be read: becomes
 // gdb, stopped inside one CUDA thread of a kernel on the CPU device. gdb runs this same program,
 // which then launches the variant once. A block's threads are fibers of one OS thread, so that a
-// breakpoint with a condition on threadIdx and blockIdx finds any of them, and `next` keeps to it.
+// breakpoint with a condition on threadIdx and blockIdx finds any of them, and `next` keeps to it, until
+// another thread comes to a breakpoint without such a condition.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -147,6 +148,33 @@ std::string is_at(const std::string& variable, uint3 index) {
            ".z == " + std::to_string(index.z);
 }
 
+// As is_at(), where there is anything to tell apart.
+std::string is_among(const std::string& variable, uint3 index, dim3 extent) {
+    std::string condition;
+    const auto add = [&](const char* axis, unsigned value, unsigned count) {
+        if (count == 1) return;
+        condition += (condition.empty() ? "" : " && ") + variable + axis;
+        condition += " == " + std::to_string(value);
+    };
+    add(".x", index.x, extent.x);
+    add(".y", index.y, extent.y);
+    add(".z", index.z, extent.z);
+    return condition;
+}
+
+// What to say where the thread is reached.
+std::string hint(const KernelLaunch& launch, uint3 block, uint3 thread) {
+    const std::string in_block = is_among("threadIdx", thread, launch.block);
+    const std::string in_grid = is_among("blockIdx", block, launch.grid);
+    if (in_block.empty() && in_grid.empty()) return {};
+    const std::string both =
+        in_block + (in_block.empty() || in_grid.empty() ? "" : " && ") + in_grid;
+    return "echo `next` keeps to this thread, but a breakpoint stops any that comes there.\\n\n"
+           "echo Only this one:\\n\n"
+           "echo \\ \\ break LINE if " +
+           both + "\\n\n";
+}
+
 // Goes to the launch, to the block and to the thread. The last breakpoint alone would do, but the
 // program itself launches kernels before, and gdb takes its time to look at every thread of a grid.
 std::string gdb_script(const KernelLaunch& launch, uint3 block, uint3 thread,
@@ -161,7 +189,8 @@ std::string gdb_script(const KernelLaunch& launch, uint3 block, uint3 thread,
     go_to("xray::VariantRun::operator()", "run");
     go_to("cpu_device::run_block if " + is_at("worker.block", block), "continue");
     script << "pipe tbreak -function " << launch.kernel << " if " << is_at("threadIdx", thread)
-           << " && " << is_at("blockIdx", block) << " | cat >/dev/null\ncontinue\n";
+           << " && " << is_at("blockIdx", block) << " | cat >/dev/null\ncontinue\n"
+           << hint(launch, block, thread);
     for (const std::string& command : batch) script << command << "\n";
     return script.str();
 }

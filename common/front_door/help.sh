@@ -100,7 +100,9 @@ Records what the GPU itself counts, to compare with xray. Needs Nsight Compute."
         debug) echo "usage: ./stages debug STAGE [--block B] [--thread T] [flags]
 Runs a kernel on the CPU device (also where a GPU is) and stops in gdb at its first
 line, in thread T of block B: numbers (x runs fastest) or x,y,z; 0 unless told.
-\`next\` keeps to that thread. Without a terminal gdb's commands come from stdin.
+\`next\` keeps to that thread; a breakpoint stops any that comes there, so give it
+a condition: break 57 if threadIdx.x == 5
+Without a terminal gdb's commands come from stdin.
 
   --variant NAME      default: the stage's first
   --kernel NAME       or part of it; default: the first that the variant launches

@@ -3,9 +3,11 @@
 // The verbs in a build for the CPU device.
 #include <cstdio>
 #include <filesystem>
+#include <system_error>
 
 #include "command.hpp"
 #include "common/io/files.hpp"
+#include "common/io/text.hpp"
 #include "draw_variant.hpp"
 #include "report.hpp"
 
@@ -33,7 +35,8 @@ std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayO
                 chosen.push_back({stage, &variant});
             } else {
                 left_out +=
-                    "left out: " + stage->name + "/" + variant.name + ": " + obstacle + "\n";
+                    io::wrapped("left out: " + stage->name + "/" + variant.name + ": " + obstacle) +
+                    "\n";
             }
         }
     }
@@ -42,14 +45,27 @@ std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayO
     return chosen;
 }
 
+// What would otherwise go wrong only after everything has been counted.
+void require_writable(const XrayOptions& options) {
+    if (!options.json.empty() && options.json != "-") io::require_replaceable(options.json);
+    if (options.picture.empty() || std::filesystem::is_directory(options.picture)) return;
+    std::error_code error;
+    std::filesystem::create_directory(options.picture, error);
+    if (error) {
+        io::refuse(options.picture,
+                   "cannot be made (" + error.message() +
+                       "); --picture takes a folder, whose own folder must be there");
+    }
+}
+
 void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
-    std::filesystem::create_directories(options.picture);
     for (const Chosen& each : chosen) {
         for (const Picture& picture :
              pictures_of(each.stage->name, *each.variant, options.shape, options.dtype)) {
-            const std::string path = options.picture + "/" + picture.name;
+            const std::filesystem::path path =
+                std::filesystem::path(options.picture) / picture.name;
             io::replace_file(path, picture.svg);
-            std::printf("drew %s\n", path.c_str());
+            std::printf("%s\n", io::wrapped("drew " + io::printable(path.string())).c_str());
         }
     }
 }
@@ -58,6 +74,7 @@ void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
 
 runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
     const std::vector<Chosen> chosen = choose(stages, options);
+    require_writable(options);
     std::vector<CountedVariant> all;
     for (const Chosen& each : chosen) {
         all.push_back(count(each.stage->name, *each.variant, options.shape, options.dtype));

@@ -56,8 +56,7 @@ bool traffic_agrees(const CountedVariant& counted) {
 }
 
 int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind) {
-    const Counts counts = total(counted.kernels, kind);
-    return counted.variant->shared_accesses_fuse ? counts.fused_conflicts : counts.conflicts;
+    return counted.compiled(total(counted.kernels, kind)).conflicts;
 }
 
 int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
@@ -66,18 +65,15 @@ int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant
     const auto sum = [&](const char* what) {
         return static_cast<int64_t>(recorded.sum(name + what));
     };
-    const Counts counts = total(counted.kernels, kind);
-    const bool fuse = counted.variant->shared_accesses_fuse;
-    const int64_t requests = fuse ? counts.fused_requests : counts.requests;
-    if (requests == 0) return sum("_wavefronts");
-    const int64_t fewest =
-        (fuse ? counts.fused_wavefronts : counts.wavefronts) - counted_conflicts(counted, kind);
+    const SharedCost cost = counted.compiled(total(counted.kernels, kind));
+    if (cost.requests == 0) return sum("_wavefronts");
+    const int64_t fewest = cost.wavefronts - cost.conflicts;
     // The compiled kernel may have other requests than were counted: some of each kind, where it keeps in
     // registers what was written; or a reduction's, of one wavefront each. Taken as what fits better.
-    const int64_t of_each = sum("_wavefronts") - sum("_requests") * fewest / requests;
-    const int64_t of_one = sum("_wavefronts") - (fewest + sum("_requests") - requests);
-    const int64_t conflicts = counted_conflicts(counted, kind);
-    return std::abs(of_each - conflicts) < std::abs(of_one - conflicts) ? of_each : of_one;
+    const int64_t of_each = sum("_wavefronts") - sum("_requests") * fewest / cost.requests;
+    const int64_t of_one = sum("_wavefronts") - (fewest + sum("_requests") - cost.requests);
+    return std::abs(of_each - cost.conflicts) < std::abs(of_one - cost.conflicts) ? of_each
+                                                                                  : of_one;
 }
 
 }  // namespace xray

@@ -24,6 +24,15 @@ struct CountedVariant {
     // Accesses to global memory per element, of its size: what was counted, what was declared.
     runner::Traffic traffic() const;
     runner::Traffic declared() const { return runner::traffic_of(*variant, shape, dtype); }
+
+    // What shared accesses take in the compiled kernel, by the rule that the variant names; and what
+    // they would take by the other rule.
+    SharedCost compiled(const Counts& counts) const {
+        return variant->shared_accesses_fuse ? counts.if_fused() : counts.as_written();
+    }
+    SharedCost otherwise(const Counts& counts) const {
+        return variant->shared_accesses_fuse ? counts.as_written() : counts.if_fused();
+    }
 };
 
 // Runs the variant once and counts. Throws what VariantRun does.
@@ -35,7 +44,7 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant, r
 // beyond the diagonal: so much may be counted on top.
 bool traffic_agrees(const CountedVariant& counted);
 
-// Bank conflicts in shared loads (or stores), in the column that the variant names.
+// Bank conflicts in shared loads (or stores) of the compiled kernel.
 int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind);
 
 // The GPU's bank conflicts in shared loads (or stores) of what was counted here. Its own counter of

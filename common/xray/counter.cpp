@@ -76,13 +76,11 @@ public:
         warp_ = warp;
         (synchronizes ? warp_syncs_ : warp_exchanges_)++;
         requests_[warp].meet(lanes, synchronizes, *this);
-        if (listener_ != nullptr) listener_->on_collective(block_, warp);
     }
 
     void block_barrier() {
         barriers_++;
         if (shadowed_) shadow_.barrier();
-        if (listener_ != nullptr) listener_->on_barrier(block_);
     }
 
     // Adds everything to `kernel`, and forgets it.
@@ -118,7 +116,7 @@ private:
         }
         count_fused();
         if (shadowed_) shadow_.note(warp_, request);
-        if (listener_ != nullptr) listener_->on_request(block_, warp_, request);
+        if (listener_ != nullptr) listener_->on_request(block_, request);
     }
 
     void on_meeting(unsigned lanes, bool synchronizes) override {
@@ -139,6 +137,7 @@ private:
             counts.fused_requests++;
             counts.fused_wavefronts += wavefronts.taken;
             counts.fused_conflicts += wavefronts.taken - wavefronts.fewest;
+            if (listener_ != nullptr) listener_->on_fused_request(block_, request);
         }
         fused_.clear();
     }

@@ -21,6 +21,14 @@ inline bool is_shared(AccessKind kind) {
     return kind == AccessKind::shared_load || kind == AccessKind::shared_store;
 }
 
+// What accesses to shared memory take. A conflict is a wavefront beyond the fewest that so many bytes
+// need.
+struct SharedCost {
+    int64_t requests = 0;
+    int64_t wavefronts = 0;
+    int64_t conflicts = 0;
+};
+
 struct Counts {
     int64_t requests = 0;
     int64_t accesses = 0;      // requests times the lanes that took part
@@ -29,7 +37,7 @@ struct Counts {
     int64_t sectors = 0;
     int64_t split_requests = 0;  // pieces of a copy of unusual size: their widths are a best guess
 
-    // Shared memory. A conflict is a wavefront beyond the fewest that so many bytes need.
+    // Shared memory, see SharedCost.
     int64_t wavefronts = 0;
     int64_t conflicts = 0;
 
@@ -37,6 +45,9 @@ struct Counts {
     int64_t fused_requests = 0;
     int64_t fused_wavefronts = 0;
     int64_t fused_conflicts = 0;
+
+    SharedCost as_written() const { return {requests, wavefronts, conflicts}; }
+    SharedCost if_fused() const { return {fused_requests, fused_wavefronts, fused_conflicts}; }
 
     Counts& operator+=(const Counts& other);
 };

@@ -15,8 +15,9 @@ struct Picture {
     std::string svg;
 };
 
-// Runs the variant once. For each of its kernels the shared request with most conflicts, the global
-// request that moves most in vain, and who merges what; what a kernel does not do has no picture.
+// Runs the variant once. For each of its kernels the shared request with most conflicts, and the
+// global request that moves most in vain; what a kernel does not do has no picture. Shared accesses
+// are those of the compiled kernel, by the rule that the variant names.
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
                                  runner::Shape shape, runner::DType dtype = runner::DType::float32);
 

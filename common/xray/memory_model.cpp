@@ -91,9 +91,14 @@ Touched touched_by(const Request& request) {
     return touched;
 }
 
+unsigned lanes_at_once(const Request& request) {
+    const unsigned lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    const bool twice = lanes < 32 && (lanes_agree(request, 1) || lanes_agree(request, 2));
+    return twice ? 2 * lanes : lanes;
+}
+
 Wavefronts wavefronts_of(const Request& request) {
-    unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
-    if (group_lanes < 32 && (lanes_agree(request, 1) || lanes_agree(request, 2))) group_lanes *= 2;
+    const unsigned group_lanes = lanes_at_once(request);
     Wavefronts wavefronts;
     Request group = request;
     for (unsigned first = 0; first < 32; first += group_lanes) {

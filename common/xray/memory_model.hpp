@@ -28,10 +28,13 @@ struct Wavefronts {
     unsigned fewest = 0;  // if no two lanes' words shared a bank
 };
 
-// 32 lanes go at once with up to 4 bytes each, 16 with 8, 8 with 16; twice as many of the wider ones
-// where every lane wants what its neighbour wants, or every lane what the next but one wants (as an
-// H200 does it: the table in tests/memory_model.cpp). In each such group every bank gives one of its
-// words per wavefront, to all who want that word.
+// How many lanes of a request to shared memory go at once: 32 with up to 4 bytes each, 16 with 8, 8 with
+// 16; twice as many of the wider ones where every lane wants what its neighbour wants, or every lane
+// what the next but one wants (as an H200 does it: the table in tests/memory_model.cpp).
+unsigned lanes_at_once(const Request& request);
+
+// In each group of lanes that go at once every bank gives one of its words per wavefront, to all who
+// want that word.
 Wavefronts wavefronts_of(const Request& request);
 
 // What a compiler may make of accesses to shared memory. It joins those of a thread that follow each

@@ -23,8 +23,6 @@ constexpr const char* kBlueLine = "#4a86b8";
 constexpr const char* kRed = "#f2a29a";
 constexpr const char* kRedLine = "#c0392b";
 constexpr const char* kGrey = "#dddddd";
-constexpr const char* kGreen = "#b5d99c";
-constexpr const char* kOrange = "#f6c779";
 constexpr const char* kQuiet = "#666666";
 
 const char* verb_of(AccessKind kind) {
@@ -37,8 +35,9 @@ std::string plural(unsigned count, const std::string& word) {
 }
 
 void draw_caption(Svg& svg, const Caption& caption) {
-    svg.text(kMargin, 48, 28, caption.title);
-    svg.code(kMargin, 82, 18, caption.where + "  " + caption.source.substr(0, 80));
+    svg.fitting_text(kMargin, 44, 28, caption.title);
+    svg.fitting_text(kMargin, 74, 16, caption.where, kQuiet);
+    svg.fitting_code(kMargin, 100, 18, caption.source);
 }
 
 double lane_x(unsigned lane) {
@@ -59,49 +58,17 @@ void draw_lanes(Svg& svg, unsigned lanes, const char* what) {
 
 constexpr double kLaneBottom = kLaneTop + kBox;
 
-// What is known of a set of elements, whatever their order.
-struct Normalizer {
-    double m = -INFINITY;
-    double d = 0;
-};
-
-Normalizer normalizer_of(const std::vector<float>& values) {
-    Normalizer set;
-    for (const float value : values) set.m = std::max<double>(set.m, value);
-    for (const float value : values) set.d += std::exp(value - set.m);
-    return set;
-}
-
-Normalizer merged(Normalizer a, Normalizer b) {
-    const double m = std::max(a.m, b.m);
-    if (m == -INFINITY) return {};
-    return {m, a.d * std::exp(a.m - m) + b.d * std::exp(b.m - m)};
-}
-
 std::string printed(const char* format, double value) {
     char text[32];
     std::snprintf(text, sizeof text, format, value);
     return text;
 }
 
-std::string short_number(double value) {
-    return printed(std::abs(value) < 99.95 ? "%.1f" : "%.0f", value);
-}
-
-void draw_set(Svg& svg, double middle, double top, double width, Normalizer set,
-              const char* color) {
-    const bool wide = width > 60;
-    svg.box(middle - width / 2, top, width, 36, color);
-    svg.text(middle, top + 15, 13, (wide ? "m " : "") + short_number(set.m), Anchor::middle);
-    svg.text(middle, top + 31, 13, (wide ? "d " : "") + short_number(set.d), Anchor::middle);
-}
-
 }  // namespace
 
 std::string draw_banks(const Request& request, const Caption& caption) {
     constexpr double kBanksTop = 410, kBanksBottom = 630;
-    // What goes at once, as the hardware groups it.
-    const unsigned group_lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    const unsigned group_lanes = lanes_at_once(request);
     Request group = request;
     for (unsigned first = 0; first < 32; first += group_lanes) {
         const unsigned all = group_lanes == 32 ? ~0u : ((1u << group_lanes) - 1) << first;
@@ -129,10 +96,10 @@ std::string draw_banks(const Request& request, const Caption& caption) {
     draw_caption(svg, caption);
     draw_lanes(svg, group.lanes,
                group_lanes == 32 ? "lanes of the warp" : "lanes of the warp that go at once");
-    svg.text(kMargin, kBanksBottom + 22, 16,
-             "the 32 banks, counted from the first word's; below each the words wanted of it, and "
-             "by which lane, or how many",
-             Anchor::left, kQuiet);
+    svg.fitting_text(kMargin, kBanksBottom + 22, 16,
+                     "the 32 banks, counted from the first word's; below each the words wanted of "
+                     "it, and by which lane, or how many",
+                     kQuiet);
     const double height = std::min(30.0, (kBanksBottom - kBanksTop) / static_cast<double>(deepest));
     for (unsigned bank = 0; bank < kBanks; bank++) {
         svg.text(lane_x(bank) + kBox / 2, kBanksTop - 8, 15, std::to_string(bank), Anchor::middle);
@@ -159,9 +126,9 @@ std::string draw_banks(const Request& request, const Caption& caption) {
         deepest == 1 ? "one wavefront, since no two lanes want different words of one bank."
                      : std::to_string(deepest) + " wavefronts where one would do, since " +
                            std::to_string(deepest) + " words are wanted of one bank.";
-    svg.text(kMargin, 690, 20,
-             "shared " + std::string(verb_of(request.kind)) + " of " +
-                 std::to_string(request.bytes) + " bytes a lane: " + verdict);
+    svg.fitting_text(kMargin, 690, 20,
+                     "shared " + std::string(verb_of(request.kind)) + " of " +
+                         std::to_string(request.bytes) + " bytes a lane: " + verdict);
     return svg.finished();
 }
 
@@ -201,8 +168,13 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
              "sectors of 32 bytes, at their distance in bytes from the first; blue: wanted",
              Anchor::left, kQuiet);
     const uintptr_t first = sectors.begin()->first;
-    // Labels as wide as their sector, or only some of them.
-    const auto every = static_cast<size_t>(std::ceil(90 / step));
+    const auto distance = [&](uintptr_t sector) {
+        return "+" + grouped(static_cast<int64_t>((sector - first) * kSectorBytes));
+    };
+    // Where labels are wider than their sectors, only some of them.
+    constexpr double kLabelSize = 15, kBetween = 8;
+    const double widest = Svg::width_of(kLabelSize, distance(sectors.rbegin()->first)) + kBetween;
+    const auto every = static_cast<size_t>(std::ceil(widest / step));
     size_t number = 0;
     for (const auto& [sector, wanted] : sectors) {
         const double x = left_of(sector);
@@ -216,8 +188,7 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
             byte = end;
         }
         if (number++ % every == 0) {
-            svg.text(x + width / 2, kSectorsTop + kHeight + 24, 15,
-                     "+" + grouped(static_cast<int64_t>((sector - first) * kSectorBytes)),
+            svg.text(x + width / 2, kSectorsTop + kHeight + 24, kLabelSize, distance(sector),
                      Anchor::middle);
         }
     }
@@ -227,75 +198,11 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
                                     ? "nothing is moved in vain."
                                     : printed("%.3g", static_cast<double>(moved) / useful) +
                                           " bytes are moved for each one wanted.";
-    svg.text(kMargin, 690, 20,
-             "global " + std::string(verb_of(request.kind)) + " of " +
-                 std::to_string(request.bytes) +
-                 " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") +
-                 ", " + grouped(moved) + " bytes for " + grouped(useful) + " wanted; " + verdict);
-    return svg.finished();
-}
-
-std::string draw_merges(const std::vector<std::vector<float>>& values, const Caption& caption) {
-    constexpr double kLeavesTop = 132, kLevel = 62;
-    Svg svg;
-    draw_caption(svg, caption);
-    size_t most = 0;
-    for (const std::vector<float>& each : values) most = std::max(most, each.size());
-
-    // One warp in full.
-    const size_t lanes = std::min<size_t>(32, values.size());
-    std::vector<Normalizer> sets;
-    for (size_t lane = 0; lane < lanes; lane++) sets.push_back(normalizer_of(values[lane]));
-    const double page = Svg::kWidth - 2 * kMargin;
-    const auto middle = [&](size_t i, size_t count) {
-        return kMargin + page * (static_cast<double>(i) + 0.5) / static_cast<double>(count);
-    };
-    const auto width_of = [&](size_t count) {
-        return std::min(110.0, page / static_cast<double>(count) - 4);
-    };
-    svg.text(kMargin, kLeavesTop - 12, 16,
-             "1. Each of " + std::to_string(values.size()) + " threads: m and d of its own " +
-                 plural(static_cast<unsigned>(most), "element") + ". Here the first warp's.",
-             Anchor::left, kQuiet);
-    double top = kLeavesTop;
-    unsigned steps = 0;
-    for (;; top += kLevel, steps++) {
-        const size_t count = sets.size();
-        for (size_t i = 0; i < count; i++) {
-            draw_set(svg, middle(i, count), top, width_of(count), sets[i],
-                     count == 1 ? kGreen : kBlue);
-        }
-        if (count == 1) break;
-        std::vector<Normalizer> next((count + 1) / 2);
-        for (size_t i = 0; i < count; i++) {
-            next[i / 2] = merged(next[i / 2], sets[i]);
-            svg.line(middle(i, count), top + 36, middle(i / 2, next.size()), top + kLevel,
-                     kBlueLine);
-        }
-        sets = std::move(next);
-    }
-    svg.text(kMargin, top + 22, 16, "2. Neighbours merge, " + plural(steps, "step") + " in a warp.",
-             Anchor::left, kQuiet);
-
-    // All warps' results.
-    std::vector<Normalizer> warps((values.size() + 31) / 32);
-    for (size_t thread = 0; thread < values.size(); thread++) {
-        warps[thread / 32] = merged(warps[thread / 32], normalizer_of(values[thread]));
-    }
-    constexpr double kWarpsTop = 548, kRowTop = 640;
-    svg.line(middle(0, 1), top + 36, middle(0, warps.size()), kWarpsTop, kBlueLine);
-    Normalizer row;
-    for (size_t i = 0; i < warps.size(); i++) {
-        draw_set(svg, middle(i, warps.size()), kWarpsTop, width_of(warps.size()), warps[i], kGreen);
-        svg.line(middle(i, warps.size()), kWarpsTop + 36, middle(0, 1), kRowTop, kBlueLine);
-        row = merged(row, warps[i]);
-    }
-    svg.text(middle(0, 1) + 80, kWarpsTop - 20, 16,
-             "3. The results of " + plural(static_cast<unsigned>(warps.size()), "warp") +
-                 " merge across the block.",
-             Anchor::left, kQuiet);
-    draw_set(svg, middle(0, 1), kRowTop, 110, row, kOrange);
-    svg.text(kMargin, 700, 18, "m: the maximum of the elements above; d: their sum of exp(x - m).");
+    svg.fitting_text(
+        kMargin, 690, 20,
+        "global " + std::string(verb_of(request.kind)) + " of " + std::to_string(request.bytes) +
+            " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") + ", " +
+            grouped(moved) + " bytes for " + grouped(useful) + " wanted; " + verdict);
     return svg.finished();
 }
 

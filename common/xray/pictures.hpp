@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "warp_requests.hpp"
 
@@ -21,9 +20,5 @@ std::string draw_banks(const Request& request, const Caption& caption);
 
 // The lanes of one global-memory request against the sectors they touch.
 std::string draw_sectors(const Request& request, const Caption& caption);
-
-// How a row's elements become one maximum m and one sum d of exp(x - m): each thread's own, then
-// neighbours' in steps within a warp, then the warps'. values[t] are the elements of thread t.
-std::string draw_merges(const std::vector<std::vector<float>>& values, const Caption& caption);
 
 }  // namespace xray

@@ -56,8 +56,13 @@ Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
     json["lines"] = Json::array();
     for (const auto& [site, counts] : kernel.sites) {
         const Line& line = sources.line_of(site.place);
+        Json callers = Json::array();
+        for (const Line& caller : sources.callers_of(site.place)) {
+            callers.push_back({{"file", caller.file}, {"line", caller.number}});
+        }
         json["lines"].push_back({{"file", line.file},
                                  {"line", line.number},
+                                 {"callers", std::move(callers)},
                                  {"cub", line.in_cub},
                                  {"kind", word_for(site.kind).key},
                                  {"counts", to_json(counts)}});
@@ -82,6 +87,7 @@ std::string json_of(const std::vector<CountedVariant>& all) {
                         {"rows", counted.shape.rows},
                         {"cols", counted.shape.cols},
                         {"dtype", name_of(counted.dtype)},
+                        {"shared_accesses_fuse", counted.variant->shared_accesses_fuse},
                         {"declared", {{"loads", declared.loads}, {"stores", declared.stores}}},
                         {"counted", {{"loads", found.loads}, {"stores", found.stores}}},
                         {"kernels", Json::array()}};
@@ -90,7 +96,8 @@ std::string json_of(const std::vector<CountedVariant>& all) {
         }
         json["variants"].push_back(std::move(variant));
     }
-    return json.dump(1) + "\n";
+    // A file's name need not be UTF-8.
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace xray

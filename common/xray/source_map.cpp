@@ -1,58 +1,102 @@
 // SPDX-License-Identifier: MIT
 #include "source_map.hpp"
 
+#include <algorithm>
 #include <fstream>
 
-#include "common/cpu_device/symbolize.hpp"
+#include "common/io/text.hpp"
 
 namespace xray {
 namespace {
+
+using Chain = std::vector<cpu_device::SourceLine>;
 
 std::string from_root(const std::string& file) {
     static const std::string root = STAGES_SOURCE_DIRECTORY "/";
     return file.rfind(root, 0) == 0 ? file.substr(root.size()) : file;
 }
 
-// The chain starts at the innermost inlined function and ends at the kernel.
-Line line_in(const std::vector<cpu_device::SourceLine>& chain) {
-    Line line;
-    for (const cpu_device::SourceLine& source : chain) {
-        if (source.file.find("/include/cub/") != std::string::npos) line.in_cub = true;
-        if (line.number != 0 || cpu_device::is_ours_or_the_systems(source.file)) continue;
-        line.file = from_root(source.file);
-        line.number = source.line;
+// Whether the chain says that a barrier or the like of the CPU device accesses memory. None does: the
+// compiler gives no line to the copy of an argument that an inlined function takes by value, so that
+// the copy seems to be on the line before, which often is the barrier that it waited for.
+bool has_no_line(const Chain& chain) {
+    if (chain.empty() || !cpu_device::is_ours_or_the_systems(chain.front().file)) return false;
+    for (const char* const part : {"__sync", "::sync(", "barrier", "wait", "fence"}) {
+        if (chain.front().function.find(part) != std::string::npos) return true;
     }
-    return line;
+    return false;
+}
+
+// The chain of such a copy: behind it comes what the function makes of its argument, and the line that
+// is wanted is the one of the call, in the function that called the barrier.
+Chain chain_behind(uintptr_t place, const Chain& barrier) {
+    constexpr uintptr_t kFarEnough = 64;  // bytes of machine code
+    std::vector<uintptr_t> behind;
+    for (uintptr_t bytes = 1; bytes <= kFarEnough; bytes++) behind.push_back(place + bytes);
+    const size_t callers = barrier.size() - 1;
+    for (const Chain& chain : cpu_device::source_lines(behind)) {
+        if (chain.size() < callers || has_no_line(chain)) continue;
+        return {chain.end() - static_cast<ptrdiff_t>(callers), chain.end()};
+    }
+    return barrier;
 }
 
 }  // namespace
 
+// The chain starts at the innermost inlined function and ends at the kernel.
+SourceMap::Stack SourceMap::stack_of(const Chain& chain) {
+    Stack stack;
+    for (const cpu_device::SourceLine& source : chain) {
+        if (source.file.find("/include/cub/") != std::string::npos) stack.line.in_cub = true;
+        if (cpu_device::is_ours_or_the_systems(source.file)) continue;
+        if (stack.line.number == 0) {
+            stack.line.file = from_root(source.file);
+            stack.line.number = source.line;
+        } else {
+            stack.callers.push_back({from_root(source.file), source.line});
+        }
+    }
+    return stack;
+}
+
 SourceMap::SourceMap(const std::vector<KernelCounts>& kernels) {
     for (const KernelCounts& kernel : kernels) {
-        for (const auto& [site, counts] : kernel.sites) lines_[site.place];
+        for (const auto& [site, counts] : kernel.sites) stacks_[site.place];
         for (const auto* hazards : {&kernel.races, &kernel.uninitialized_reads}) {
             for (const Hazard& hazard : *hazards) {
-                lines_[hazard.first.place];
-                lines_[hazard.second.place];
+                stacks_[hazard.first.place];
+                stacks_[hazard.second.place];
             }
         }
     }
-    lines_.erase(0);
+    stacks_.erase(0);
     std::vector<uintptr_t> places;
-    for (const auto& [place, line] : lines_) places.push_back(place);
+    for (const auto& [place, stack] : stacks_) places.push_back(place);
     const auto chains = cpu_device::source_lines(places);
-    for (size_t i = 0; i < places.size(); i++) lines_[places[i]] = line_in(chains[i]);
+    for (size_t i = 0; i < places.size(); i++) {
+        const Chain& chain = chains[i];
+        stacks_[places[i]] = stack_of(has_no_line(chain) ? chain_behind(places[i], chain) : chain);
+    }
+}
+
+const SourceMap::Stack& SourceMap::at(uintptr_t place) const {
+    static const Stack unknown;
+    const auto found = stacks_.find(place);
+    return found == stacks_.end() ? unknown : found->second;
 }
 
 const Line& SourceMap::line_of(uintptr_t place) const {
-    static const Line unknown;
-    const auto found = lines_.find(place);
-    return found == lines_.end() ? unknown : found->second;
+    return at(place).line;
+}
+
+const std::vector<Line>& SourceMap::callers_of(uintptr_t place) const {
+    return at(place).callers;
 }
 
 std::string SourceMap::text_of(uintptr_t place) const {
     const Line& line = line_of(place);
-    return line.file.empty() ? "an unknown line" : line.file + ":" + std::to_string(line.number);
+    if (line.file.empty()) return "an unknown line";
+    return io::printable(line.file) + ":" + std::to_string(line.number);
 }
 
 std::string SourceMap::source_of(const Line& line) const {
@@ -66,7 +110,9 @@ std::string SourceMap::source_of(const Line& line) const {
     const std::string& text = file->second[line.number - 1];
     const size_t first = text.find_first_not_of(" \t");
     if (first == std::string::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+    std::string code = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+    std::replace(code.begin(), code.end(), '\t', ' ');
+    return io::printable(code);
 }
 
 }  // namespace xray

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/cpu_device/symbolize.hpp"
 #include "counts.hpp"
 
 namespace xray {
@@ -31,16 +32,29 @@ public:
 
     // The file is empty for a place without debug information.
     const Line& line_of(uintptr_t place) const;
+
+    // The lines that call the function of that line, whose callers come next, up to the kernel. (A
+    // kernel on the CPU device is one function: what it calls is inlined.)
+    const std::vector<Line>& callers_of(uintptr_t place) const;
+
     bool in_cub(uintptr_t place) const { return line_of(place).in_cub; }
 
-    // "file:line".
+    // "file:line", printable.
     std::string text_of(uintptr_t place) const;
 
-    // What stands on the line, without the blanks around it; empty if the file cannot be read.
+    // What stands on the line, printable, without the blanks around it; empty if the file cannot be
+    // read.
     std::string source_of(const Line& line) const;
 
 private:
-    std::map<uintptr_t, Line> lines_;
+    struct Stack {
+        Line line;
+        std::vector<Line> callers;
+    };
+    static Stack stack_of(const std::vector<cpu_device::SourceLine>& chain);
+    const Stack& at(uintptr_t place) const;
+
+    std::map<uintptr_t, Stack> stacks_;
     mutable std::map<std::string, std::vector<std::string>> files_;  // read so far
 };
 

@@ -1,10 +1,37 @@
 // SPDX-License-Identifier: MIT
 #include "svg.hpp"
 
+#include <algorithm>
 #include <cstdio>
+
+#include "common/io/text.hpp"
 
 namespace xray {
 namespace {
+
+// Width of a letter in units of its height: of a monospaced font all have that, and no sentence of a
+// proportional one takes more.
+constexpr double kLetter = 0.61;
+constexpr double kSmallest = 11;
+
+size_t characters_in(const std::string& words) {
+    const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
+    return static_cast<size_t>(std::count_if(words.begin(), words.end(), begins));
+}
+
+struct Fitting {
+    double size;
+    std::string words;
+};
+
+Fitting fitted(double x, double size, const std::string& words) {
+    const double room = Svg::kWidth - 2 * x;
+    const double needed = room / kLetter / std::max<double>(1, characters_in(words));
+    if (needed >= kSmallest) return {std::min(size, needed), words};
+    constexpr size_t kDots = 2;
+    return {kSmallest,
+            io::printable(words, static_cast<size_t>(room / kLetter / kSmallest) - kDots)};
+}
 
 constexpr const char* kProportional = "DejaVu Sans, Verdana, sans-serif";
 constexpr const char* kMonospaced = "DejaVu Sans Mono, Menlo, monospace";
@@ -78,6 +105,21 @@ void Svg::text(double x, double y, double size, const std::string& words, Anchor
 
 void Svg::code(double x, double y, double size, const std::string& words) {
     body_ += words_at(x, y, size, words, attribute("font-family", kMonospaced));
+}
+
+void Svg::fitting_text(double x, double y, double size, const std::string& words,
+                       const std::string& color) {
+    const Fitting fitting = fitted(x, size, words);
+    text(x, y, fitting.size, fitting.words, Anchor::left, color);
+}
+
+void Svg::fitting_code(double x, double y, double size, const std::string& words) {
+    const Fitting fitting = fitted(x, size, words);
+    code(x, y, fitting.size, fitting.words);
+}
+
+double Svg::width_of(double size, const std::string& words) {
+    return kLetter * size * static_cast<double>(characters_in(words));
 }
 
 }  // namespace xray

@@ -21,6 +21,15 @@ public:
               Anchor anchor = Anchor::left, const std::string& color = "#222222");
     void code(double x, double y, double size, const std::string& words);
 
+    // As text() and code(), from the left margin at x to the right one: in smaller letters where that
+    // is too little room, and cut short where those would be too small to read.
+    void fitting_text(double x, double y, double size, const std::string& words,
+                      const std::string& color = "#222222");
+    void fitting_code(double x, double y, double size, const std::string& words);
+
+    // How much room words take, at least: letters differ from one viewer's font to another.
+    static double width_of(double size, const std::string& words);
+
     std::string finished() const { return body_ + "</svg>\n"; }
 
 private:

@@ -26,9 +26,10 @@ VariantRun::VariantRun(const runner::Variant& variant, runner::Shape shape, runn
 }
 
 void VariantRun::operator()() {
+    const runner::DType dtype = operands_.x().dtype();
     const runner::Inputs inputs = operands_.inputs();
     const runner::Call call{
-        inputs.x,          y_.data(), dtype(),   shape_.rows, shape_.cols, workspace_.data(),
+        inputs.x,          y_.data(), dtype,     shape_.rows, shape_.cols, workspace_.data(),
         workspace_.size(), nullptr,   inputs.x2, 0,           0,           shape_.inner};
     runner::check_cuda(variant_.launch(call), "launching " + variant_.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant_.name);

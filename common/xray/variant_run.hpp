@@ -21,11 +21,6 @@ public:
     // Runs it once, and waits for its end. Throws CudaError.
     void operator()();
 
-    // x, on the device and as values.
-    const void* x() const { return operands_.x().data(); }
-    std::vector<double> values() const { return operands_.x().values(); }
-    runner::DType dtype() const { return operands_.x().dtype(); }
-
 private:
     const runner::Variant& variant_;
     runner::Shape shape_;

@@ -54,6 +54,32 @@ print blockIdx
 print x_row == x + 7 * cols
 END
 
+# Where others come to a breakpoint too, `next` still stays, with the condition that is offered.
+header=$(dirname "$0")/../../../03_online_softmax/online_softmax.cuh
+line=$(grep -n 'for (float& element : v) element = output(element)' "$header" | cut -d: -f1)
+condition='threadIdx.x == 5 && blockIdx.x == 2'
+lines="^  break LINE if $condition$
+^\\\$1 = \{x = 5, y = 0, z = 0\}
+^\\\$2 = \{x = 5, y = 0, z = 0\}
+^\\\$3 = \{x = 2, y = 0, z = 0\}"
+expect 0 --block 2 --thread 5 --shape 4x4000 <<END
+break $line if $condition
+continue
+print threadIdx
+next
+next
+next
+print threadIdx
+print blockIdx
+END
+# Without it another thread is next.
+lines='^\$1 = \{x = 0, y = 0, z = 0\}'
+expect 0 --block 2 --thread 5 --shape 4x4000 <<END
+break $line
+continue
+print threadIdx
+END
+
 # The second kernel of a variant, in a shape of one's own; commands as words.
 lines='cluster_per_row_kernel<512, 1, false, .* at .*03_online_softmax/further/split_row\.cuh:
 ^\$1 = 255

@@ -3,6 +3,11 @@
 // The pictures say what was counted: boxes of the right colours, as many as there should be.
 #include "common/xray/pictures.hpp"
 
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
 #include "common/testing/catch.hpp"
 
 using namespace xray;
@@ -28,6 +33,34 @@ size_t count(const std::string& text, const std::string& what) {
         times++;
     }
     return times;
+}
+
+// Whether all that is written stands on the page, and nothing of it over something else in its line.
+void expect_readable(const std::string& svg) {
+    constexpr double kPage = 1280, kLetter = 0.6;  // of its height, the width of most letters
+    const std::regex text(
+        R"re(<text x="([^"]*)" y="([^"]*)" font-size="([^"]*)"([^>]*)>([^<]*)</text>)re");
+    std::map<double, std::map<double, double>> lines;  // by y: where words begin and end
+    for (std::sregex_iterator found(svg.begin(), svg.end(), text), end; found != end; ++found) {
+        const std::string words =
+            std::regex_replace((*found)[5].str(), std::regex("&[a-z]+;"), "x");
+        const double width = std::stod((*found)[3]) * kLetter * static_cast<double>(words.size());
+        const bool middle = (*found)[4].str().find("\"middle\"") != std::string::npos;
+        const double left = std::stod((*found)[1]) - (middle ? width / 2 : 0);
+        INFO(words);
+        CHECK(std::stod((*found)[3]) >= 10);
+        CHECK(left >= 0);
+        CHECK(left + width <= kPage);
+        lines[std::stod((*found)[2])][left] = left + width;
+    }
+    CHECK(lines.size() >= 5);
+    for (const auto& [y, spans] : lines) {
+        double end = 0;
+        for (const auto& [left, right] : spans) {
+            CHECK(left >= end);
+            end = right;
+        }
+    }
 }
 
 constexpr const char* kRedBox = "fill=\"#f2a29a\"";
@@ -84,16 +117,26 @@ TEST_CASE("lanes against sectors") {
     CHECK(count(global(4), kBlueBox) == 32 + 4);
 }
 
-TEST_CASE("who merges what") {
-    // Two warps; thread t holds t, but the last one 100 and 100.
-    std::vector<std::vector<float>> values(64);
-    for (size_t thread = 0; thread < 64; thread++) values[thread] = {static_cast<float>(thread)};
-    values[63] = {100, 100};
-    const std::string svg = draw_merges(values, kCaption);
-    CHECK_THAT(svg, ContainsSubstring("Each of 64 threads: m and d of its own 2 elements"));
-    CHECK_THAT(svg, ContainsSubstring("5 steps in a warp"));
-    CHECK_THAT(svg, ContainsSubstring(">m 31.0<"));  // the first warp's
-    CHECK_THAT(svg, ContainsSubstring(">m 100<"));   // the row's
-    CHECK_THAT(svg, ContainsSubstring(">d 2.0<"));
-    CHECK(count(svg, kBlueBox) == 32 + 16 + 8 + 4 + 2);
+TEST_CASE("what is written in a picture fits the page") {
+    const std::string code =
+        "const auto value = reinterpret_cast<const Pack<T, kPack>*>(x + col)[i]; ";
+    for (const std::string& source :
+         {std::string("y = x;"), code, code + code, code + code + code}) {
+        const Caption caption{
+            "05_smem_softmax/" + std::string(90, 'v'),
+            "a/rather/long/path/of/a/learner/" + std::string(90, 'p') + ".cuh:1234", source};
+        for (const unsigned stride : {4u, 12u, 32u, 128u, 4096u, 1u << 20, 1u << 26}) {
+            const auto at = [=](unsigned lane) { return uintptr_t{lane} * stride; };
+            expect_readable(draw_banks(request(AccessKind::shared_load, 4, at), caption));
+            expect_readable(draw_sectors(request(AccessKind::global_store, 4, at), caption));
+            expect_readable(draw_sectors(request(AccessKind::global_load, 16, at), caption));
+        }
+    }
+}
+
+TEST_CASE("lanes that go at once, where they want the same") {
+    const std::string svg =
+        draw_banks(request(AccessKind::shared_load, 8, [](unsigned) { return 0; }), kCaption);
+    CHECK(count(svg, kBlueBox) == 32 + 2);  // all lanes; two words
+    CHECK(count(svg, ">32x<") == 2);
 }
