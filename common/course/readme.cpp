@@ -110,6 +110,8 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     return text;
 }
 
+constexpr double kSector = 32;  // bytes
+
 // The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
 // and with nothing in them that differs from one machine or day to another.
 std::string counted_records(const runner::Stage& stage) {
@@ -118,25 +120,30 @@ std::string counted_records(const runner::Stage& stage) {
     for (const runner::Variant& variant : stage.variants) {
         const xray::CountedVariant run = xray::count(stage.name, variant, shape);
         const runner::Traffic counted = run.traffic(), declared = run.declared();
-        document["records"].push_back({{"stage", stage.name},
-                                       {"variant", variant.name},
-                                       {"role", "ours"},
-                                       {"op", runner::name_of(variant.operation)},
-                                       {"backend", "cpu"},
-                                       {"dtype", "float32"},
-                                       {"rows", shape.rows},
-                                       {"cols", shape.cols},
-                                       {"declared_loads_per_element", declared.loads},
-                                       {"declared_stores_per_element", declared.stores},
-                                       {"loads_per_element", counted.loads},
-                                       {"stores_per_element", counted.stores}});
+        const xray::Counts loads = total(run.kernels, AccessKind::global_load);
+        const xray::Counts stores = total(run.kernels, AccessKind::global_store);
+        const double moved = kSector * static_cast<double>(loads.sectors + stores.sectors);
+        document["records"].push_back(
+            {{"stage", stage.name},
+             {"variant", variant.name},
+             {"role", "ours"},
+             {"op", runner::name_of(variant.operation)},
+             {"backend", "cpu"},
+             {"dtype", "float32"},
+             {"rows", shape.rows},
+             {"cols", shape.cols},
+             {"declared_loads_per_element", declared.loads},
+             {"declared_stores_per_element", declared.stores},
+             {"loads_per_element", counted.loads},
+             {"stores_per_element", counted.stores},
+             {"bytes_moved_per_byte", moved / static_cast<double>(loads.bytes + stores.bytes)}});
+        if (variant.overflows) document["records"].back()["overflows"] = true;
     }
     return document.dump(1) + "\n";
 }
 
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
-    constexpr double kSector = 32;
     std::string text =
         "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "common/io/table.hpp"
+#include "common/io/text.hpp"
 #include "common/plot/pictures.hpp"
 
 namespace plot {
@@ -16,6 +19,13 @@ using io::Align;
 using io::number;
 
 constexpr double kLeastDifference = 0.02;  // of the median
+
+constexpr size_t kVariant = 23, kShape = 15, kNumber = 8;  // widths of columns
+
+std::string cut(const std::string& words, size_t most) {
+    const std::string whole = io::printable(words, most);
+    return whole == words ? words : io::printable(words, most - 2);
+}
 
 // What makes two records the same measurement.
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string,
@@ -70,42 +80,76 @@ std::string shape_of(const Record& record) {
     const auto rows = record.shape.find("rows");
     const auto cols = record.shape.find("cols");
     if (record.shape.size() == 2 && rows != record.shape.end() && cols != record.shape.end())
-        return std::to_string(rows->second) + " x " + std::to_string(cols->second);
+        return cut(std::to_string(rows->second) + " x " + std::to_string(cols->second), kShape);
     std::string text;
     for (const auto& [name, size] : record.shape)
         text += (text.empty() ? "" : " ") + name + " " + std::to_string(size);
-    return text;
+    return cut(text, kShape);
 }
 
 std::string variant_of(const Record& record) {
-    constexpr size_t kWidth = 24;
     std::string text = record.stage.substr(0, 2) + " " + record.variant;
     if (record.dtype != "float32") text += " " + record.dtype;
-    if (text.size() > kWidth) text = text.substr(0, kWidth - 2) + "..";
+    return cut(text, kVariant);
+}
+
+// In eight characters, also where it is far from what a launch takes.
+std::string short_number(double value, int decimals) {
+    constexpr double kLargest = 9'999'999;
+    if (value < kLargest) {
+        const std::string text = number(value, decimals);
+        return text.size() <= kNumber ? text : number(value, 0);
+    }
+    char text[20];
+    std::snprintf(text, sizeof(text), "%.2e", value);
     return text;
 }
 
 std::string us_of(const Record* record) {
-    return record == nullptr ? "-" : number(*record->figure("us_median"), 1);
+    return record == nullptr ? "-" : short_number(*record->figure("us_median"), 1);
+}
+
+// Of a ratio: six characters.
+std::string ratio_of(const Pair& pair) {
+    if (pair.ratio <= 0) return "-";
+    if (pair.ratio >= 1e4) return ">9999";
+    return pair.ratio < 0.005 ? "<0.01" : number(pair.ratio, pair.ratio < 1000 ? 2 : 0);
 }
 
 std::string described(const RecordFolder& folder) {
     std::vector<const RecordFile*> files;
-    for (const RecordFile& file : folder.files) files.push_back(&file);
-    return folder.timed() ? origin_of(files) : "counted on the CPU device, not timed";
+    for (const RecordFile& file : folder.files) {
+        if (!file.peers) files.push_back(&file);
+    }
+    const std::string partial = partial_words(files);
+    return (partial.empty() ? "" : partial + "; ") +
+           (folder.timed() ? origin_of(files) : "counted on the CPU device, not timed");
+}
+
+// Of a stage's runs in one folder those of that kind.
+bool has_run(const RecordFolder& folder, const std::string& stage, bool partial) {
+    return std::any_of(folder.files.begin(), folder.files.end(), [&](const RecordFile& file) {
+        return file.run() && file.partial == partial && file.stage() == stage;
+    });
+}
+
+void keep_runs(RecordFolder& folder, const std::string& stage, bool partial) {
+    std::erase_if(folder.files, [&](const RecordFile& file) {
+        return file.run() && file.partial != partial && file.stage() == stage;
+    });
 }
 
 void print_times(const Comparison& comparison, bool only_changes) {
-    io::Table table({{"stage, variant", 24, Align::left},
-                     {"shape", 15, Align::right},
-                     {"us A", 9, Align::right},
-                     {"us B", 9, Align::right},
+    io::Table table({{"stage, variant", kVariant, Align::left},
+                     {"shape", kShape, Align::right},
+                     {"us A", kNumber, Align::right},
+                     {"us B", kNumber, Align::right},
                      {"A/B", 6, Align::right},
                      {"B is", 8, Align::left}});
     for (const Pair& pair : comparison.timed) {
         if (only_changes && pair.verdict == Verdict::within_noise) continue;
         table.row({variant_of(pair.any()), shape_of(pair.any()), us_of(pair.a), us_of(pair.b),
-                   pair.ratio > 0 ? number(pair.ratio, 2) : "-", word_of(pair.verdict)});
+                   ratio_of(pair), word_of(pair.verdict)});
     }
     table.print();
     std::printf(
@@ -118,14 +162,14 @@ void print_times(const Comparison& comparison, bool only_changes) {
 }
 
 void print_counts(const Comparison& comparison) {
-    io::Table table({{"stage, variant", 24, Align::left},
-                     {"shape", 15, Align::right},
-                     {"count", 19, Align::left},
-                     {"A", 9, Align::right},
-                     {"B", 9, Align::right}});
+    io::Table table({{"stage, variant", kVariant, Align::left},
+                     {"shape", kShape, Align::right},
+                     {"count", 20, Align::left},
+                     {"A", kNumber, Align::right},
+                     {"B", kNumber, Align::right}});
     for (const CountChange& change : comparison.changed_counts) {
-        table.row({variant_of(*change.a), shape_of(*change.a), change.count, number(change.in_a, 2),
-                   number(change.in_b, 2)});
+        table.row({variant_of(*change.a), shape_of(*change.a), change.count,
+                   short_number(change.in_a, 2), short_number(change.in_b, 2)});
     }
     table.print();
     std::printf("%s%zu counted in both, %zu counts changed, %zu only in A, %zu only in B.\n",
@@ -135,6 +179,21 @@ void print_counts(const Comparison& comparison) {
 }
 
 }  // namespace
+
+void keep_comparable_runs(RecordFolder& a, RecordFolder& b) {
+    std::set<std::string> stages;
+    for (const RecordFile& file : a.files) stages.insert(file.stage());
+    for (const std::string& stage : stages) {
+        for (const bool partial : {false, true}) {
+            if (!has_run(a, stage, partial) || !has_run(b, stage, partial)) continue;
+            keep_runs(a, stage, partial);
+            keep_runs(b, stage, partial);
+            break;
+        }
+    }
+    keep_newer_runs(a);
+    keep_newer_runs(b);
+}
 
 size_t Comparison::count(Verdict verdict) const {
     return static_cast<size_t>(std::count_if(
@@ -171,10 +230,13 @@ Comparison compare(const RecordFolder& a, const RecordFolder& b) {
             continue;
         }
         ++comparison.counted;
-        for (const char* count :
-             {"loads_per_element", "stores_per_element", "sectors_per_request", "bank_conflicts"}) {
-            const double was = record->figure(count).value_or(0);
-            const double is = other->second->figure(count).value_or(0);
+        for (const char* count : {"loads_per_element", "stores_per_element", "sectors_per_request",
+                                  "bytes_moved_per_byte", "bank_conflicts"}) {
+            const auto in_a = record->figure(count);
+            const auto in_b = other->second->figure(count);
+            if (!in_a || !in_b) continue;  // older records hold fewer
+            const double was = *in_a;
+            const double is = *in_b;
             if (std::abs(was - is) > 1e-9 * std::max(std::abs(was), std::abs(is)))
                 comparison.changed_counts.push_back({record, count, was, is});
         }
@@ -186,10 +248,15 @@ Comparison compare(const RecordFolder& a, const RecordFolder& b) {
 
 void print(const Comparison& comparison, const RecordFolder& a, const RecordFolder& b,
            bool only_changes) {
-    std::printf("A  %s\n   %s\nB  %s\n   %s\n", a.path.c_str(), described(a).c_str(),
-                b.path.c_str(), described(b).c_str());
+    const auto say = [](const std::string& text) {
+        std::printf("%s\n", io::wrapped(text, 80, 3).c_str());
+    };
+    for (const auto& [name, folder] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+        say(std::string(name) + "  " + io::printable(folder->path.string()));
+        say("   " + described(*folder));
+    }
     if (a.timed() && b.timed() && a.gpu() != b.gpu())
-        std::printf("Different GPUs: A is %s, B is %s.\n", a.gpu().c_str(), b.gpu().c_str());
+        say("Different GPUs: A is " + a.gpu() + ", B is " + b.gpu() + ".");
     std::printf("\n");
     if (!comparison.timed.empty()) print_times(comparison, only_changes);
     const bool counted =
@@ -213,6 +280,7 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
     for (const auto& [group, pairs] : groups) {
         const auto& [op, dtype, rows] = group;
         Figure figure;
+        figure.kind = "compare";
         figure.name = "compare_" + (op == "softmax" ? "" : op + "_") +
                       (dtype == "float32" ? "" : dtype + "_") + std::to_string(rows);
         figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +

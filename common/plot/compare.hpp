@@ -37,6 +37,10 @@ struct Comparison {
     size_t count(Verdict verdict) const;
 };
 
+// Leaves of each stage one run in each folder: where both have a run of the whole stage, those; else
+// where both have a partial one, those; else the newer of each.
+void keep_comparable_runs(RecordFolder& a, RecordFolder& b);
+
 // B counts as faster or slower where its median differs from A's by more than 2 % and the intervals
 // from the 10th to the 90th percentile do not overlap; otherwise the difference is within the noise.
 // Counts have no noise: any difference counts. The records must outlive the result.

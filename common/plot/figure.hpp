@@ -35,24 +35,31 @@ struct Panel {
     std::optional<std::pair<double, double>> y_range;
 };
 
-// Over each group's name stands a bar for each series, made of two parts.
+// Over each group's name stands a bar for each series, made of two parts, or of one that is both.
 struct Bars {
+    struct Series {
+        std::string label;
+        bool undivided = false;  // the first of a bar's two numbers is the whole
+    };
     struct Group {
         std::string label;
         std::vector<std::optional<std::pair<double, double>>> bars;  // one for each series
     };
-    std::vector<std::string> series;
+    std::vector<Series> series;
     std::vector<Group> groups;
-    std::string lower, upper;  // what the parts mean; empty: there is one part
+    std::string lower, upper, both;  // what the parts mean; empty: there is one part
     std::optional<double> roof;
 };
 
 enum class Scale { linear, microseconds };  // from 0, or logarithmic
 
 struct Figure {
-    std::string name;                // of its files, without ending
+    std::string stage;               // empty: of several
+    std::string kind;                // variants, peers, traffic, staircase, ...
+    std::string name;                // of its files, without ending: letters, digits, - and _
     std::string title, origin;       // origin: where it was measured, right below the title
-    std::vector<std::string> notes;  // small: units, GPU, commit, date
+    std::vector<std::string> notes;  // small: what is drawn, GPU, commit, date
+    std::string points_note;         // what points beside the lines are; empty: there are none
     std::string x_label, y_label;
     Scale scale = Scale::linear;
     std::optional<std::pair<double, double>> band;  // shaded, between two heights

@@ -17,7 +17,8 @@
 #endif
 
 #include "common/io/files.hpp"
-#include "common/plot/records.hpp"
+#include "common/io/table.hpp"
+#include "common/io/text.hpp"
 #include "common/plot/script.hpp"
 
 namespace plot {
@@ -37,14 +38,16 @@ std::string drawing_obstacle() {
 }
 
 // Runs the script in that folder, to its end. Whether a picture came of it the caller must look.
-void run_gnuplot(const std::filesystem::path& folder, const std::string& script) {
+// What it prints goes through `filter`, a shell's "| command" or nothing.
+void run_gnuplot(const std::filesystem::path& folder, const std::string& script,
+                 const std::string& filter = "") {
     // A gnuplot that ends early must not take this process with it.
     std::signal(SIGPIPE, SIG_IGN);
     const std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::current_path(folder);
     {
         // Without the user's own settings, so that the picture is the same everywhere.
-        gnuplotio::Gnuplot gnuplot("gnuplot --default-settings");
+        gnuplotio::Gnuplot gnuplot("gnuplot --default-settings" + filter);
         gnuplot << script << std::flush;
     }  // waits until gnuplot has ended
     std::filesystem::current_path(before);
@@ -55,7 +58,8 @@ void run_gnuplot(const std::filesystem::path& folder, const std::string& script)
 std::string drawing_obstacle() {
     return "this was built without gnuplot-iostream; `./stages plot` installs it and gnuplot";
 }
-void run_gnuplot(const std::filesystem::path& /*folder*/, const std::string& /*script*/) {}
+void run_gnuplot(const std::filesystem::path& /*folder*/, const std::string& /*script*/,
+                 const std::string& /*filter*/ = "") {}
 
 #endif
 
@@ -72,12 +76,64 @@ bool holds_something(const std::filesystem::path& path) {
     return std::filesystem::file_size(path, error) > 0 && !error;
 }
 
+void make_folder(const std::filesystem::path& folder) {
+    std::error_code error;
+    if (std::filesystem::is_directory(folder, error)) return;
+    if (std::filesystem::exists(folder, error)) io::refuse(folder, "not a folder but a file");
+    std::filesystem::create_directories(folder, error);
+    if (error) io::refuse(folder, "cannot be made: " + error.message());
+}
+
+// "A", ..., "Z", "A2", ...: short enough for the head of a narrow column.
+std::string letter(size_t i) {
+    constexpr size_t kLetters = 26;
+    const std::string text(1, static_cast<char>('A' + i % kLetters));
+    return i < kLetters ? text : text + std::to_string(i / kLetters + 1);
+}
+
+// The numbers as tables that fit the page, their columns named by letters that are explained above.
+void print_numbers(const Figure& figure) {
+    constexpr size_t kColumns = 6;  // of a table
+    constexpr int kFirst = 16, kNumber = 9;
+    const Numbers numbers = numbers_of(figure);
+    for (size_t i = 1; i < numbers.titles.size(); ++i)
+        std::printf("  %-3s %s\n", letter(i - 1).c_str(),
+                    io::printable(numbers.titles[i], 74).c_str());
+    for (size_t begin = 1; begin < numbers.titles.size(); begin += kColumns) {
+        const size_t end = std::min(begin + kColumns, numbers.titles.size());
+        std::vector<io::Column> columns = {{numbers.titles[0], kFirst, io::Align::left}};
+        for (size_t i = begin; i < end; ++i)
+            columns.push_back({letter(i - 1), kNumber, io::Align::right});
+        io::Table table(columns);
+        for (const std::vector<std::string>& row : numbers.rows) {
+            std::vector<std::string> cells = {io::printable(row[0], kFirst - 2)};
+            cells.insert(cells.end(), row.begin() + static_cast<std::ptrdiff_t>(begin),
+                         row.begin() + static_cast<std::ptrdiff_t>(end));
+            table.row(cells);
+        }
+        std::printf("\n");
+        table.print();
+    }
+}
+
+Figure only_panel(const Figure& figure, size_t panel) {
+    Figure alone = figure;
+    alone.panels = {figure.panels[panel]};
+    return alone;
+}
+
 }  // namespace
 
 Written write_pictures(const std::vector<Figure>& figures, const std::filesystem::path& folder,
                        const std::vector<std::string>& formats) {
+    make_folder(folder);
+    for (const Figure& figure : figures) {  // before the first file is changed
+        const std::string base = folder / figure.name;
+        io::require_replaceable(base + ".csv");
+        io::require_replaceable(base + ".gp");
+        for (const std::string& format : formats) io::require_replaceable(base + "." + format);
+    }
     std::error_code error;
-    std::filesystem::create_directories(folder, error);
     Written written;
     written.obstacle = drawing_obstacle();
     const bool can_draw = written.obstacle.empty();
@@ -116,7 +172,8 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
 
 std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
                                         const std::filesystem::path& folder,
-                                        const std::vector<std::string>& formats) {
+                                        const std::vector<std::string>& formats,
+                                        bool all_pictures) {
     std::vector<std::string> stale;
     std::set<std::filesystem::path> wanted;
     const auto check = [&](const std::filesystem::path& path, bool as_it_should_be) {
@@ -130,6 +187,7 @@ std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
         for (const std::string& format : formats)
             check(base + "." + format, holds_something(base + "." + format));
     }
+    if (!all_pictures) return stale;
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         if (wanted.count(entry.path()) == 0) stale.push_back(entry.path());
@@ -139,16 +197,37 @@ std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
 
 void draw_in_terminal(const std::vector<Figure>& figures) {
     const std::string obstacle = drawing_obstacle();
-    if (!obstacle.empty()) std::printf("%s\n", obstacle.c_str());
+    if (!obstacle.empty()) std::printf("%s\n", io::wrapped(obstacle).c_str());
     winsize window{};
     const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
     const int width = known ? std::clamp<int>(window.ws_col, 60, 160) : 80;
+    constexpr int kHeight = 26;
+    // gnuplot begins with a form feed, and fills lines up with spaces.
+    constexpr const char* kLinesOnly = " | sed 's/[[:cntrl:]]//g; s/ *$//; /^$/d'";
+    const auto say = [](const std::string& text) {
+        std::printf("%s\n", io::wrapped(text, 80, 0).c_str());
+    };
     for (const Figure& figure : figures) {
-        std::printf("\n%s\n%s\n", figure.title.c_str(), figure.origin.c_str());
-        if (figure.bars || !obstacle.empty()) std::printf("\n%s", csv_of(figure).c_str());
-        std::fflush(stdout);  // before gnuplot writes
-        if (!figure.bars && obstacle.empty())
-            run_gnuplot(".", terminal_script_of(figure, width, 30));
+        std::printf("\n");
+        say(figure.title);
+        say(figure.origin);
+        for (size_t i = 0; i < figure.panels.size(); ++i) {
+            const std::string& heading = figure.panels[i].heading;
+            std::printf("\n");
+            say(figure.y_label + (heading.empty() ? "" : ", " + heading));
+            std::fflush(stdout);  // before gnuplot writes
+            if (obstacle.empty())
+                run_gnuplot(".", terminal_script_of(figure, i, width, kHeight), kLinesOnly);
+            else
+                print_numbers(only_panel(figure, i));
+        }
+        if (figure.bars) {
+            std::printf("\n");
+            say(figure.y_label);
+            print_numbers(figure);
+        }
+        std::printf("\n");
+        for (const std::string& note : figure.notes) say(note);
     }
 }
 

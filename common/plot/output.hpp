@@ -16,15 +16,16 @@ struct Written {
     std::string obstacle;               // why; empty where all were drawn
 };
 
-// Makes the folder. InputError where it cannot be written to.
+// Makes the folder. io::FileError where it cannot be written to.
 Written write_pictures(const std::vector<Figure>& figures, const std::filesystem::path& folder,
                        const std::vector<std::string>& formats);
 
 // What of the folder is not as it would be if written now: .gp and .csv by their text (pictures
-// differ with gnuplot's version, so those have to exist), and files of pictures no longer made.
+// differ with gnuplot's version, so those have to exist), and, where the figures are all that belong
+// there, files of pictures no longer made.
 std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
                                         const std::filesystem::path& folder,
-                                        const std::vector<std::string>& formats);
+                                        const std::vector<std::string>& formats, bool all_pictures);
 
 // Draws with letters on standard output, or prints the tables and why it did not draw.
 void draw_in_terminal(const std::vector<Figure>& figures);

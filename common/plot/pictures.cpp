@@ -9,6 +9,8 @@
 #include <set>
 #include <tuple>
 
+#include "common/io/text.hpp"
+
 namespace plot {
 namespace {
 
@@ -271,6 +273,18 @@ std::string explained(const std::string& y) {
     return "floating-point operations over the median time, caches flushed";
 }
 
+// What may be part of a file's name anywhere, and of a command: an input may be a path.
+std::string for_file_names(const std::string& words) {
+    constexpr size_t kMost = 40;
+    std::string text = words.substr(0, kMost);
+    for (char& each : text) {
+        const bool plain = (each >= '0' && each <= '9') || (each >= 'a' && each <= 'z') ||
+                           (each >= 'A' && each <= 'Z') || each == '-' || each == '_';
+        if (!plain) each = '_';
+    }
+    return text;
+}
+
 std::string suffix_of(const Group& group, const Choice& choice) {
     const auto& [op, dtype, input] = group;
     std::string suffix;
@@ -278,26 +292,56 @@ std::string suffix_of(const Group& group, const Choice& choice) {
     if (!choice.y.empty()) suffix += "_" + choice.y;
     if (choice.x != "cols") suffix += "_over_" + choice.x;
     if (dtype != "float32") suffix += "_" + dtype;
-    if (input != "normal") suffix += "_" + std::filesystem::path(input).stem().string();
+    if (input != "normal")
+        suffix += "_" + for_file_names(std::filesystem::path(input).stem().string());
     return suffix;
 }
 
+// "01 naive, 02 safe"
+std::string of_stages(const Selection& records) {
+    std::string text;
+    for (const std::string& stage : distinct(records, stage_key))
+        text += (text.empty() ? "" : ", ") + short_name(stage);
+    return text;
+}
+
+// A line that is above others must say that it computes less.
+std::string name_of_line(const Selection& records, const std::string& stage) {
+    const Selection here = of_stage(records, stage);
+    const bool overflows = std::all_of(here.begin(), here.end(),
+                                       [](const Chosen& each) { return each.record->overflows; });
+    return short_name(stage) + (overflows && !here.empty() ? " (overflows)" : "");
+}
+
 // All of a figure but its panels.
-Figure figure_of(const std::string& name, const std::string& title, const Selection& records,
-                 const Group& group, const Choice& choice, const std::string& y) {
+Figure figure_of(const std::string& stage, const std::string& kind, const std::string& title,
+                 const Selection& records, const Group& group, const Choice& choice,
+                 const std::string& y) {
     Figure figure;
-    figure.name = name + suffix_of(group, choice);
+    figure.stage = stage;
+    figure.kind = kind;
+    figure.name = (stage.empty() ? "" : stage + "_") + kind + suffix_of(group, choice);
     const auto& [op, dtype, input] = group;
     figure.title = choice.title.empty() ? title : choice.title;
     if (choice.title.empty() && dtype != "float32") figure.title += ", " + dtype;
-    if (choice.title.empty() && input != "normal") figure.title += ", input " + input;
+    if (choice.title.empty() && input != "normal")
+        figure.title += ", input " + io::printable(input, 40);
     figure.origin = where_from(folders_of(records));
     figure.x_label = choice.x == "cols" ? "columns" : choice.x;
     figure.y_label = y_label(y);
     if (y == "us") figure.scale = Scale::microseconds;
     std::vector<const RecordFile*> files;
     for (const Chosen& each : records) files.push_back(each.file);
-    figure.notes = {explained(y), origin_of(files)};
+    figure.notes = {explained(y)};
+    const Selection overflowing =
+        filtered(records, [](const Record& record) { return record.overflows; });
+    if (!overflowing.empty()) {
+        figure.notes.push_back(of_stages(overflowing) +
+                               " overflows: rows whose exp(x) leaves the range of the type come "
+                               "out as NaN or 0");
+    }
+    const std::string partial = partial_words(files);
+    figure.notes.push_back((partial.empty() ? "" : partial + "; ") + origin_of(files));
     return figure;
 }
 
@@ -376,7 +420,7 @@ void make_bars(Figure& figure, const Panel& panel, double x) {
     std::snprintf(at, sizeof(at), ", %.0f %s", x, figure.x_label.c_str());
     figure.title += at;
     Bars bars;
-    bars.series = {figure.y_label};
+    bars.series = {{figure.y_label}};
     figure.x_label = "";
     for (const Line& line : panel.lines) {
         const double value = line.points.begin()->second;
@@ -411,7 +455,7 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
                      [&](const Sizes& a, const Sizes& b) { return xs[a].size() > xs[b].size(); });
     if (sizes.size() > 2) {
         sheet.figure.notes.front() +=
-            "; " + std::to_string(sizes.size() - 2) + " more sets of sizes are recorded";
+            "; " + std::to_string(sizes.size() - 2) + " more shapes are recorded";
         sizes.resize(2);
     }
     std::sort(sizes.begin(), sizes.end(), larger);
@@ -420,9 +464,14 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
                        std::any_of(sizes.begin(), sizes.end(),
                                    [&](const Sizes& each) { return xs[each].size() == 1; });
     const auto explain_points = [](Figure& figure) {
-        const bool any = std::any_of(figure.panels.begin(), figure.panels.end(),
-                                     [](const Panel& panel) { return !panel.beside.empty(); });
-        if (any) figure.notes.front() += "; small points: round widths";
+        const auto panel = std::find_if(figure.panels.begin(), figure.panels.end(),
+                                        [](const Panel& each) { return !each.beside.empty(); });
+        if (panel == figure.panels.end()) return;
+        const auto width = static_cast<int64_t>(*panel->beside.begin());
+        figure.points_note =
+            "lines join the widths 63, 126, 252, ... of the paper; small points: "
+            "round widths such as " +
+            std::to_string(width) + ", where a kernel may be faster or slower";
     };
     for (const Sizes& fixed : sizes) {
         Panel panel = panel_of(sheet, by_sizes[fixed], choice);
@@ -502,12 +551,12 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
         sheet.y = y_for(records, choice);
         const std::string other =
             previous.empty() ? ": its variants" : " beside " + short_name(previous);
-        sheet.figure = figure_of(stage + "_variants", short_name(stage) + other, drawn, group,
-                                 choice, sheet.y);
+        sheet.figure =
+            figure_of(stage, "variants", short_name(stage) + other, drawn, group, choice, sheet.y);
         sheet.lines = variant_lines(records, stage);
         if (!previous.empty()) {
             Line line;
-            line.label = "best of " + short_name(previous);
+            line.label = "best of " + name_of_line(drawn, previous);
             line.kind = Line::Kind::before;
             sheet.lines.insert(sheet.lines.begin(), {line, [=](const Record& record) {
                                                          return record.stage == previous;
@@ -523,9 +572,8 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
     for (const auto& [group, records] : groups_of(ours, with_op_of(ours, choice))) {
         Sheet sheet;
         sheet.y = "us";
-        sheet.figure =
-            figure_of(stage + "_floor", short_name(stage) + ": time beside that of a copy", records,
-                      group, choice, sheet.y);
+        sheet.figure = figure_of(stage, "floor", short_name(stage) + ": time beside that of a copy",
+                                 records, group, choice, sheet.y);
         sheet.lines = variant_lines(records, stage);
         draw(figures, sheet, records, choice);
     }
@@ -540,7 +588,7 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
         Sheet sheet;
         sheet.y = y_for(records, choice);
         sheet.figure =
-            figure_of(stage + "_peers", short_name(stage) + " beside what one would use instead",
+            figure_of(stage, "peers", short_name(stage) + " beside what one would use instead",
                       records, group, choice, sheet.y);
         sheet.figure.notes.front() += "; timed in turn";
         Line line;
@@ -587,12 +635,13 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
             bytes = std::max(bytes, each.record->figure("bytes").value_or(0));
         Sheet sheet;
         sheet.y = y_for(records, choice);
-        sheet.figure = figure_of(stage + "_widths",
+        sheet.figure = figure_of(stage, "widths",
                                  short_name(stage) + ": every kind of width, " +
                                      std::to_string(std::llround(bytes / 1e6)) + " MB",
                                  records, group, choice, sheet.y);
         sheet.lines = variant_lines(records, stage);
         sheet.figure.panels = {panel_of(sheet, records, choice)};
+        if (sheet.figure.panels.front().lines.empty()) continue;
         sheet.figure.parts = ways_of(records);
         figures.push_back(sheet.figure);
     }
@@ -615,7 +664,7 @@ std::string origin_of(const std::vector<const RecordFile*>& files) {
         if (!file->driver.empty()) versions.insert("driver " + file->driver);
         if (!file->cuda.empty()) versions.insert("CUDA " + file->cuda);
         if (!file->commit.empty()) commits.insert(file->commit);
-        if (!file->date.empty()) dates.insert(file->date.substr(0, 10));
+        if (!file->date.empty()) dates.insert(io::printable(file->date.substr(0, 10)));
     }
     std::vector<std::string> words(gpus.begin(), gpus.end());
     words.insert(words.end(), versions.begin(), versions.end());
@@ -647,12 +696,12 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
         sheet.y = y_for(records, choice);
         sheet.apart = true;
         sheet.figure =
-            figure_of(op == "softmax" ? "staircase" : "staircase_" + op,
+            figure_of("", op == "softmax" ? "staircase" : "staircase_" + op,
                       "Every stage's " + with_spaces(op), records, group, choice, sheet.y);
         sheet.figure.notes.front() += "; a stage's fastest variant";
         for (const std::string& stage : stages) {
             Line line;
-            line.label = short_name(stage);
+            line.label = name_of_line(records, stage);
             line.style = style_of(stage);
             sheet.lines.push_back(
                 {line, [=](const Record& record) { return record.stage == stage; }});
@@ -674,75 +723,123 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
     return figures;
 }
 
-std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
-                            const std::vector<HardwareCount>& counters) {
-    // Of the GPU's shapes with most rows the narrowest and the widest: there a row fits the caches
-    // between two reads of it, or does not.
-    std::set<std::pair<int64_t, int64_t>> shapes;  // rows, cols
-    std::string gpu, dram;
-    for (const HardwareCount& count : counters) {
-        if (count.stage != stage) continue;
-        dram = count.gpu + ", commit " + count.commit + ", " + count.date;
-        shapes.insert({count.rows, count.cols});
-        gpu = count.gpu;
-    }
+namespace {
+
+using RowsAndCols = std::pair<int64_t, int64_t>;
+
+// Of the GPU's shapes with most rows the narrowest and the widest: there a row fits the caches between
+// two reads of it, or does not.
+std::set<RowsAndCols> shapes_of(const std::vector<HardwareCount>& counters) {
+    std::set<RowsAndCols> shapes;
+    for (const HardwareCount& count : counters) shapes.insert({count.rows, count.cols});
     while (!shapes.empty() && shapes.begin()->first < shapes.rbegin()->first)
         shapes.erase(shapes.begin());
     while (shapes.size() > 2) shapes.erase(std::next(shapes.begin()));
+    return shapes;
+}
 
-    Bars bars;
-    bars.lower = "reads";
-    bars.upper = "writes";
-    bars.series = {"as the lesson declares", "as counted"};
-    for (const auto& [rows, cols] : shapes)
-        bars.series.push_back("DRAM, " + std::to_string(rows) + " x " + std::to_string(cols));
-    const Record* first = nullptr;
-    bool recorded = false;
+// What was counted of a stage: in the first folder that has any, of the first record's shape and type.
+// One shape is enough: counts per element hardly depend on it.
+Selection counted_records(const std::vector<RecordFolder>& folders, const std::string& stage) {
+    Selection counted;
     for (const RecordFolder& folder : folders) {
         for (const RecordFile& file : folder.files) {
             for (const Record& record : file.records) {
                 if (record.stage != stage || !record.counted()) continue;
-                if (first == nullptr) first = &record;
-                // One shape is enough: counts per element hardly depend on it.
-                if (record.shape != first->shape || record.dtype != first->dtype) continue;
-                recorded = folder.committed;
-                Bars::Group group{record.variant, {}};
-                const double size = bytes_of(record.dtype);
-                for (const std::string kind : {"declared_", ""}) {
-                    const auto reads = record.figure(kind + "loads_per_element");
-                    const auto writes = record.figure(kind + "stores_per_element");
-                    group.bars.emplace_back();
-                    if (reads && writes) group.bars.back() = {*reads * size, *writes * size};
-                }
-                for (const auto& [rows, cols] : shapes) {
-                    group.bars.emplace_back();
-                    for (const HardwareCount& count : counters) {
-                        if (count.stage != stage || count.variant != record.variant ||
-                            count.dtype != record.dtype || count.rows != rows || count.cols != cols)
-                            continue;
-                        const auto elements = static_cast<double>(rows * cols);
-                        group.bars.back() = {count.dram_read_bytes / elements,
-                                             count.dram_write_bytes / elements};
-                    }
-                }
-                bars.groups.push_back(group);
+                const Record& first = counted.empty() ? record : *counted.front().record;
+                if (record.shape == first.shape && record.dtype == first.dtype)
+                    counted.push_back({&folder, &file, &record});
             }
         }
-        if (first != nullptr) break;
+        if (!counted.empty()) break;
     }
-    if (first == nullptr) return {};
+    return counted;
+}
+
+using Bar = std::optional<std::pair<double, double>>;
+
+Bar declared_or_asked(const Record& record, const std::string& before) {
+    const auto reads = record.figure(before + "loads_per_element");
+    const auto writes = record.figure(before + "stores_per_element");
+    if (!reads || !writes) return std::nullopt;
+    const double size = bytes_of(record.dtype);
+    return std::pair{*reads * size, *writes * size};
+}
+
+Bar moved(const Record& record) {
+    const Bar asked = declared_or_asked(record, "");
+    const auto factor = record.figure("bytes_moved_per_byte");
+    if (!asked || !factor) return std::nullopt;
+    return std::pair{*factor * (asked->first + asked->second), 0.0};
+}
+
+Bar dram(const Record& record, const std::vector<HardwareCount>& counters,
+         const RowsAndCols& shape) {
+    for (const HardwareCount& count : counters) {
+        if (count.variant != record.variant || count.dtype != record.dtype ||
+            RowsAndCols{count.rows, count.cols} != shape)
+            continue;
+        const double elements = static_cast<double>(count.rows) * static_cast<double>(count.cols);
+        return std::pair{count.dram_read_bytes / elements, count.dram_write_bytes / elements};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
+                            const std::vector<HardwareCount>& counters) {
+    const Selection counted = counted_records(folders, stage);
+    if (counted.empty()) return {};
+    const Record& first = *counted.front().record;
+    std::vector<HardwareCount> of_gpu;
+    std::copy_if(counters.begin(), counters.end(), std::back_inserter(of_gpu),
+                 [&](const HardwareCount& count) { return count.stage == stage; });
+    const std::set<RowsAndCols> shapes = shapes_of(of_gpu);
+    const bool any_moved = std::any_of(counted.begin(), counted.end(), [](const Chosen& each) {
+        return moved(*each.record).has_value();
+    });
+
+    Bars bars;
+    bars.lower = "reads";
+    bars.upper = "writes";
+    bars.both = "reads and writes";
+    bars.series = {{"as the lesson declares"}, {"asked for, counted"}};
+    if (any_moved) bars.series.push_back({"moved, counted", true});
+    for (const auto& [rows, cols] : shapes)
+        bars.series.push_back({"DRAM, " + std::to_string(rows) + " x " + std::to_string(cols)});
+    for (const Chosen& each : counted) {
+        const Record& record = *each.record;
+        Bars::Group group{record.variant, {declared_or_asked(record, "declared_")}};
+        group.bars.push_back(declared_or_asked(record, ""));
+        if (any_moved) group.bars.push_back(moved(record));
+        for (const RowsAndCols& shape : shapes) group.bars.push_back(dram(record, of_gpu, shape));
+        bars.groups.push_back(group);
+    }
 
     Figure figure;
+    figure.stage = stage;
+    figure.kind = "traffic";
     figure.name = stage + "_traffic";
-    figure.title = short_name(stage) + ": bytes moved per element of x";
+    figure.title =
+        short_name(stage) + ": bytes per element of x, asked for" + (any_moved ? " and moved" : "");
+    const bool recorded = counted.front().folder->committed;
     figure.origin = std::string("counted ") + (recorded ? "" : "here, ") + "on the CPU device";
-    if (!gpu.empty()) figure.origin += "; DRAM: recorded on " + gpu + ", not measured here";
+    if (!of_gpu.empty())
+        figure.origin += "; DRAM: recorded on " + of_gpu.back().gpu + ", not measured here";
     figure.y_label = "bytes per element";
     figure.x_label = "";
-    figure.notes = {"counted: what threads load and store (" + first->dtype + ", " +
-                    text_of(first->shape) + "). " +
-                    "DRAM: what of it left the caches, by the GPU's own counters"};
-    if (!dram.empty()) figure.notes.push_back("DRAM: " + dram);
+    figure.notes = {"asked for: what threads load and store (" + first.dtype + ", " +
+                    text_of(first.shape) + ")" +
+                    (any_moved ? "; moved: 32 bytes for each sector that a warp's request touches"
+                               : "; these records do not say how much was moved")};
+    const std::string partial = partial_words({counted.front().file});
+    if (!partial.empty()) figure.notes.push_back(partial);
+    if (!of_gpu.empty()) {
+        const HardwareCount& last = of_gpu.back();
+        figure.notes.push_back("DRAM: what of it left the caches, by the GPU's own counters (" +
+                               last.gpu + ", commit " + last.commit + ", " + last.date + ")");
+    }
     figure.bars = bars;
     return {figure};
 }

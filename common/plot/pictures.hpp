@@ -26,8 +26,8 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice);
 
-// Bytes per element as the lesson declares them, as counted in the first folder that has counts of
-// this stage, and as they reached DRAM (a GPU's own counters). None where nothing was counted.
+// Bytes per element as the lesson declares them, as asked for and as moved in the first folder that has
+// counts of this stage, and as they reached DRAM (a GPU's own counters). None where nothing was counted.
 std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
                             const std::vector<HardwareCount>& counters);
 

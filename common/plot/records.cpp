@@ -3,132 +3,192 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
+
+#include "common/io/files.hpp"
+#include "common/io/text.hpp"
+#include "common/plot/json_file.hpp"
 
 namespace plot {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kSchema = 1;
-
-json parse(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    if (!file) throw InputError(path.string() + ": cannot be read");
-    json document;
-    try {
-        document = json::parse(file);
-    } catch (const json::exception& error) {
-        throw InputError(path.string() + ": not JSON, or cut short: " + error.what());
-    }
-    if (!document.is_object() || !document.contains("schema")) {
-        throw InputError(path.string() +
-                         ": no 'schema' in it, so these are no records of `./stages run`");
-    }
-    if (document["schema"] != kSchema) {
-        throw InputError(path.string() + ": its schema is " + document["schema"].dump() +
-                         ", and this program reads schema " + std::to_string(kSchema));
-    }
-    return document;
+// Figures that pictures and comparisons use, and what they can be: times that a launch can take, in
+// microseconds, and speeds that are not nought, which has no logarithm and divides nothing.
+const std::map<std::string, Range>& known_figures() {
+    static const Range time{1e-3, 1e11}, speed{1e-9, 1e9}, accesses{0, 1e9}, count{0, 1e18};
+    static const std::map<std::string, Range> all = {
+        {"us_median", time},
+        {"us_min", time},
+        {"us_p10", time},
+        {"us_p90", time},
+        {"us_empty", time},
+        {"gbps", speed},
+        {"roof_gbps", speed},
+        {"tflops", speed},
+        {"roof_tflops", speed},
+        {"speedup", speed},
+        {"bytes", {1, 1e18}},
+        {"declared_loads_per_element", accesses},
+        {"declared_stores_per_element", accesses},
+        {"loads_per_element", accesses},
+        {"stores_per_element", accesses},
+        {"sectors_per_request", accesses},
+        {"bytes_moved_per_byte", accesses},
+        {"bank_conflicts", count},
+    };
+    return all;
 }
 
-// Optional words; a number where words should be is as good as nothing.
-std::string words(const json& object, const char* key, const std::string& otherwise = "") {
-    return object.contains(key) && object[key].is_string() ? object[key].get<std::string>()
-                                                           : otherwise;
+constexpr Range kSize{1, 1e12, true};
+constexpr size_t kMostSizes = 8;
+constexpr size_t kMostRecords = 10000;  // ours have hundreds
+
+std::map<std::string, int64_t> shape_from(const json& object, const Fields& fields) {
+    std::map<std::string, int64_t> shape;
+    if (object.contains("shape")) {
+        const json& sizes = object["shape"];
+        const Fields of_shape(sizes);
+        if (sizes.size() > kMostSizes)
+            throw InputError("'shape' has more than " + std::to_string(kMostSizes) + " sizes");
+        for (const auto& [key, value] : sizes.items()) {
+            if (!is_name(key))
+                throw InputError("a size in 'shape' is called '" + io::printable(key, 40) +
+                                 "'; wanted: letters, digits and underscores");
+            shape[key] = static_cast<int64_t>(*of_shape.number(key, kSize));
+        }
+    }
+    for (const char* key : {"rows", "cols"}) {  // older files had them at the top only
+        if (object.contains(key) && !object[key].is_null())
+            shape[key] = static_cast<int64_t>(*fields.number(key, kSize));
+    }
+    if (shape.empty()) throw InputError("no 'shape', and no 'rows' and 'cols'");
+    return shape;
 }
 
 Record record_from(const json& object) {
+    const Fields fields(object);
     Record record;
-    record.stage = object.at("stage").get<std::string>();
-    record.variant = object.at("variant").get<std::string>();
-    record.role = words(object, "role", record.role);
-    record.op = words(object, "op", record.op);
-    record.backend = words(object, "backend");
-    record.way = words(object, "way");
-    record.dtype = words(object, "dtype", record.dtype);
-    record.input = words(object, "input", record.input);
-    for (const auto& [key, value] : object.items()) {
-        if (value.is_number()) record.figures[key] = value.get<double>();
+    record.stage = fields.stage();
+    record.variant = fields.variant();
+    record.role = fields.words("role", record.role);
+    record.op = fields.name("op", record.op);
+    record.backend = fields.words("backend");
+    record.way = fields.words("way");
+    record.dtype = fields.name("dtype", record.dtype);
+    record.input = fields.words("input", record.input);
+    record.overflows = fields.flag("overflows");
+    for (const auto& [name, range] : known_figures()) {
+        if (const auto value = fields.number(name, range)) record.figures[name] = *value;
     }
-    if (object.contains("shape")) {
-        for (const auto& [key, value] : object.at("shape").items())
-            record.shape[key] = value.get<int64_t>();
-    }
-    for (const char* key : {"rows", "cols"}) {  // older files had them at the top only
-        if (object.contains(key) && object[key].is_number()) record.shape[key] = object[key];
-    }
-    if (record.shape.empty()) throw InputError("no 'shape', and no 'rows' and 'cols'");
+    record.shape = shape_from(object, fields);
     return record;
 }
 
+std::string kind_of(const std::filesystem::path& path) {
+    return path.stem().extension();
+}
+
 RecordFile file_from(const std::filesystem::path& path) {
-    const json document = parse(path);
+    const json document = read_json(path);
     RecordFile file;
     file.path = path;
-    file.peers = path.stem().extension() == ".peers";
-    file.widths = path.stem().extension() == ".widths";
-    file.gpu = words(document, "gpu", "a GPU without a name");
-    file.driver = words(document, "driver");
-    file.cuda = words(document, "cuda");
-    file.commit = words(document, "commit");
-    file.date = words(document, "date");
+    file.peers = kind_of(path) == ".peers";
+    file.widths = kind_of(path) == ".widths";
+    file.partial = kind_of(path) == ".partial";
     if (!document.contains("records") || !document["records"].is_array())
-        throw InputError(path.string() + ": no list 'records' in it");
+        io::refuse(path, "no list 'records' in it");
+    if (document["records"].size() > kMostRecords)
+        io::refuse(path, "more than " + std::to_string(kMostRecords) + " records in it");
+    try {
+        const Fields fields(document);
+        const auto short_words = [&](const char* key, const char* otherwise = "") {
+            constexpr size_t kMost = 60;
+            return io::printable(fields.words(key, otherwise), kMost);
+        };
+        file.gpu = short_words("gpu", "a GPU without a name");
+        file.driver = short_words("driver");
+        file.cuda = short_words("cuda");
+        file.commit = short_words("commit");
+        file.date = short_words("date");
+        file.chosen = short_words("chosen");
+    } catch (const InputError& error) {
+        io::refuse(path, error.what());
+    }
     for (const json& object : document["records"]) {
         try {
             file.records.push_back(record_from(object));
-        } catch (const std::exception& error) {
-            throw InputError(path.string() + ": record " + std::to_string(file.records.size() + 1) +
-                             ": " + error.what());
+        } catch (const InputError& error) {
+            io::refuse(path,
+                       "record " + std::to_string(file.records.size() + 1) + ": " + error.what());
         }
     }
     return file;
 }
 
+const json& list_in(const json& object, const char* key) {
+    if (!object.is_object() || !object.contains(key) || !object[key].is_array())
+        throw InputError(std::string("no list '") + key + "' in it");
+    return object[key];
+}
+
+HardwareCount count_from(const json& variant, const std::string& gpu) {
+    const Fields fields(variant);
+    HardwareCount count;
+    count.gpu = gpu;
+    count.commit = io::printable(fields.words("commit"), 20);
+    count.date = io::printable(fields.words("date").substr(0, 10));
+    count.stage = fields.stage();
+    count.variant = fields.variant();
+    count.dtype = fields.name("dtype", "float32");
+    const std::map<std::string, int64_t> shape = shape_from(variant, fields);
+    if (shape.count("rows") == 0 || shape.count("cols") == 0)
+        throw InputError("no 'rows' and 'cols' in it");
+    count.rows = shape.at("rows");
+    count.cols = shape.at("cols");
+    for (const json& kernel : list_in(variant, "kernels")) {
+        const Fields of_kernel(kernel);
+        constexpr Range kBytes{0, 1e18};
+        count.dram_read_bytes += of_kernel.number("dram_read_bytes", kBytes).value_or(0);
+        count.dram_write_bytes += of_kernel.number("dram_write_bytes", kBytes).value_or(0);
+    }
+    return count;
+}
+
 std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
-    const json document = parse(path);
+    const json document = read_json(path);
     std::vector<HardwareCount> counts;
     try {
-        for (const json& recording : document.at("recordings")) {
-            for (const json& variant : recording.at("variants")) {
-                HardwareCount count;
-                count.gpu = recording.at("gpu");
-                count.commit = words(variant, "commit");
-                count.date = words(variant, "date").substr(0, 10);
-                count.stage = variant.at("stage");
-                count.variant = variant.at("variant");
-                count.dtype = variant.at("dtype");
-                count.rows = variant.at("rows");
-                count.cols = variant.at("cols");
-                for (const json& kernel : variant.at("kernels")) {
-                    count.dram_read_bytes += kernel.value("dram_read_bytes", 0.0);
-                    count.dram_write_bytes += kernel.value("dram_write_bytes", 0.0);
-                }
-                counts.push_back(count);
-            }
+        for (const json& recording : list_in(document, "recordings")) {
+            const std::string gpu = io::printable(Fields(recording).words("gpu", "a GPU"), 60);
+            for (const json& variant : list_in(recording, "variants"))
+                counts.push_back(count_from(variant, gpu));
         }
-    } catch (const json::exception& error) {
-        throw InputError(path.string() + ": " + error.what());
+    } catch (const InputError& error) {
+        io::refuse(path, "variant " + std::to_string(counts.size() + 1) + ": " + error.what());
     }
     return counts;
 }
 
-// NN_name.json, NN_name.peers.json or NN_name.widths.json: nothing else in the folder is a record.
+// NN_name.json and its kinds: nothing else in the folder is a record.
 bool is_record_file(const std::filesystem::path& path) {
+    static const std::set<std::string> kinds = {"", ".peers", ".widths", ".partial"};
     const std::string name = path.filename();
-    return name.size() > 3 && std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&
+    return name.size() > 3 && kinds.count(kind_of(path)) > 0 &&
+           std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&
            std::isdigit(static_cast<unsigned char>(name[1])) != 0 && name[2] == '_' &&
            path.extension() == ".json";
 }
 
 std::vector<std::filesystem::path> record_files(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         if (is_record_file(entry.path())) paths.push_back(entry.path());
     }
+    if (error) io::refuse(folder, "cannot be read: " + error.message());
     std::sort(paths.begin(), paths.end());
     return paths;
 }
@@ -165,23 +225,28 @@ std::string RecordFolder::gpu() const {
 
 std::string RecordFolder::name() const {
     const std::filesystem::path whole = std::filesystem::weakly_canonical(path);
-    return whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+    return io::printable(
+        (whole.has_filename() ? whole.filename() : whole.parent_path().filename()).string());
+}
+
+std::string RecordFile::stage() const {
+    const std::string name = path.filename();
+    return name.substr(0, name.find('.'));
 }
 
 bool is_record_folder(const std::filesystem::path& path) {
-    return std::filesystem::is_directory(path) && !record_files(path).empty();
+    std::error_code error;
+    return std::filesystem::is_directory(path, error) && !record_files(path).empty();
 }
 
 RecordFolder read_folder(const std::filesystem::path& path) {
-    if (!std::filesystem::is_directory(path)) {
-        throw InputError(path.string() +
-                         ": no such folder; `./stages run` makes results/, --out another one");
-    }
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error))
+        io::refuse(path, "no such folder; `./stages run` makes results/, --out another one");
     if (!is_record_folder(path)) {
-        throw InputError(path.string() +
-                         ": no records in it (files such as 01_naive_softmax.json)"
-                         "; `./stages run --out " +
-                         path.string() + "` writes some");
+        io::refuse(path,
+                   "no records in it (files such as 01_naive_softmax.json); `./stages run --out " +
+                       io::printable(path.string()) + "` writes some");
     }
     RecordFolder folder;
     folder.path = path;
@@ -189,9 +254,60 @@ RecordFolder read_folder(const std::filesystem::path& path) {
     folder.committed = whole.find("/common/recorded/") != std::string::npos;
     for (const std::filesystem::path& file : record_files(path))
         folder.files.push_back(file_from(file));
-    if (std::filesystem::exists(path / "ncu.json"))
+    if (std::filesystem::exists(path / "ncu.json", error))
         folder.counters = counters_from(path / "ncu.json");
     return folder;
+}
+
+void keep_newer_runs(RecordFolder& folder) {
+    std::map<std::string, const RecordFile*> newest;
+    for (const RecordFile& file : folder.files) {
+        const RecordFile*& at = newest[file.stage()];
+        if (file.run() && (at == nullptr || file.date > at->date)) at = &file;
+    }
+    std::vector<RecordFile> kept;
+    for (const RecordFile& file : folder.files) {
+        if (!file.run() || newest[file.stage()] == &file) kept.push_back(file);
+    }
+    folder.files = std::move(kept);
+}
+
+std::string partial_words(const std::vector<const RecordFile*>& files) {
+    std::map<std::string, std::set<std::string>> stages_by_flags;
+    bool any_full = false;
+    for (const RecordFile* file : files) {
+        if (file->partial)
+            stages_by_flags[file->chosen].insert(file->stage().substr(0, 2));
+        else if (file->run())
+            any_full = true;
+    }
+    const bool all_alike = !any_full && stages_by_flags.size() == 1;
+    std::string text;
+    for (const auto& [flags, stages] : stages_by_flags) {
+        text += text.empty() ? "a partial run" : "; a partial run";
+        std::string list;
+        for (const std::string& stage : stages) list += (list.empty() ? " of " : ", ") + stage;
+        text += (all_alike ? "" : list) + (flags.empty() ? "" : ": " + flags);
+    }
+    return text;
+}
+
+void mark_overflowing(std::vector<RecordFolder>& folders, const std::vector<RecordFolder>& known) {
+    std::set<std::pair<std::string, std::string>> overflowing;
+    for (const RecordFolder& folder : known) {
+        for (const RecordFile& file : folder.files) {
+            for (const Record& record : file.records) {
+                if (record.overflows) overflowing.emplace(record.stage, record.variant);
+            }
+        }
+    }
+    for (RecordFolder& folder : folders) {
+        for (RecordFile& file : folder.files) {
+            for (Record& record : file.records) {
+                if (overflowing.count({record.stage, record.variant}) > 0) record.overflows = true;
+            }
+        }
+    }
 }
 
 std::vector<std::string> stages_in(const std::vector<RecordFolder>& folders) {
@@ -208,7 +324,8 @@ double bytes_of(const std::string& dtype) {
     static const std::map<std::string, double> bytes = {
         {"float64", 8}, {"float32", 4}, {"float16", 2}, {"bfloat16", 2}};
     const auto found = bytes.find(dtype);
-    if (found == bytes.end()) throw InputError("no element type '" + dtype + "' is known here");
+    if (found == bytes.end())
+        throw InputError("no element type '" + dtype + "' is known here; wanted: float32 or so");
     return found->second;
 }
 

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Reads what `run` recorded: folders of NN_name.json, NN_name.peers.json, NN_name.widths.json and ncu.json, schema 1.
+// Reads what `run` recorded, schema 1: folders of NN_name.json, NN_name.partial.json, NN_name.peers.json,
+// NN_name.widths.json and ncu.json.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace plot {
+#include "common/plot/input_error.hpp"
 
-// The command line or a file makes no sense: says what is wrong and what would be right. Exit code 2.
-class InputError : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
+namespace plot {
 
 struct Record {
     std::string stage, variant;
@@ -24,7 +20,8 @@ struct Record {
     std::string backend, dtype = "float32", input = "normal";
     std::string way;                        // "cluster: why", where the variant chose
     std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has
-    std::map<std::string, double> figures;  // every number under its name: us_median, gbps, ...
+    std::map<std::string, double> figures;  // by name: us_median, gbps, ...
+    bool overflows = false;                 // by design: the stage takes no maximum off
 
     std::optional<double> figure(const std::string& name) const;
     bool timed() const { return backend != "cpu" && figures.count("us_median") > 0; }
@@ -34,10 +31,15 @@ struct Record {
 // What was recorded in one run of one stage: only figures of one file were measured side by side.
 struct RecordFile {
     std::filesystem::path path;
-    bool peers = false;   // NN_name.peers.json
-    bool widths = false;  // NN_name.widths.json: a grid of widths, all of one size in bytes
+    bool peers = false;    // NN_name.peers.json
+    bool widths = false;   // NN_name.widths.json: a grid of widths, all of one size in bytes
+    bool partial = false;  // NN_name.partial.json: of a run that its flags narrowed
+    std::string chosen;    // those flags
     std::string gpu, driver, cuda, commit, date;
     std::vector<Record> records;
+
+    std::string stage() const;  // as the file's name says
+    bool run() const { return !peers && !widths; }
 };
 
 // A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took.
@@ -56,12 +58,22 @@ struct RecordFolder {
     bool timed() const;
     bool counted() const;
     std::string gpu() const;   // empty where nothing was timed
-    std::string name() const;  // the last part of its path
+    std::string name() const;  // the last part of its path, printable
 };
 
-// InputError names the file and what is wrong with it. Fields that are not known are ignored.
+// InputError or io::FileError name the file, the record and the field that is wrong, and what is wanted.
+// Fields that are not known are ignored. What is read has no control characters.
 RecordFolder read_folder(const std::filesystem::path& path);
 bool is_record_folder(const std::filesystem::path& path);
+
+// Leaves, of a stage that was run as a whole and in part, the newer run.
+void keep_newer_runs(RecordFolder& folder);
+
+// "a partial run: --quick", or of which stages; empty where all files are of full runs.
+std::string partial_words(const std::vector<const RecordFile*>& files);
+
+// Marks those variants that `known` calls overflowing: older records do not say it themselves.
+void mark_overflowing(std::vector<RecordFolder>& folders, const std::vector<RecordFolder>& known);
 
 // The stages in the folders, in order.
 std::vector<std::string> stages_in(const std::vector<RecordFolder>& folders);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "common/io/text.hpp"
+
 namespace plot {
 namespace {
 
@@ -21,14 +23,18 @@ constexpr Style kStyles[] = {{"#D55E00", 5},  {"#CC79A7", 9},  {"#0072B2", 7}, {
                              {"#E69F00", 11}, {"#56B4E9", 15}, {"#7F3C8D", 5}, {"#8C510A", 9},
                              {"#6B8E23", 13}, {"#B2182B", 15}};
 constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
+constexpr const char* kBoth = "pattern 4";  // how a bar that is not divided is filled
 constexpr const char* kInk = "#222222";
 constexpr const char* kGrey = "#777777";
 
 // All of a page is placed in shares of it, so that every format looks the same.
-constexpr double kTop = 0.81, kBottom = 0.225;  // of the plots
-constexpr double kLetter = 0.0102;              // the width of an average letter
-constexpr double kSample = 0.034;               // a piece of line in front of its name
-constexpr double kGap = 0.052;                  // between names below each other
+constexpr double kTop = 0.81;       // of the plots
+constexpr double kLetter = 0.0102;  // the width of an average letter
+constexpr double kSample = 0.034;   // a piece of line in front of its name
+constexpr double kGap = 0.052;      // between names below each other
+constexpr double kNote = 0.68;      // a note's letters, in those of the rest
+constexpr size_t kLongestLabel = 400;
+constexpr size_t kLongestName = 40;  // of a line or a bar: the picture itself needs room, too
 
 std::string text_of(double value) {
     char text[40];
@@ -37,20 +43,22 @@ std::string text_of(double value) {
     return text;
 }
 
-// In gnuplot's double quotes. Labels are set noenhanced, so an underscore is an underscore.
+// In gnuplot's single quotes, where nothing but the quote itself has a meaning: in double ones it runs
+// what stands between backticks. Labels are set noenhanced, so an underscore is an underscore.
 std::string quoted(const std::string& words) {
-    std::string text = "\"";
-    for (const char each : words) {
-        if (each == '"' || each == '\\') text += '\\';
-        text += each == '\n' ? ' ' : each;
-    }
-    return text + "\"";
+    std::string text = "'";
+    for (const char each : io::printable(words, kLongestLabel))
+        text += each == '\'' ? "''" : std::string(1, each);
+    return text + "'";
 }
 
+// A spreadsheet takes what begins like a formula for one.
 std::string csv_cell(const std::string& words) {
-    if (words.find_first_of(",\"\n") == std::string::npos) return words;
+    const bool like_a_formula = words.find_first_of("=+-@") == 0;
+    const std::string cell = (like_a_formula ? "'" : "") + words;
+    if (cell.find_first_of(",\"\n") == std::string::npos) return cell;
     std::string text = "\"";
-    for (const char each : words) text += each == '"' ? std::string("\"\"") : std::string(1, each);
+    for (const char each : cell) text += each == '"' ? std::string("\"\"") : std::string(1, each);
     return text + "\"";
 }
 
@@ -137,7 +145,7 @@ struct Name {
 };
 
 // Moves names apart that would lie on each other, each as little as their order allows.
-void spread(std::vector<Name>& names) {
+void spread(std::vector<Name>& names, double bottom) {
     std::stable_sort(names.begin(), names.end(),
                      [](const Name& a, const Name& b) { return a.y > b.y; });
     double ceiling = kTop;
@@ -145,15 +153,48 @@ void spread(std::vector<Name>& names) {
         name.y = std::min(name.y, ceiling);
         ceiling = name.y - kGap;
     }
-    double floor = kBottom;
+    double floor = bottom;
     for (auto name = names.rbegin(); name != names.rend(); ++name) {
         name->y = std::max(name->y, floor);
         floor = name->y + kGap;
     }
 }
 
+// The characters of UTF-8 words: all bytes but those that continue one.
+size_t length_of(const std::string& words) {
+    return static_cast<size_t>(
+        std::count_if(words.begin(), words.end(), [](char each) { return (each & 0xc0) != 0x80; }));
+}
+
 double width_of(const std::string& words) {
-    return kLetter * static_cast<double>(words.size());
+    return kLetter * static_cast<double>(length_of(words));
+}
+
+std::string shortened(const std::string& words) {
+    return io::printable(words, kLongestName);
+}
+
+std::vector<std::string> lines_of_notes(const Figure& figure) {
+    constexpr auto kFitting = static_cast<size_t>(0.96 / (kLetter * kNote));
+    std::vector<std::string> lines;
+    std::vector<std::string> notes = figure.notes;
+    if (!figure.points_note.empty()) notes.insert(notes.begin() + 1, figure.points_note);
+    for (const std::string& note : notes) {
+        std::istringstream text(io::wrapped(note, kFitting, 0));
+        for (std::string line; std::getline(text, line);) lines.push_back(line);
+    }
+    return lines;
+}
+
+double height_of_note(size_t lines_below) {
+    constexpr double kLowest = 0.022, kLine = 0.032;
+    return kLowest + kLine * static_cast<double>(lines_below);
+}
+
+// Of the plots: above the notes, with room for the axis, its numbers and its name.
+double bottom_of(const Figure& figure) {
+    constexpr double kUsual = 0.225, kAxis = 0.143;
+    return std::max(kUsual, height_of_note(lines_of_notes(figure).size() - 1) + kAxis);
 }
 
 struct Frame {
@@ -171,14 +212,15 @@ Page page_of(const Figure& figure) {
     if (figure.panels.size() == 1) {
         double widest = 0;
         for (const Line& line : figure.panels.front().lines)
-            widest = std::max(widest, width_of(line.label));
+            widest = std::max(widest, width_of(shortened(line.label)));
         const double right = 0.975 - kSample - widest;
+        const double bottom = bottom_of(figure);
         page.frames.push_back({0.095, right, kTop});
         for (const Line& line : figure.panels.front().lines) {
             const double height = height_of(figure, line.points.rbegin()->second);
-            page.names.push_back({line, right + 0.008, kBottom + height * (kTop - kBottom)});
+            page.names.push_back({line, right + 0.008, bottom + height * (kTop - bottom)});
         }
-        spread(page.names);
+        spread(page.names, bottom);
         return page;
     }
     std::vector<Line> lines;
@@ -193,7 +235,7 @@ Page page_of(const Figure& figure) {
     double x = 0.02;
     double y = kTop + 0.025;
     for (const Line& line : lines) {
-        const double width = kSample + width_of(line.label) + 0.022;
+        const double width = kSample + width_of(shortened(line.label)) + 0.022;
         if (x > 0.02 && x + width > 1) {
             x = 0.02;
             y -= kGap;
@@ -240,26 +282,35 @@ bool lying(const Figure& figure) {
 
 // The number goes with the name: at the end of its bar the roof would run through it.
 std::string name_of(const Figure& figure, const Bars::Group& group) {
-    if (!lying(figure) || !group.bars.front()) return group.label;
+    const std::string name = shortened(group.label);
+    if (!lying(figure) || !group.bars.front()) return name;
     const double value = group.bars.front()->first;
-    return group.label + "  " + text_of(value < 100 ? value : std::round(value));
+    return name + "  " + text_of(value < 100 ? value : std::round(value));
 }
 
-// Below narrow bars a name stands in several lines: broken at its underscores, a quoted "\n" each.
-std::string in_lines(const std::string& quoted_name) {
+// Below narrow bars a name stands in several lines, broken at its underscores: quoted, and joined.
+std::string in_lines(const std::string& name) {
     constexpr size_t kLine = 10;
     std::string text, line;
-    std::istringstream parts(quoted_name);
+    std::istringstream parts(name);
     for (std::string part; std::getline(parts, part, '_');) {
-        const bool breaks = !line.empty() && line.size() + 1 + part.size() > kLine;
-        text += line.empty() && text.empty() ? "" : breaks ? "\\n" : "_";
-        line = breaks || line.empty() ? part : line + "_" + part;
-        text += part;
+        if (!line.empty() && line.size() + 1 + part.size() > kLine) {
+            text += quoted(line) + ".\"\\n\".";
+            line.clear();
+        }
+        line += (line.empty() ? "" : "_") + part;
     }
+    return text + quoted(line);
+}
+
+// The number over a bar.
+std::string over_bar(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), value < 100 ? "%.2g" : value < 1e4 ? "%.0f" : "%.0e", value);
     return text;
 }
 
-// Too many groups for numbers above the bars, and for names that lie.
+// Too many groups for names that lie.
 bool crowded(const Figure& figure) {
     constexpr size_t kMost = 10;
     return !lying(figure) && figure.bars->groups.size() > kMost;
@@ -273,8 +324,8 @@ std::string axes_of_bars(const Figure& figure) {
     std::string names;
     for (size_t i = 0; i < bars.groups.size(); ++i) {
         const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
-        const std::string name = quoted(name_of(figure, bars.groups[i]));
-        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : name) + " " +
+        const std::string name = name_of(figure, bars.groups[i]);
+        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : quoted(name)) + " " +
                  text_of(pitch == 1 ? middle : middle - 0.5);
     }
     const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
@@ -351,6 +402,23 @@ std::string plot_lines(const Panel& panel, const std::string& data, int& column)
     return beside_of(panel) + plot_of(parts);
 }
 
+// The share of the usual letters with which the numbers over standing bars do not touch each other; 0
+// where they would be too small to read.
+double letters_over_bars(const Figure& figure, const Frame& frame) {
+    constexpr double kLargest = 0.9, kSmallest = 0.5;
+    const Bars& bars = *figure.bars;
+    size_t longest = 1;
+    for (const Bars::Group& group : bars.groups) {
+        for (const auto& bar : group.bars) {
+            if (bar) longest = std::max(longest, over_bar(bar->first + bar->second).size());
+        }
+    }
+    const size_t slots = bars.groups.size() * (bars.series.size() + 1);
+    const double pitch = (frame.right - frame.left) / static_cast<double>(slots);
+    const double fitting = pitch / (kLetter * (static_cast<double>(longest) + 0.7));
+    return fitting < kSmallest ? 0 : std::min(fitting, kLargest);
+}
+
 std::string plot_bars(const Figure& figure, const std::string& data) {
     const Bars& bars = *figure.bars;
     std::vector<std::string> parts;
@@ -362,18 +430,39 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
     const std::string pitch = std::to_string(bars.series.size() + 1);
     int column = 2;
     for (size_t i = 0; i < bars.series.size(); ++i) {
-        const std::string lower = "column(" + std::to_string(column++) + ")";
-        const std::string whole = "(" + lower + " + column(" + std::to_string(column++) + "))";
         const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
-        parts.push_back(at + whole + " with boxes fc rgb '" + kPale[i % std::size(kPale)] +
-                        "' notitle");
-        parts.push_back(at + "(" + lower + ") with boxes fc rgb '" +
-                        kStyles[i % std::size(kStyles)].color + "' notitle");
-        if (crowded(figure)) continue;
-        parts.push_back(at + whole + ":(sprintf('%.2g', " + whole +
-                        ")) with labels offset 0,0.6 tc rgb '" + kInk + "' notitle");
+        const std::string first = "(column(" + std::to_string(column++) + "))";
+        const std::string color =
+            std::string("fc rgb '") + kStyles[i % std::size(kStyles)].color + "' ";
+        if (bars.series[i].undivided) {
+            parts.push_back(at + first + " with boxes fs " + kBoth + " " + color + "notitle");
+            continue;
+        }
+        const std::string second = "column(" + std::to_string(column++) + ")";
+        const std::string pale = std::string("fc rgb '") + kPale[i % std::size(kPale)] + "' ";
+        parts.push_back(at + "(" + first + " + " + second + ") with boxes " + pale + "notitle");
+        parts.push_back(at + first + " with boxes " + color + "notitle");
     }
     return plot_of(parts);
+}
+
+std::string numbers_over_bars(const Figure& figure, const Frame& frame, double letters) {
+    const double size = letters_over_bars(figure, frame);
+    if (lying(figure) || size == 0) return "";
+    std::ostringstream text;
+    const Bars& bars = *figure.bars;
+    for (size_t group = 0; group < bars.groups.size(); ++group) {
+        for (size_t i = 0; i < bars.groups[group].bars.size(); ++i) {
+            const auto& bar = bars.groups[group].bars[i];
+            if (!bar) continue;
+            const double whole = bar->first + bar->second;
+            text << "set label '" << over_bar(whole) << "' at first "
+                 << group * (bars.series.size() + 1) + i << ", first " << text_of(whole)
+                 << " center offset 0,0.5 front font '," << text_of(std::floor(letters * size))
+                 << "' tc rgb '" << kInk << "'\n";
+        }
+    }
+    return text.str();
 }
 
 // The page is 16:9 like a slide. Letters, lines and points have the same share of it in every format.
@@ -397,24 +486,32 @@ std::string at_screen(double x, double y) {
     return " at screen " + text_of(x) + "," + text_of(y) + " ";
 }
 
+double letters_of(const std::string& format) {
+    return format == "png" ? 23 : 20;
+}
+
 // Title, origin, notes and names: what belongs to the page and not to one of its panels.
 std::string decoration(const Figure& figure, const Page& page, const std::string& format) {
-    const double letters = format == "png" ? 23 : 20;
+    const double letters = letters_of(format);
     const auto font = [&](double times) {
         return "font '," + text_of(std::round(letters * times)) + "' ";
     };
     std::ostringstream text;
+    const auto fitting = [](const std::string& words, double most) {
+        constexpr double kRoom = 0.96;
+        return std::min(most, kRoom / std::max(width_of(words), 1e-3));
+    };
     text << "set label " << quoted(figure.title) << at_screen(0.02, 0.95) << "left noenhanced "
-         << font(1.3) << "tc rgb '" << kInk << "'\n"
-         << "set label " << quoted(figure.origin) << at_screen(0.02, 0.893)
-         << "left noenhanced tc rgb '" << kInk << "'\n";
+         << font(fitting(figure.title, 1.3)) << "tc rgb '" << kInk << "'\n"
+         << "set label " << quoted(figure.origin) << at_screen(0.02, 0.893) << "left noenhanced "
+         << font(fitting(figure.origin, 1)) << "tc rgb '" << kInk << "'\n";
     text << "set label " << quoted(figure.y_label)
          << at_screen(0.02, page.frames.front().top + 0.03) << "left noenhanced tc rgb '#333333'\n";
-    double height = 0.028 + 0.034 * static_cast<double>(figure.notes.size() - 1);
-    for (const std::string& note : figure.notes) {
-        text << "set label " << quoted(note) << at_screen(0.02, height) << "left noenhanced "
-             << font(0.68) << "tc rgb '" << kGrey << "'\n";
-        height -= 0.034;
+    const std::vector<std::string> notes = lines_of_notes(figure);
+    size_t lines_below = notes.size();
+    for (const std::string& note : notes) {
+        text << "set label " << quoted(note) << at_screen(0.02, height_of_note(--lines_below))
+             << "left noenhanced " << font(kNote) << "tc rgb '" << kGrey << "'\n";
     }
     for (const auto& [line, x, y] : page.names) {
         const double end = x + kSample - 0.008;
@@ -424,7 +521,7 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
             text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
                  << " ps large_point lc rgb '" << color_of(line) << "'\n";
         }
-        text << "set label " << quoted(line.label) << at_screen(x + kSample, y)
+        text << "set label " << quoted(shortened(line.label)) << at_screen(x + kSample, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
     }
     if (!figure.bars) return text.str();
@@ -432,26 +529,31 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
     if (bars.roof) {
         const std::string at = " first " + text_of(*bars.roof) + ", graph ";
         text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
-             << kInk << "'\nset label \"copy (roof)\" at" << at << "1.04 center tc rgb '" << kInk
+             << kInk << "'\nset label 'copy (roof)' at" << at << "1.04 center tc rgb '" << kInk
              << "'\n";
     }
     if (lying(figure)) return text.str();
     // What the colours mean, in a column at the right.
     const double x = page.frames.front().right + 0.012;
     double y = kTop - 0.02;
-    const auto entry = [&](const std::string& words, const std::string& color) {
+    const auto entry = [&](const std::string& words, const std::string& color,
+                           const std::string& fill = "solid") {
         text << "set object rectangle from screen " << text_of(x) << "," << text_of(y - 0.012)
              << " to screen " << text_of(x + 0.016) << "," << text_of(y + 0.016) << " fc rgb '"
-             << color << "' fs solid noborder\n"
+             << color << "' fs " << fill << " noborder\n"
              << "set label " << quoted(words) << at_screen(x + 0.024, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
         y -= kGap;
     };
     for (size_t i = 0; i < bars.series.size(); ++i)
-        entry(bars.series[i], kStyles[i % std::size(kStyles)].color);
+        entry(bars.series[i].label, kStyles[i % std::size(kStyles)].color,
+              bars.series[i].undivided ? kBoth : "solid");
     y -= 0.02;
     entry(bars.upper, "#CCCCCC");
     entry(bars.lower, kGrey);
+    const bool any_undivided = std::any_of(bars.series.begin(), bars.series.end(),
+                                           [](const auto& series) { return series.undivided; });
+    if (any_undivided) entry(bars.both, kGrey, kBoth);
     return text.str();
 }
 
@@ -462,51 +564,65 @@ Page page_of_bars(const Figure& figure) {
             widest = std::max(widest, width_of(name_of(figure, group)));
         return {{{0.03 + widest, 0.96, kTop}}, {}};
     }
-    for (const std::string& series : figure.bars->series)
-        widest = std::max(widest, width_of(series));
+    for (const Bars::Series& series : figure.bars->series)
+        widest = std::max(widest, width_of(series.label));
     return {{{0.095, 0.955 - widest, kTop}}, {}};
 }
 
 }  // namespace
 
-std::string csv_of(const Figure& figure) {
-    std::ostringstream text;
+Numbers numbers_of(const Figure& figure) {
+    Numbers numbers;
     if (figure.bars) {
         const Bars& bars = *figure.bars;
+        numbers.titles = {"variant"};
         const bool two_parts = !bars.upper.empty();
-        text << "variant";
-        for (const std::string& series : bars.series) {
-            text << "," << csv_cell(series + (two_parts ? ": " + bars.lower : ""));
-            if (two_parts) text << "," << csv_cell(series + ": " + bars.upper);
+        for (const Bars::Series& series : bars.series) {
+            const bool divided = two_parts && !series.undivided;
+            const std::string first = divided ? bars.lower : two_parts ? bars.both : "";
+            numbers.titles.push_back(series.label + (first.empty() ? "" : ": " + first));
+            if (divided) numbers.titles.push_back(series.label + ": " + bars.upper);
         }
-        text << "\n";
         for (const Bars::Group& group : bars.groups) {
-            text << csv_cell(group.label);
-            for (const auto& bar : group.bars) {
-                text << "," << (bar ? text_of(bar->first) : "");
-                if (two_parts) text << "," << (bar ? text_of(bar->second) : "");
+            std::vector<std::string> row = {group.label};
+            for (size_t i = 0; i < group.bars.size(); ++i) {
+                const auto& bar = group.bars[i];
+                row.push_back(bar ? text_of(bar->first) : "");
+                if (two_parts && !bars.series[i].undivided)
+                    row.push_back(bar ? text_of(bar->second) : "");
             }
-            text << "\n";
+            numbers.rows.push_back(row);
         }
-        return text.str();
+        return numbers;
     }
-    text << csv_cell(figure.x_label);
+    numbers.titles = {figure.x_label};
     for (const Panel& panel : figure.panels) {
         const std::string before = figure.panels.size() > 1 ? panel.heading + ": " : "";
-        for (const Line& line : panel.lines) text << "," << csv_cell(before + line.label);
+        for (const Line& line : panel.lines) numbers.titles.push_back(before + line.label);
     }
-    text << "\n";
     for (const double x : all_x(figure)) {
-        text << text_of(x);
+        std::vector<std::string> row = {text_of(x)};
         for (const Panel& panel : figure.panels) {
             for (const Line& line : panel.lines) {
                 const auto point = line.points.find(x);
-                text << "," << (point == line.points.end() ? "" : text_of(point->second));
+                row.push_back(point == line.points.end() ? "" : text_of(point->second));
             }
         }
-        text << "\n";
+        numbers.rows.push_back(row);
     }
-    return text.str();
+    return numbers;
+}
+
+std::string csv_of(const Figure& figure) {
+    const Numbers numbers = numbers_of(figure);
+    std::string text;
+    const auto add = [&](const std::vector<std::string>& cells) {
+        for (size_t i = 0; i < cells.size(); ++i) text += (i > 0 ? "," : "") + csv_cell(cells[i]);
+        text += "\n";
+    };
+    add(numbers.titles);
+    for (const std::vector<std::string>& row : numbers.rows) add(row);
+    return text;
 }
 
 std::string script_of(const Figure& figure, const std::vector<std::string>& formats) {
@@ -518,11 +634,13 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
     for (const std::string& format : formats) {
         text << "\nreset\n"
              << terminal_of(format) << "set output '" << figure.name << "." << format << "'\n"
-             << "set datafile separator comma\nset datafile missing NaN\nunset key\n"
+             << "set datafile separator comma\nset datafile commentschars ''\n"
+             << "set datafile missing NaN\nunset key\n"
                 "set border 3 lc rgb '#555555' lw 1\n"
                 "set tics nomirror out textcolor rgb '#333333'\nunset mxtics\nunset mytics\n"
                 "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
              << decoration(figure, page, format) << axes(figure);
+        if (figure.bars) text << numbers_over_bars(figure, page.frames.front(), letters_of(format));
         text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.3\n";
         if (figure.band) {
             text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
@@ -551,7 +669,7 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
             }
             text << "set lmargin at screen " << text_of(frame.left) << "\nset rmargin at screen "
                  << text_of(frame.right) << "\nset tmargin at screen " << text_of(frame.top)
-                 << "\nset bmargin at screen " << text_of(kBottom) << "\n"
+                 << "\nset bmargin at screen " << text_of(bottom_of(figure)) << "\n"
                  << (figure.bars ? "" : y_axis(figure, i))
                  << (figure.bars ? plot_bars(figure, data)
                                  : plot_lines(figure.panels[i], data, column));
@@ -563,26 +681,27 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
     return text.str();
 }
 
-// Bars become a list of numbers: letters are too coarse for them.
-std::string terminal_script_of(const Figure& figure, int width, int height) {
+std::string terminal_script_of(const Figure& figure, size_t panel, int width, int height) {
     std::ostringstream text;
     text << "set encoding utf8\nset terminal dumb size " << width << "," << height
-         << " mono noenhanced\nset datafile separator comma\nset datafile missing NaN\n$data << "
-            "END\n"
-         << csv_of(figure) << "END\nset key below maxcols 2\nset border 3\nset tics nomirror\n"
-         << axes(figure) << "set xlabel " << quoted(figure.x_label) << "\nset ylabel\n";
-    int column = 2;
-    for (const Panel& panel : figure.panels) {
-        text << y_axis(figure, static_cast<size_t>(&panel - figure.panels.data())) << "set title "
-             << quoted(figure.title + (panel.heading.empty() ? "" : ", " + panel.heading)) << "\n";
-        std::vector<std::string> parts;
-        for (const Line& line : panel.lines) {
-            const std::string y = "column(" + std::to_string(column++) + ")";
-            parts.push_back("$data skip 1 using 1:(" + y + ") with linespoints pt " +
-                            std::to_string(parts.size() + 1) + " title " + quoted(line.label));
-        }
-        text << plot_of(parts);
+         << " mono noenhanced\nset datafile separator comma\nset datafile missing NaN\n"
+            "$data << END\n";
+    for (const std::vector<std::string>& row : numbers_of(figure).rows) {
+        for (size_t i = 0; i < row.size(); ++i) text << (i > 0 ? "," : "") << row[i];
+        text << "\n";
     }
+    text << "END\nset key below maxcols 2\nset border 3\nset tics nomirror\n"
+         << axes(figure) << "set xlabel " << quoted(figure.x_label) << "\n"
+         << y_axis(figure, panel);
+    size_t column = 2;  // the panel's first
+    for (size_t i = 0; i < panel; ++i) column += figure.panels[i].lines.size();
+    std::vector<std::string> parts;
+    for (const Line& line : figure.panels[panel].lines) {
+        parts.push_back("$data using 1:(column(" + std::to_string(column++) +
+                        ")) with linespoints pt " + std::to_string(parts.size() + 1) + " title " +
+                        quoted(io::printable(line.label, 28)));
+    }
+    text << plot_of(parts);
     return text.str();
 }
 

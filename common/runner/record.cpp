@@ -78,6 +78,7 @@ Json to_json(const Record& record) {
                  {"declared_stores_per_element", record.declared.stores},
                  {"max_rel_err", record.max_relative_error}};
     if (!record.way.empty()) json["way"] = record.way;
+    if (record.overflows) json["overflows"] = true;
     if (record.timed) {
         const TimedVariant& timed = *record.timed;
         json["us_median"] = timed.work.us_median;

@@ -28,6 +28,7 @@ struct Record {
     std::string way;                    // where the variant chooses: which, and why
     std::string baseline;               // what speedup is relative to; empty for none
     std::optional<double> speedup;
+    bool overflows = false;  // by design: see Variant
 };
 
 // CUDA's versions of itself and of its driver as text: it counts 13000 for 13.0.

@@ -706,6 +706,7 @@ private:
         record.stage = stage_.name;
         record.variant = variant.name;
         record.operation = variant.operation;
+        record.overflows = variant.overflows;
         record.dtype = dtype;
         record.input =
             array_ ? options_.input_file

@@ -2,6 +2,8 @@
 // From records to the numbers of a picture: what is drawn is in its .csv, so that is held exactly.
 #include "common/plot/pictures.hpp"
 
+#include <sys/stat.h>
+
 #include "common/plot/script.hpp"
 #include "common/plot/tests/records.hpp"
 #include "common/testing/catch.hpp"
@@ -105,10 +107,137 @@ TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRA
     REQUIRE(figures.size() == 1);
     CHECK(csv_of(figures[0]) ==
           "variant,as the lesson declares: reads,as the lesson declares: writes,"
-          "as counted: reads,as counted: writes,\"DRAM, 10 x 100: reads\",\"DRAM, 10 x 100: "
+          "\"asked for, counted: reads\",\"asked for, counted: writes\",\"DRAM, 10 x 100: "
+          "reads\",\"DRAM, 10 x 100: "
           "writes\"\nv,8,4,10,4,4,2\n");
     // Times of the CPU device are not bandwidth.
     CHECK(stage_pictures({read}, "01_first", Choice()).empty());
+}
+
+TEST_CASE("traffic shows what was moved, where the records say it, and else that they do not") {
+    const Folder folder;
+    const std::string counted =
+        R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2, "cols": 4,
+            "declared_loads_per_element": 2, "declared_stores_per_element": 1,
+            "loads_per_element": 2, "stores_per_element": 1)";
+    folder.write("01_first.json", records(counted + R"(, "bytes_moved_per_byte": 8})"));
+    const std::vector<Figure> figures = traffic({read_folder(folder.path)}, "01_first", {});
+    REQUIRE(figures.size() == 1);
+    CHECK(csv_of(figures[0]) ==
+          "variant,as the lesson declares: reads,as the lesson declares: writes,"
+          "\"asked for, counted: reads\",\"asked for, counted: writes\","
+          "\"moved, counted: reads and writes\"\nv,8,4,8,4,96\n");
+    folder.write("01_first.json", records(counted + "}"));
+    const std::vector<Figure> older = traffic({read_folder(folder.path)}, "01_first", {});
+    CHECK_THAT(csv_of(older.at(0)), !ContainsSubstring("moved"));
+    CHECK_THAT(older.at(0).notes.front(), ContainsSubstring("do not say how much was moved"));
+}
+
+TEST_CASE("numbers over bars never touch: they get smaller, or go") {
+    const Folder folder;
+    const auto script_with = [&](int variants) {
+        std::string list;
+        for (int i = 0; i < variants; ++i) {
+            list += (list.empty() ? "" : ",") +
+                    (R"({"stage": "01_first", "variant": "v)" + std::to_string(i) +
+                     R"(", "backend": "cpu", "rows": 2, "cols": 4, "loads_per_element": 1.03,
+                         "stores_per_element": 0.1, "declared_loads_per_element": 1.03,
+                         "declared_stores_per_element": 0.1})");
+        }
+        folder.write("01_first.json", records(list));
+        return script_of(traffic({read_folder(folder.path)}, "01_first", {}).at(0), {"svg"});
+    };
+    const auto letters_in = [](const std::string& script) {
+        const size_t number = script.find("set label '4.5'");
+        if (number == std::string::npos) return 0;
+        const size_t font = script.find("font ',", number);
+        return std::atoi(script.c_str() + font + 7);
+    };
+    CHECK(letters_in(script_with(1)) > letters_in(script_with(8)));
+    CHECK(letters_in(script_with(8)) >= 10);
+    CHECK(letters_in(script_with(30)) == 0);
+}
+
+TEST_CASE("who overflows is marked, also in records that do not say so themselves") {
+    const Folder folder, counts;
+    write_two_stages(folder);
+    counts.write("01_first.json",
+                 records(R"({"stage": "01_first", "variant": "only", "backend": "cpu", "rows": 2,
+                     "cols": 4, "overflows": true})"));
+    std::vector<RecordFolder> read = {read_folder(folder.path)};
+    mark_overflowing(read, {read_folder(counts.path)});
+    const Figure figure = staircases(read, all_stages_of(read[0])).at(0);
+    CHECK_THAT(csv_of(figure), StartsWith("columns,01 first (overflows),02 second,"));
+    CHECK_THAT(figure.notes.at(1), StartsWith("01 first overflows: rows whose exp(x) leaves"));
+    CHECK_THAT(csv_of(named(stage_pictures(read, "02_second", Choice()), "02_second_variants")),
+               StartsWith("columns,best of 01 first (overflows),short,"));
+}
+
+TEST_CASE("of a full and a partial run the newer is drawn, and the picture says which") {
+    const Folder folder;
+    const auto at = [](const char* date, double us) {
+        return R"({"schema": 1, "gpu": "G", "chosen": "--quick", "date": ")" + std::string(date) +
+               R"(", "records": [)" + timed("01_first", "v", 8, 100, us) + "," +
+               timed("01_first", "v", 8, 200, us) + "]}";
+    };
+    const auto drawn = [&] {
+        RecordFolder read = read_folder(folder.path);
+        keep_newer_runs(read);
+        return named(stage_pictures({read}, "01_first", Choice()), "01_first_variants");
+    };
+    folder.write("01_first.json", at("2026-01-02T00:00:00Z", 10));
+    folder.write("01_first.partial.json", at("2026-01-03T00:00:00Z", 5));
+    CHECK_THAT(csv_of(drawn()), ContainsSubstring("\n100,200,"));
+    CHECK_THAT(drawn().notes.back(), StartsWith("a partial run: --quick; G"));
+    folder.write("01_first.json", at("2026-01-04T00:00:00Z", 10));
+    CHECK_THAT(csv_of(drawn()), ContainsSubstring("\n100,100,"));
+    CHECK_THAT(drawn().notes.back(), !ContainsSubstring("partial"));
+
+    RecordFile one, two;
+    one.path = "01_first.partial.json";
+    two.path = "02_second.json";
+    one.partial = true;
+    one.chosen = "--quick";
+    CHECK(partial_words({&one, &two}) == "a partial run of 01: --quick");
+    CHECK(partial_words({&two}).empty());
+}
+
+TEST_CASE("names of records are text everywhere: no command, no markup, no formula, no comment") {
+    const Folder folder;
+    const std::string evil = "=#`touch pwned`'.system('touch pwned').' \\\" @x %d $0";
+    const std::string escaped = "=#`touch pwned`'.system('touch pwned').' \\\\\\\" @x %d $0";
+    const auto record = [&](int cols) {
+        return timed("01_first", escaped, 8, cols, 4,
+                     R"("input": "../)" + escaped + R"(", "way": ")" + escaped + "\"");
+    };
+    folder.write("01_first.json", records(record(100) + "," + record(200), escaped));
+    folder.write("01_first.widths.json", records(record(100) + "," + record(200), escaped));
+    const std::vector<Figure> figures =
+        stage_pictures({read_folder(folder.path)}, "01_first", Choice());
+    CHECK(figures.size() == 3);
+    for (const Figure& figure : figures) {
+        CHECK(figure.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                            "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+              std::string::npos);
+        CHECK_THAT(csv_of(figure), ContainsSubstring("\"'=#`touch"));
+        // Outside of single quotes nothing is left of it.
+        const std::string script = script_of(figure, {"svg"});
+        CHECK_THAT(script, ContainsSubstring("''.system(''touch pwned'').''"));
+        std::istringstream lines(script.substr(script.find('\n')));
+        for (std::string line; std::getline(lines, line);) {
+            std::string outside;
+            bool in_quotes = false;
+            for (const char each : line) {
+                if (each == '\'')
+                    in_quotes = !in_quotes;
+                else if (!in_quotes)
+                    outside += each;
+            }
+            INFO(line);
+            CHECK(!in_quotes);
+            CHECK_THAT(outside, !ContainsSubstring("`") && !ContainsSubstring("touch"));
+        }
+    }
 }
 
 TEST_CASE("lines go through the paper's widths; round widths between them are points beside") {
@@ -119,7 +248,9 @@ TEST_CASE("lines go through the paper's widths; round widths between them are po
     folder.write("01_first.json", records(list));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
-    CHECK(named(figures, "01_first_variants").panels[0].beside == std::set<double>{100});
+    const Figure& figure = named(figures, "01_first_variants");
+    CHECK(figure.panels[0].beside == std::set<double>{100});
+    CHECK_THAT(figure.points_note, ContainsSubstring("small points: round widths such as 100,"));
 }
 
 TEST_CASE("the picture of all widths marks where the variant first goes each of its ways") {
@@ -134,7 +265,7 @@ TEST_CASE("the picture of all widths marks where the variant first goes each of 
     const std::vector<Figure> figures = stage_pictures({read}, "05_fifth", all_stages_of(read));
     const Figure& figure = named(figures, "05_fifth_widths");
     CHECK(figure.parts == std::map<double, std::string>{{100, "lanes"}, {300, "block"}});
-    CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("\" block\" at first 300,"));
+    CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("' block' at first 300,"));
 }
 
 TEST_CASE("committed records say that they were not measured here; folders are told apart") {
@@ -195,7 +326,74 @@ TEST_CASE("what is no record is named, and what would be right") {
     complains_of(R"({"schema": 2, "records": []})", "its schema is 2, and this program reads");
     complains_of(R"({"records": []})", "no 'schema'");
     complains_of(R"({"schema": 1})", "no list 'records'");
-    complains_of(records(R"({"stage": "01_first"})"), "record 1:");
+    complains_of(records(R"({"stage": "01_first"})"), "record 1: no 'variant'");
     complains_of(records(R"({"stage": "01_first", "variant": "v"})"), "no 'shape'");
-    complains_of(records(R"(7)"), "record 1:");
+    complains_of(records(R"(7)"), "record 1: 7 is no object");
+}
+
+TEST_CASE("records that break what they can: refused with file, record and field") {
+    const Folder folder;
+    const auto complains_of = [&](const std::string& text, const std::string& words) {
+        folder.write("01_first.json", text);
+        CHECK_THROWS_WITH(read_folder(folder.path),
+                          ContainsSubstring("01_first.json: ") && ContainsSubstring(words) &&
+                              !ContainsSubstring("\x1b") && !ContainsSubstring("\n"));
+    };
+    const std::string good = timed("01_first", "v", 8, 100, 4);
+    const auto field = [&](const std::string& more, const std::string& words) {
+        INFO(more);
+        complains_of(records(good + "," + timed("01_first", "v", 8, 100, 4, more)),
+                     "record 2: " + words);
+    };
+    for (const char* name : {"us_median", "us_p10", "us_p90", "us_min", "us_empty", "gbps",
+                             "roof_gbps", "bytes", "speedup"}) {
+        for (const char* value : {"0", "-1", "1e+308", "null", "\"NaN\"", "[]"}) {
+            const std::string key = std::string("\"") + name + "\": ";
+            field(key + value, "'" + std::string(name) + "' is " + value + "; wanted: a number");
+        }
+    }
+    complains_of(records(timed("01_first", "v", 8, 100, 4, R"("us_median": NaN)")), "not JSON");
+    complains_of(records(timed("01_first", "v", 8, 100, 4, R"("us_median": 1e999)")), "not JSON");
+    for (const char* value : {"0", "-5", "1.5", "1e300", "\"8\"", "9223372036854775807"}) {
+        field(std::string("\"rows\": ") + value, "'rows' is ");
+        field(std::string("\"shape\": {\"k\": ") + value + "}", "'k' is ");
+    }
+    field(R"("shape": {"../k": 1})", "a size in 'shape' is called '../k'");
+    field(R"("shape": [1])", "[1] is no object");
+    for (const char* stage : {"/tmp/x", "../../x", "01_a/../../x", "x", "01_", "01 first", ""})
+        field(R"("stage": ")" + std::string(stage) + "\"", "'stage' is \"" + std::string(stage));
+    field(R"("op": "../x")", "'op' is \"../x\"; wanted: letters, digits");
+    field(R"("dtype": "`x`")", "'dtype' is ");
+    field(R"("variant": "")", "'variant' is ");
+    field("\"variant\": \"" + std::string(101, 'x') + "\"", "'variant' is ");
+    field("\"input\": \"" + std::string(5000, 'x') + "\"", "'input' is ");
+    complains_of("{\"schema\": \"\\u001b[2J\\n\"}", "its schema is");
+    complains_of(records("{\"stage\": \"\x1b[2J\"}"), "not JSON");
+    complains_of(records("{\"stage\": \"\xff\"}"), "not JSON");
+    for (const char bracket : {'[', '{'}) {
+        std::string deep;
+        for (int i = 0; i < 100000; ++i) deep += bracket == '[' ? "[" : "{\"a\":";
+        complains_of(deep, "nested more than 32 deep");
+        complains_of(records(good.substr(0, good.size() - 1) + ", \"x\": " + deep), "nested");
+    }
+    complains_of("", "empty, or cannot be read");
+    std::ofstream(folder.path / "01_first.json").close();
+    std::filesystem::resize_file(folder.path / "01_first.json", 100'000'000);
+    CHECK_THROWS_WITH(read_folder(folder.path), ContainsSubstring("more than 16 MB"));
+
+    std::filesystem::remove(folder.path / "01_first.json");
+    std::filesystem::create_directory(folder.path / "01_first.json");
+    CHECK_THROWS_WITH(read_folder(folder.path), ContainsSubstring("01_first.json: not a file"));
+    std::filesystem::remove(folder.path / "01_first.json");
+    REQUIRE(mkfifo((folder.path / "01_first.json").c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(read_folder(folder.path), ContainsSubstring("not a file but a pipe"));
+}
+
+TEST_CASE("control characters of a file reach no terminal") {
+    const Folder folder;
+    folder.write("01_first.json", records(timed("01_first", "v\\u001b[2J", 8, 100, 4),
+                                          "GPU\\u001b]0;x\\u0007\\u202e"));
+    const RecordFolder read = read_folder(folder.path);
+    CHECK(read.files[0].records[0].variant == "v\\x1b[2J");
+    CHECK(read.gpu() == "GPU\\x1b]0;x\\x07\\xe2\\x80\\xae");
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// JSON that others wrote, read with suspicion: nothing of it can be too deep, too long or out of range.
+#pragma once
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/plot/input_error.hpp"
+
+namespace plot {
+
+// A document of `./stages`, schema 1. InputError or io::FileError name the file.
+nlohmann::json read_json(const std::filesystem::path& path);
+
+// Letters, digits and underscores, and not too many: what may be part of a file's name.
+bool is_name(std::string_view words);
+
+// What a number has to be.
+struct Range {
+    double least, most;
+    bool whole = false;
+};
+
+// The fields of one object. InputError names the field and what is wanted there; the words it gives have
+// no control characters.
+class Fields {
+public:
+    explicit Fields(const nlohmann::json& object);
+
+    // Free words; a number where words should be is as good as nothing.
+    std::string words(const char* key, const std::string& otherwise = "") const;
+    std::string name(const char* key, const std::string& otherwise) const;
+    // "01_naive_softmax", the name of a stage's folder; has to be there.
+    std::string stage() const;
+    // Any words, but few; has to be there.
+    std::string variant() const;
+    std::optional<double> number(const std::string& key, const Range& range) const;
+    bool flag(const char* key) const;
+
+private:
+    [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
+    std::string required(const char* key) const;
+
+    const nlohmann::json& object_;
+};
+
+}  // namespace plot
