@@ -83,11 +83,13 @@ int parse_and_run(int argc, char** argv) {
     fuzz->add_option("stage", fuzz_options.stages,
                      "stages: 03, online or 03_online_softmax; default: all");
     fuzz->add_option("--variant", fuzz_options.variant, "only this variant");
-    fuzz->add_option("--seed", fuzz_options.seed, "another seed, other cases (default: 1)");
-    fuzz->add_option("--cases", fuzz_options.cases, "how many (default: 1000)")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-    fuzz->add_option("--case", fuzz_options.only, "only the case of this number")
-        ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+    constexpr uint64_t kMostCases = uint64_t{1} << 40;
+    course::add_number(*fuzz, "--seed", "another seed, other cases (default: 1)", 0, UINT64_MAX,
+                       [&](uint64_t number) { fuzz_options.seed = number; });
+    course::add_number(*fuzz, "--cases", "how many (default: 1000)", 1, kMostCases,
+                       [&](uint64_t number) { fuzz_options.cases = static_cast<int64_t>(number); });
+    course::add_number(*fuzz, "--case", "only the case of this number", 0, kMostCases,
+                       [&](uint64_t number) { fuzz_options.only = static_cast<int64_t>(number); });
     xray::Verbs xray(app);
     course::add_run_flags(*run, options, words);
 
