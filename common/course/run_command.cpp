@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/io/standard_output.hpp"
+#include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 
@@ -24,7 +25,7 @@ void add_input(RunOptions& options, const std::string& text) {
     if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) {
         std::string known;
         for (const Input input : all_inputs()) known += std::string(" ") + name_of(input);
-        throw UsageError("--input " + text + ": a .npy file or one of" + known);
+        throw UsageError("--input " + io::printable(text) + ": a .npy file or one of" + known);
     }
     if (!options.input_file.empty()) throw UsageError("--input: one file at a time");
     options.input_file = text;
@@ -47,6 +48,15 @@ bool device_is_there() {
 
 }  // namespace
 
+void add_number(CLI::App& app, const std::string& flag, const std::string& help, uint64_t least,
+                uint64_t most, const std::function<void(uint64_t)>& take) {
+    app.add_option_function<std::string>(
+           flag,
+           [=](const std::string& text) { take(parse_whole_number(flag, text, least, most)); },
+           help)
+        ->type_name("NUMBER");
+}
+
 void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_option("--variant", options.variant, "only this variant (`list` names them)");
     app.add_option("--device", words.device,
@@ -58,10 +68,11 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
            "ROWSxCOLS, or OUTERxDIMxINNER for softmax along the middle axis, instead of the "
            "course's shapes; may be repeated")
         ->allow_extra_args(false);  // what follows may be a stage
-    app.add_option("--megabytes", options.megabytes,
-                   "every width of a fine grid instead, x and the result together of this size, "
-                   "by what the stage is about")
-        ->check(CLI::Range(1, 1 << 20));
+    add_number(app, "--megabytes",
+               "every width of a fine grid instead, x and the result together of this size, by "
+               "what the stage is about",
+               1, 1 << 20,
+               [&](uint64_t number) { options.megabytes = static_cast<int64_t>(number); });
     app.add_option("--dtype", words.dtypes,
                    "element type: " + names_of(all_dtypes()) +
                        "; may be repeated; default: float32 is measured, all are validated")
@@ -72,17 +83,20 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
         ->allow_extra_args(false);
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
-    app.add_option("--out", options.out, "folder for the records (default: results)");
+    app.add_option("--out", options.out,
+                   "folder for the records (default: results); those of part of a run, by any flag "
+                   "that narrows it, are NN_name.partial.json");
 }
 
 void add_fuzz_flags(CLI::App& app, FuzzOptions& options) {
     app.add_option("--variant", options.variant, "only this variant");
-    app.add_option("--seed", options.seed, "another seed, other cases (default: 1)")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--cases", options.cases, "how many (default: 1000)")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-    app.add_option("--case", options.only, "only the case of this number")
-        ->check(CLI::Range(int64_t{0}, int64_t{1} << 40));
+    constexpr uint64_t kMostCases = uint64_t{1} << 40;
+    add_number(app, "--seed", "another seed, other cases (default: 1)", 0, UINT64_MAX,
+               [&](uint64_t number) { options.seed = number; });
+    add_number(app, "--cases", "how many (default: 1000)", 1, kMostCases,
+               [&](uint64_t number) { options.cases = static_cast<int64_t>(number); });
+    add_number(app, "--case", "only the case of this number", 0, kMostCases,
+               [&](uint64_t number) { options.only = static_cast<int64_t>(number); });
 }
 
 ExitCode run_verb(RunOptions options, const RunWords& words) {
@@ -94,9 +108,12 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         throw UsageError("--input: either named inputs or a file, not both");
     }
     if (!device_is_there()) {
-        std::fprintf(
-            stderr,
-            "stages: this program was built for a GPU and none answers; try --device cpu\n");
+        const bool needs_gpu = std::string(build_info().backend) == "cuda";
+        if (needs_gpu) {  // the CPU device has said itself what it misses
+            std::fprintf(
+                stderr,
+                "stages: this program was built for a GPU and none answers; try --device cpu\n");
+        }
         return kNoDevice;
     }
     return runner::run(all_stages(), options);

@@ -2,6 +2,8 @@
 // What the program of all stages and that of one stage share: the verbs `run` and `fuzz` with their
 // flags, and how errors end a program.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,10 @@ struct RunWords {  // as typed
     std::string device;
     std::vector<std::string> dtypes;
 };
+
+// A flag that takes a whole number from `least` to `most`, and nothing else: CLI11 would wrap -1 around.
+void add_number(CLI::App& app, const std::string& flag, const std::string& help, uint64_t least,
+                uint64_t most, const std::function<void(uint64_t)>& take);
 
 void add_run_flags(CLI::App& app, runner::RunOptions& options, RunWords& words);
 void add_fuzz_flags(CLI::App& app, runner::FuzzOptions& options);

@@ -202,8 +202,8 @@ cudaError_t cudaSetDevice(int device) {
 
 cudaError_t cudaGetDeviceCount(int* count) {
     if (count == nullptr) return remembered(cudaErrorInvalidValue);
-    *count = 1;
-    return cudaSuccess;
+    *count = has_address_space() ? 1 : 0;
+    return remembered(*count == 1 ? cudaSuccess : cudaErrorNoDevice);
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "access.hpp"
@@ -83,6 +84,7 @@ struct Pool {
     std::mutex growing;
     std::vector<std::unique_ptr<WorkerThread>> threads;
     std::string last_error;
+    bool prints_errors = true;
     Observer* observer = nullptr;
 
     void grow(size_t count) {
@@ -324,6 +326,7 @@ std::string name_of_kernel(const LaunchRequest& request) {
 
 void say(Pool& to, const std::string& text) {
     to.last_error = text;
+    if (!to.prints_errors) return;
     std::fflush(stdout);  // so that the message comes after what the program printed before
     std::fprintf(stderr, "%s\n", text.c_str());
 }
@@ -418,6 +421,14 @@ Observer* set_observer(Observer* observer) {
 
 const char* last_error_text() {
     return pool().last_error.c_str();
+}
+
+std::string take_last_error() {
+    return std::exchange(pool().last_error, "");
+}
+
+void print_errors(bool yes) {
+    pool().prints_errors = yes;
 }
 
 }  // namespace cpu_device

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <mutex>
-#include <string>
-#include <string_view>
+#include <utility>
 
 #include "api.hpp"
+#include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 
 namespace cpu_device {
@@ -54,33 +54,40 @@ size_t installed_bytes() {
     return bytes;
 }
 
-// What programs can still get, caches included: Linux's own estimate.
-size_t available_bytes() {
-    std::ifstream information("/proc/meminfo");
-    for (std::string line; std::getline(information, line);) {
-        constexpr std::string_view kLabel = "MemAvailable:";
-        if (line.rfind(kLabel, 0) == 0) return std::stoull(line.substr(kLabel.size())) * 1024;
-    }
-    return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * page_size();
-}
-
 // Linux would promise more than there is, and end the process when the promise comes due.
 bool fits(const Arena& arena, size_t bytes) {
     if (bytes > installed_bytes() || arena.live_bytes > installed_bytes() - bytes) return false;
-    return bytes <= kWorthAsking || bytes <= available_bytes();
+    return bytes <= kWorthAsking || bytes <= io::available_memory();
 }
 
 constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// Addresses are not memory: take as many as the system gives, since they are never used twice.
+constexpr size_t kMostAddresses = size_t{1} << 44;
+constexpr size_t kFewestAddresses = size_t{1} << 36;
+
+void say_what_is_missing() {
+    const double left = static_cast<double>(io::address_space_left());
+    std::fprintf(stderr,
+                 "CPU device: needs %s of address space, and %s are left: `ulimit -v unlimited`\n"
+                 "lifts the limit. (Addresses, not memory: none is used twice, so that a pointer\n"
+                 "to what was freed is found.)\n",
+                 io::gigabytes(static_cast<double>(kFewestAddresses)).c_str(),
+                 io::gigabytes(left).c_str());
+}
+
+// Addresses are not memory: take as many as the system gives, since they are never used twice. Tried
+// once; what a process may map does not grow.
 void reserve(Arena& to) {
-    for (size_t bytes = size_t{1} << 44; bytes >= size_t{1} << 36; bytes /= 2) {
+    static bool tried = false;
+    if (std::exchange(tried, true)) return;
+    for (size_t bytes = kMostAddresses; bytes >= kFewestAddresses; bytes /= 2) {
         void* low = mmap(nullptr, bytes, PROT_NONE, kReserve, -1, 0);
         if (low == MAP_FAILED) continue;
         to.range.low = to.next = as_address(low);
         to.range.high = to.range.low + bytes;
         return;
     }
+    say_what_is_missing();
 }
 
 // What one allocation occupies: whole pages, its end at a page's end, where a guard page follows.
@@ -95,12 +102,13 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     Arena& from = arena();
     const std::lock_guard<std::mutex> lock(from.mutex);
     if (from.range.low == 0) reserve(from);
+    if (from.range.low == 0) return cudaErrorInitializationError;
 
     if (!fits(from, bytes)) return cudaErrorMemoryAllocation;
     const size_t rounded = rounded_up(bytes, kAlignment);
     const size_t paged = rounded_up(rounded, page_size());
     const uintptr_t page = from.next + page_size();
-    if (from.next == 0 || paged > from.range.high - page - page_size()) {
+    if (paged > from.range.high - page - page_size()) {
         return cudaErrorMemoryAllocation;
     }
     if (mprotect(reinterpret_cast<void*>(page), paged, PROT_READ | PROT_WRITE) != 0) {
@@ -200,6 +208,13 @@ AddressRange device_memory_range() {
     return arena().range;
 }
 
+bool has_address_space() {
+    Arena& here = arena();
+    const std::lock_guard<std::mutex> lock(here.mutex);
+    if (here.range.low == 0) reserve(here);
+    return here.range.low != 0;
+}
+
 }  // namespace cpu_device
 
 using namespace cpu_device;
@@ -287,7 +302,7 @@ cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stre
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
     *total_bytes = installed_bytes();
-    *free_bytes = available_bytes();
+    *free_bytes = io::available_memory();
     return cudaSuccess;
 }
 

@@ -47,4 +47,8 @@ struct AddressRange {
 // Where device memory may lie. Empty before the first allocation.
 AddressRange device_memory_range();
 
+// Whether the process may map the addresses that device memory needs; the first time that it may not,
+// standard error says so.
+bool has_address_space();
+
 }  // namespace cpu_device

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "cpu_device/launch.h"
 
@@ -92,5 +93,10 @@ public:
 
 // Installs an observer for the launches that follow; null removes it. Returns the previous one.
 Observer* set_observer(Observer* observer);
+
+// Whether what is to be said of a launch that fails goes to standard error, as it does unless told
+// otherwise. Either way it is kept until the next one fails, or until it is taken.
+void print_errors(bool yes);
+std::string take_last_error();
 
 }  // namespace cpu_device

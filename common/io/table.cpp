@@ -9,15 +9,18 @@ namespace {
 
 constexpr size_t kPageWidth = 80;
 
-std::string pad(const std::string& text, int width, Align align) {
-    const std::string blank(std::max<int>(0, width - static_cast<int>(text.size())), ' ');
-    return align == Align::left ? text + blank : blank + text;
-}
-
+// A cell that is too wide takes from the blanks of the next ones.
 void print_line(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
     std::string line = " ";
-    for (size_t i = 0; i < columns.size(); ++i)
-        line += " " + pad(cells[i], columns[i].width, columns[i].align);
+    size_t end = 1;
+    for (size_t i = 0; i < columns.size(); ++i) {
+        const size_t begin = end + 1;
+        end = begin + static_cast<size_t>(columns[i].width);
+        const bool left = columns[i].align == Align::left;
+        const size_t start = left ? begin : end - std::min(end, cells[i].size());
+        line.resize(std::max(line.size() + 1, start), ' ');
+        line += cells[i];
+    }
     line.erase(line.find_last_not_of(' ') + 1);
     std::printf("%s\n", line.c_str());
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/io/table.hpp"
+#include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
@@ -118,6 +119,10 @@ std::vector<unsigned char> bytes_at(const void* device, size_t bytes) {
                    "reading memory");
     }
     return host;
+}
+
+void say(const std::string& text) {
+    std::printf("%s\n", io::wrapped(text).c_str());
 }
 
 // Whether the rows are still those that were put there.
@@ -248,17 +253,16 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
     for (int64_t number = first; number < last; ++number) {
         const FuzzCase one = fuzz_case(stages, options.variant, options.seed, number,
                                        gpu && number % 32 == 0 ? kLarge : kSmall);
-        if (options.only)
-            std::printf("case %lld: %s\n", static_cast<long long>(number), text_of(one).c_str());
+        if (options.only) say("case " + std::to_string(number) + ": " + text_of(one));
         const std::string wrong = run_case(one);
         if (wrong.empty()) continue;
         std::string again = "./stages fuzz --device " + std::string(build_info().backend);
         for (const std::string& word : options.stages) again += " " + word;
         if (!options.variant.empty()) again += " --variant " + options.variant;
-        std::printf("case %lld is WRONG: %s\n  %s\n  again: %s --seed %llu --case %lld\n",
-                    static_cast<long long>(number), text_of(one).c_str(), wrong.c_str(),
-                    again.c_str(), static_cast<unsigned long long>(options.seed),
-                    static_cast<long long>(number));
+        say("case " + std::to_string(number) + " is WRONG: " + text_of(one));
+        say("  " + wrong);
+        std::printf("  again: %s --seed %llu --case %lld\n", again.c_str(),
+                    static_cast<unsigned long long>(options.seed), static_cast<long long>(number));
         return kWrong;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;

@@ -7,7 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
+
+#include "common/io/memory.hpp"
+#include "common/io/text.hpp"
+#include "common/runner/npy_header.hpp"
 
 namespace runner {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
 constexpr size_t kLargestHeader = 1 << 20;  // NumPy's own are under 200 bytes
+constexpr size_t kQuoted = 60;              // characters of the file that a message repeats
 
 // Little-endian bytes as a number, whatever the host's order.
 uint32_t little_endian(const unsigned char* bytes, size_t count) {
@@ -40,45 +44,17 @@ std::optional<std::string> descr_of(DType dtype) {
 
 using io::refuse;
 
-struct Header {
-    std::string type;  // "<f4"
-    bool fortran_order = false;
-    std::vector<int64_t> shape;
-};
-
-// The header is a Python dictionary of three entries, in any order.
-Header parse_header(const std::string& path, const std::string& text) {
-    std::smatch match;
-    Header header;
-    if (!std::regex_search(text, match, std::regex("'descr'\\s*:\\s*'([^']*)'"))) {
-        refuse(path,
-               "its header names no element type ('descr'); only plain arrays of float32, float16 "
-               "or float64 are read");
-    }
-    header.type = match[1];
-    if (!std::regex_search(text, match, std::regex("'fortran_order'\\s*:\\s*(True|False)"))) {
-        refuse(path, "its header does not say 'fortran_order'; save it with numpy.save");
-    }
-    header.fortran_order = match[1] == "True";
-    if (!std::regex_search(text, match, std::regex("'shape'\\s*:\\s*\\(([0-9,\\s]*)\\)"))) {
-        refuse(path, "its header has no readable 'shape'; save it with numpy.save");
-    }
-    const std::string list = match[1];
-    const std::regex number("[0-9]+");
-    for (std::sregex_iterator it(list.begin(), list.end(), number), end; it != end; ++it) {
-        if (it->str().size() > 18)
-            refuse(path, "its header claims a dimension of " + it->str() + " elements");
-        header.shape.push_back(std::stoll(it->str()));
-    }
-    return header;
-}
-
 std::string text_of(const std::vector<int64_t>& shape) {
     std::string text = "(";
     for (const int64_t size : shape)
         text += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
     if (shape.size() > 1) text.resize(text.size() - 2);
     return text + ")";
+}
+
+// The same for a message: a header may claim a hundred thousand dimensions.
+std::string in_words(const std::vector<int64_t>& shape) {
+    return io::printable(text_of(shape), kQuoted);
 }
 
 }  // namespace
@@ -107,12 +83,12 @@ Array read_npy(const std::string& path, size_t rank) {
     std::string text(header_size, '\0');
     file.seekg(static_cast<std::streamoff>(prefix));
     file.read(text.data(), static_cast<std::streamsize>(header_size));
-    const Header header = parse_header(path, text);
+    const NpyHeader header = parse_npy_header(path, text);
 
     const auto dtype = std::find_if(all_dtypes().begin(), all_dtypes().end(),
                                     [&](DType each) { return descr_of(each) == header.type; });
     if (dtype == all_dtypes().end()) {
-        refuse(path, "its elements are '" + header.type +
+        refuse(path, "its elements are '" + io::printable(header.type, kQuoted) +
                          "'; float32 ('<f4'), float16 ('<f2') and float64 ('<f8') are read (NumPy "
                          "has no bfloat16): save x.astype(numpy.float32)");
     }
@@ -120,7 +96,7 @@ Array read_npy(const std::string& path, size_t rank) {
         refuse(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
     }
     if (header.shape.size() != rank) {
-        refuse(path, "its shape is " + text_of(header.shape) + "; " + std::to_string(rank) +
+        refuse(path, "its shape is " + in_words(header.shape) + "; " + std::to_string(rank) +
                          " dimensions are needed: reshape it");
     }
     const uint64_t element_size = size_of(*dtype);
@@ -129,7 +105,7 @@ Array read_npy(const std::string& path, size_t rank) {
         const auto factor = static_cast<uint64_t>(size);
         if (factor != 0 &&
             count > file_size / factor) {  // more than the file could hold: no overflow below
-            refuse(path, "its header claims shape " + text_of(header.shape) +
+            refuse(path, "its header claims shape " + in_words(header.shape) +
                              ", more than the file holds");
         }
         count *= factor;
@@ -137,10 +113,14 @@ Array read_npy(const std::string& path, size_t rank) {
     const uint64_t wanted = count * element_size;
     const uint64_t held = file_size - prefix - header_size;
     if (held != wanted) {
-        refuse(path, "shape " + text_of(header.shape) + " needs " + std::to_string(wanted) +
+        refuse(path, "shape " + in_words(header.shape) + " needs " + std::to_string(wanted) +
                          " bytes, the file holds " + std::to_string(held) +
                          (held < wanted ? ": it is truncated" : ": it has bytes too many"));
     }
+
+    const double needed = static_cast<double>(count) * sizeof(double) + static_cast<double>(wanted);
+    if (const std::string why = io::memory_shortage(needed, needed); !why.empty())
+        refuse(path, why);
 
     static_assert(std::endian::native == std::endian::little,
                   "the values are read in the host's byte order");

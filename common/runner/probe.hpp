@@ -4,6 +4,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace runner {
 
@@ -16,6 +18,12 @@ struct Counts {
     int64_t global_store_sectors = 0;
     int64_t global_store_bytes = 0;
     int64_t shared_bank_conflicts = 0;  // wavefronts beyond the fewest possible, as written
+    int64_t fused_bank_conflicts = 0;   // the same if the compiler fuses neighbouring accesses
+
+    // What is wrong though the result may be right: races in a block's shared memory, reads of what
+    // nobody in it wrote. A sentence for each pair of lines.
+    std::vector<std::string> hazards;
+    bool in_clusters = false;  // a kernel's blocks could touch each other's: not looked at
 };
 
 class Probe {
@@ -23,6 +31,11 @@ public:
     virtual ~Probe() = default;
     virtual void start() = 0;
     virtual std::optional<Counts> stop() = 0;  // nothing, where nothing is counted
+
+    // Whether what the device has to say of a launch that failed is kept for take_error() instead of
+    // printed. Empty where it has said no more than the code of its error, or that was taken before.
+    virtual void keep_errors(bool kept) = 0;
+    virtual std::string take_error() = 0;
 };
 
 Probe& probe();

@@ -8,6 +8,8 @@ class NoProbe : public Probe {
 public:
     void start() override {}
     std::optional<Counts> stop() override { return std::nullopt; }
+    void keep_errors(bool) override {}
+    std::string take_error() override { return ""; }
 };
 }  // namespace
 

@@ -100,7 +100,8 @@ Json to_json(const Record& record) {
         if (requests > 0)
             json["sectors_per_request"] =
                 static_cast<double>(sectors) / static_cast<double>(requests);
-        json["bank_conflicts"] = counts.shared_bank_conflicts;
+        if (const auto moved = bytes_moved_per_byte(counts)) json["bytes_moved_per_byte"] = *moved;
+        json["bank_conflicts"] = record.bank_conflicts;
     }
     return json;
 }
@@ -119,15 +120,28 @@ double gigabytes_per_second(int64_t bytes, double us) {
     return static_cast<double>(bytes) / us / 1e3;
 }
 
-std::string write_records(const std::string& directory, const std::string& stage,
-                          const std::vector<Record>& records) {
+std::optional<double> bytes_moved_per_byte(const Counts& counts) {
+    constexpr double kSectorBytes = 32;
+    const int64_t asked = counts.global_load_bytes + counts.global_store_bytes;
+    if (asked == 0) return std::nullopt;
+    const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
+    return kSectorBytes * static_cast<double>(sectors) / static_cast<double>(asked);
+}
+
+std::string records_path(const std::string& directory, const std::string& name) {
+    return directory + "/" + name + ".json";
+}
+
+std::string write_records(const std::string& directory, const std::string& name,
+                          const std::string& chosen, const std::vector<Record>& records) {
     Json document = header();
+    if (!chosen.empty()) document["chosen"] = chosen;
     document["records"] = Json::array();
     for (const Record& record : records) document["records"].push_back(to_json(record));
 
     std::error_code error;
     std::filesystem::create_directories(directory, error);
-    const std::string path = directory + "/" + stage + ".json";
+    const std::string path = records_path(directory, name);
     io::replace_file(path, document.dump(1) + "\n");
     return path;
 }

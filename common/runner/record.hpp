@@ -25,6 +25,7 @@ struct Record {
     double max_relative_error = 0;
     std::optional<TimedVariant> timed;  // on a GPU
     std::optional<Counts> counts;       // on the CPU device
+    int64_t bank_conflicts = 0;         // of counts, those of the compiled kernel
     std::string way;                    // where the variant chooses: which, and why
     std::string baseline;               // what speedup is relative to; empty for none
     std::optional<double> speedup;
@@ -39,9 +40,16 @@ std::string record_header();
 
 double gigabytes_per_second(int64_t bytes, double us);
 
-// Writes `directory`/`stage`.json, making the directory. The file appears whole or not at all;
-// std::runtime_error if it cannot.
-std::string write_records(const std::string& directory, const std::string& stage,
-                          const std::vector<Record>& records);
+// Bytes of global memory that were moved, in sectors of 32, per byte that was asked for; nothing where
+// none was.
+std::optional<double> bytes_moved_per_byte(const Counts& counts);
+
+// Where the records of that name lie.
+std::string records_path(const std::string& directory, const std::string& name);
+
+// Writes them, making the directory. chosen: the flags that narrowed the run; empty for a full one. The
+// file appears whole or not at all; FileError if it cannot. Returns its path.
+std::string write_records(const std::string& directory, const std::string& name,
+                          const std::string& chosen, const std::vector<Record>& records);
 
 }  // namespace runner

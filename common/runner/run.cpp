@@ -4,24 +4,31 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <limits>
 #include <map>
+#include <new>
 #include <set>
 
+#include "common/io/files.hpp"
 #include "common/io/table.hpp"
+#include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/device_array.hpp"
+#include "common/runner/guess.hpp"
+#include "common/runner/memory_needed.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/operands.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/record.hpp"
 #include "common/runner/timing.hpp"
+#include "common/runner/validation.hpp"
 
 namespace runner {
 
@@ -34,6 +41,7 @@ using io::Table;
 namespace {
 
 constexpr uint64_t kSeed = 2018;
+constexpr size_t kQuoted = 60;  // characters of what the user typed that a message repeats
 
 // Widths at which reductions go wrong: below, at and above a warp, a block, a power of two; primes.
 const std::vector<int64_t> kWidths = {1, 7, 31, 32, 33, 255, 1000, 1024, 1025, 4096, 4099, 10007};
@@ -47,12 +55,23 @@ bool on_gpu() {
     return build_info().backend == "cuda";
 }
 
+// The user's file, fit to be printed and recorded.
+std::string name_of_file(const RunOptions& options) {
+    return io::printable(options.input_file);
+}
+
+// A line of the report, in several where it is too long.
+void say(const std::string& text) {
+    std::printf("%s\n", io::wrapped("  " + text).c_str());
+}
+
 // One thing to validate on: a shape and what fills it.
 struct Case {
     std::string input;
     Shape shape;
     std::optional<Input> named;  // otherwise the user's values
     const std::vector<double>* values = nullptr;
+    bool watched = false;  // its launches are looked at for races: they do not depend on the values
 };
 
 std::string text_of(const Case& one, DType dtype) {
@@ -95,8 +114,10 @@ Roof roof_of(Operation operation) {
 std::vector<Case> validation_cases(const RunOptions& options, const std::optional<Array>& array,
                                    bool along_any_axis = false) {
     if (array)
-        return {
-            {options.input_file, {array->shape[0], array->shape[1]}, std::nullopt, &array->values}};
+        return {{name_of_file(options),
+                 {array->shape[0], array->shape[1]},
+                 std::nullopt,
+                 &array->values}};
     std::vector<Shape> shapes = options.shapes;
     if (shapes.empty()) {
         const int64_t rows = on_gpu() ? 300 : 3;
@@ -110,8 +131,12 @@ std::vector<Case> validation_cases(const RunOptions& options, const std::optiona
     std::vector<Case> cases;
     if (options.shapes.empty() && along_any_axis)
         shapes.insert(shapes.end(), kInnerShapes.begin(), kInnerShapes.end());
-    for (const Input input : options.inputs.empty() ? all_inputs() : options.inputs) {
-        for (const Shape shape : shapes) cases.push_back({name_of(input), shape, input});
+    const std::vector<Input>& inputs = options.inputs.empty() ? all_inputs() : options.inputs;
+    for (const Input input : inputs) {
+        // Shapes that were asked for are watched when they are counted.
+        const bool watched = options.shapes.empty() && input == inputs.front();
+        for (const Shape shape : shapes)
+            cases.push_back({name_of(input), shape, input, nullptr, watched});
     }
     return cases;
 }
@@ -189,34 +214,58 @@ private:
     DeviceBuffer<unsigned char> workspace_;
 };
 
-// What validating one variant in one type has shown so far.
-struct Validation {
-    int cases = 0;
-    int at_border = 0;   // cases with rows whose result stage 01 leaves open
-    int overflowed = 0;  // cases in which rows overflowed, as promised
-    Report worst;        // the report with the largest error
-    double worst_previous = 0;
-    bool compared = false;
-    double worst_relative_error = 0;
-    std::vector<std::string> failures;
+// While one exists, the probe counts, and looks for races.
+class Observation {
+public:
+    Observation() { probe().start(); }
+    Observation(const Observation&) = delete;
+    Observation& operator=(const Observation&) = delete;
+    ~Observation() { probe().stop(); }
+    std::optional<Counts> counts() { return probe().stop(); }
+};
 
-    void add(const std::string& where, const Report& report) {
-        ++cases;
-        overflowed += report.promised > 0;
-        at_border += report.unchecked > 0;
-        worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
-        if (report.worst_share > worst.worst_share) worst = report;
-        if (!report.good()) failures.push_back(where + ": " + describe(report));
+// While one exists, what the device says of a failed kernel is printed by us, once.
+class KeptErrors {
+public:
+    KeptErrors() { probe().keep_errors(true); }
+    KeptErrors(const KeptErrors&) = delete;
+    KeptErrors& operator=(const KeptErrors&) = delete;
+    ~KeptErrors() { probe().keep_errors(false); }
+};
+
+// What failures with this text have in common: the line of the source, or all but the numbers.
+std::string cause_of(const std::string& text) {
+    const size_t place = text.rfind(", at ");
+    if (place != std::string::npos) return text.substr(place);
+    std::string cause = text;
+    const auto is_digit = [](char each) { return each >= '0' && each <= '9'; };
+    cause.erase(std::remove_if(cause.begin(), cause.end(), is_digit), cause.end());
+    return cause;
+}
+
+// Does the work. What keeps it from its end is no end of the run: a lack of memory leaves it out, a kernel
+// that failed is wrong. Only a GPU does not survive the latter.
+template <class Work>
+void attempt(Validation& validation, const std::string& where, Work work) {
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+        validation.add_not_run(where, "memory is short");
+    } catch (const CudaError& error) {
+        const std::string said = probe().take_error();
+        if (error.code() == cudaErrorMemoryAllocation)
+            return validation.add_not_run(where, std::string("memory is short: ") + error.what());
+        if (on_gpu()) throw;
+        const std::string text = said.empty() ? error.what() : said;
+        validation.add_failure(where, text, std::to_string(error.code()) + cause_of(text));
+        validation.stopped = true;
     }
-    void add_comparison(const std::string& where, const std::string& previous,
-                        const Report& report) {
-        if (report.checked == 0) return;  // every row overflows in one of the two
-        compared = true;
-        worst_previous = std::max(worst_previous, report.worst_share);
-        if (!report.good()) {
-            failures.push_back(where + ", against " + previous + ": " + describe(report));
-        }
-    }
+}
+
+// A result that is kept for the next comparison: mostly it is the one wanted.
+struct KeptResult {
+    const Variant* of = nullptr;
+    DeviceArray y = DeviceArray();
 };
 
 struct Timed {
@@ -249,14 +298,40 @@ private:
 
 class StageRun {
 public:
-    StageRun(const Stage& stage, const RunOptions& options, const std::optional<Array>& array)
-        : stage_(stage), options_(options), array_(array) {
+    // chosen: the flags that narrow the run.
+    StageRun(const Stage& stage, const RunOptions& options, const std::string& chosen,
+             const std::optional<Array>& array)
+        : stage_(stage), options_(options), chosen_flags_(chosen), array_(array) {
         for (const Variant& variant : stage.variants) {
             if (is_chosen(variant, options)) chosen_.push_back(&variant);
         }
     }
 
-    bool run() {
+    // UsageError where the memory has no room for a shape that was asked for, or a result cannot be put
+    // where it is to lie.
+    void require_room() const {
+        if (shapes_are_the_courses()) return;
+        const std::vector<DType> measured = measured_dtypes(options_);
+        for (const DType dtype : all_dtypes()) {
+            const bool is_measured =
+                std::find(measured.begin(), measured.end(), dtype) != measured.end();
+            if (options_.megabytes > 0 && !is_measured) continue;
+            for (const Shape shape : measured_shapes(options_, array_, dtype)) {
+                for (const Variant* variant : chosen_) {
+                    if (!is_validated(*variant, dtype)) continue;
+                    const std::string why = shortage_of(*variant, shape, dtype);
+                    if (why.empty()) continue;
+                    throw UsageError(text_of(shape) + ", " + name_of(dtype) + ": " + variant->name +
+                                     " " + why);
+                }
+            }
+        }
+    }
+    void require_outputs() const {
+        io::require_replaceable(records_path(options_.out, records_name()));
+    }
+
+    Verdict run() {
         const std::vector<DType> validated = validated_dtypes();
         print_heading(stage_.name + ": " + stage_.title,
                       std::string(on_gpu() ? "cuda" : "cpu") + " device, " +
@@ -267,14 +342,11 @@ public:
         measure();
         print_ways();
         print_left_out();
-        for (const std::string& note : stage_.notes) std::printf("  %s\n", note.c_str());
+        for (const std::string& note : stage_.notes) say(note);
         if (!options_.save_output.empty()) save_output();
         // Where nothing was measured, what an earlier run has left stays.
-        std::printf("  records: %s\n\n",
-                    records_.empty()
-                        ? "none"
-                        : write_records(options_.out, records_name(), records_).c_str());
-        return good_;
+        say("records: " + (records_.empty() ? "none" : io::printable(written_records())) + "\n");
+        return verdict_;
     }
 
 private:
@@ -319,10 +391,26 @@ private:
                            [](const Variant* each) { return each->takes_inner; });
     }
 
-    // Whether the variant takes it; if not, that is kept for the reader, unless nobody has asked.
+    // Why the memory has no room for the variant beside the one that it is compared with.
+    std::string shortage_of(const Variant& variant, Shape shape, DType dtype) const {
+        if (!obstacle_of(variant, shape, dtype).empty()) return "";
+        size_t workspace = workspace_of(variant, shape, dtype);
+        if (const Variant* previous = previous_of(variant, shape, dtype))
+            workspace = std::max(workspace, workspace_of(*previous, shape, dtype));
+        MemoryNeeded needed = memory_needed(variant, workspace, shape, dtype);
+        if (array_) needed.on_host += host_copy_of_input(shape, dtype);
+        if (!options_.save_output.empty())
+            needed.on_host += host_copy_of_result(variant.operation, shape, dtype);
+        return shortage(needed);
+    }
+
+    // Whether the variant takes it; if not, that is kept for the reader, unless nobody has asked. So is
+    // what the memory has no room for: of the course's shapes, since the others had to have it.
     bool takes_or_left_out(const Variant& variant, Shape shape, DType dtype) {
         if (shape.inner > 1 && !variant.takes_inner && options_.shapes.empty()) return false;
-        const std::string obstacle = obstacle_of(variant, shape, dtype);
+        std::string obstacle = obstacle_of(variant, shape, dtype);
+        if (obstacle.empty() && shapes_are_the_courses())
+            obstacle = shortage_of(variant, shape, dtype).empty() ? "" : "memory is short";
         if (obstacle.empty()) return true;
         LeftOut& left_out = left_out_[variant.name + ": " + obstacle];
         left_out.dtypes.insert(name_of(dtype));
@@ -333,6 +421,7 @@ private:
     void validate() {
         const std::vector<Case> cases = validation_cases(options_, array_, any_takes_inner());
         const std::vector<DType> dtypes = validated_dtypes();
+        const KeptErrors kept_errors;
         Progress progress("validating", cases.size() * dtypes.size());
         for (const DType dtype : dtypes) {
             for (const Case& one : cases) {
@@ -351,32 +440,67 @@ private:
         if (taking.empty()) return;
         CaseOperands operands(one, dtype);
         const std::string where = text_of(one, dtype);
-        const Variant* before = nullptr;  // whose result is in y_before: mostly the one wanted next
-        DeviceArray y_before;
+        KeptResult kept;
         for (const Variant* variant : taking) {
             Validation& validation = results_[{variant, dtype}];
-            try {
+            attempt(validation, where, [&] {
                 const Inputs inputs = operands.for_operation(variant->operation).inputs();
-                DeviceArray y = output_of(*variant, inputs, one.shape, dtype);
+                DeviceArray y = one.watched ? watched_output_of(*variant, inputs, one, dtype)
+                                            : output_of(*variant, inputs, one.shape, dtype);
                 const Result ours{y.data(), rules_of(*variant, one.shape, dtype)};
-                validation.add(where, check(inputs, one.shape, ours));
-                if (const Variant* previous = previous_of(*variant, one.shape, dtype)) {
-                    if (previous != before) {
-                        y_before = output_of(*previous, inputs, one.shape, dtype);
-                        before = previous;
-                    }
-                    const Result theirs{y_before.data(), rules_of(*previous, one.shape, dtype)};
-                    validation.add_comparison(where, previous->name,
-                                              compare(inputs, one.shape, ours, theirs));
-                }
-                before = variant;
-                y_before = std::move(y);
-            } catch (const CudaError& error) {
-                ++validation.cases;
-                validation.failures.push_back(where + ": " + error.what());
-                if (on_gpu()) throw;  // the GPU's context does not survive a fault
-            }
+                const Report report = check(inputs, one.shape, ours);
+                validation.add(where, report);
+                if (report.good()) compare_with_previous(*variant, ours, inputs, one, dtype, kept);
+                kept.of = variant;
+                kept.y = std::move(y);
+            });
         }
+    }
+
+    DeviceArray watched_output_of(const Variant& variant, const Inputs& inputs, const Case& one,
+                                  DType dtype) {
+        Observation observation;
+        DeviceArray y = output_of(variant, inputs, one.shape, dtype);
+        note_hazards(observation.counts(), results_[{&variant, dtype}], text_of(one, dtype));
+        return y;
+    }
+
+    // Those that were said before are not said again.
+    void note_hazards(const std::optional<Counts>& counts, Validation& validation,
+                      const std::string& where, const Validation* said_before = nullptr) {
+        if (!counts) return;
+        ++watched_launches_;
+        watched_clusters_ = watched_clusters_ || counts->in_clusters;
+        hazards_found_ = hazards_found_ || !counts->hazards.empty();
+        for (const std::string& hazard : counts->hazards) {
+            if (said_before == nullptr || !said_before->has_failure(hazard))
+                validation.add_failure(where, hazard, hazard);
+        }
+    }
+
+    // kept: at first the result of the variant before, at the end that of the one compared with.
+    void compare_with_previous(const Variant& variant, const Result& ours, const Inputs& inputs,
+                               const Case& one, DType dtype, KeptResult& kept) {
+        const Variant* previous = previous_of(variant, one.shape, dtype);
+        if (previous == nullptr) return;
+        Validation& validation = results_[{&variant, dtype}];
+        if (previous != kept.of) {
+            kept = {};  // its memory first
+            Validation of_previous;
+            attempt(of_previous, "", [&] {
+                kept.y = output_of(*previous, inputs, one.shape, dtype);
+                kept.of = previous;
+            });
+            if (of_previous.verdict() == Verdict::wrong)
+                return validation.leave_uncompared(previous->name);
+            if (kept.of == nullptr) throw std::bad_alloc();
+        }
+        const Result theirs{kept.y.data(), rules_of(*previous, one.shape, dtype)};
+        const Report report = compare(inputs, one.shape, ours, theirs);
+        // A right result that differs from a wrong one is no mistake of its own.
+        if (!report.good() && report.checked > 0 && !check(inputs, one.shape, theirs).good())
+            return validation.leave_uncompared(previous->name);
+        validation.add_comparison(text_of(one, dtype), previous->name, report);
     }
 
     static DeviceArray output_of(const Variant& variant, const Inputs& inputs, Shape shape,
@@ -391,8 +515,13 @@ private:
 
     Column name_column() const {
         size_t longest = 16;
-        for (const Variant* variant : chosen_) longest = std::max(longest, variant->name.size());
+        for (const Variant* variant : chosen_)
+            longest = std::max(longest, shown_name(*variant).size());
         return {"variant", static_cast<int>(longest), Align::left};
+    }
+    static std::string shown_name(const Variant& variant) {
+        constexpr size_t kLongest = 24;
+        return io::printable(variant.name, kLongest);
     }
 
     // The columns of a table, and the cells of its row: with the type where there is more than one.
@@ -418,18 +547,17 @@ private:
                 const auto found = results_.find({variant, dtype});
                 if (found == results_.end()) continue;
                 const Validation& result = found->second;
-                const bool right = result.failures.empty();
-                good_ = good_ && right;
-                const std::string cases = std::to_string(result.cases);
+                verdict_ = std::max(verdict_, result.verdict());
                 table.row(with_dtype(
                     several, dtype,
-                    {variant->name, right ? cases + " of " + cases : "WRONG",
-                     number(result.worst.worst_share, 2),
-                     result.compared ? number(result.worst_previous, 2) : "-", remark(result)}));
+                    {shown_name(*variant), result.count(), share_text(result.worst_share),
+                     result.compared ? share_text(result.worst_previous) : "-", remark(result)}));
             }
         }
         table.print();
-        for (const auto& [key, result] : results_) print_failures(*key.first, result);
+        for (const auto& [key, result] : results_) {
+            for (const std::string& line : result.remarks(key.first->name)) say(line);
+        }
     }
 
     void print_ways() {
@@ -438,8 +566,8 @@ private:
                 if (!variant->way) continue;
                 const std::string type =
                     dtype == DType::float32 ? "" : std::string(", ") + name_of(dtype);
-                std::printf("  %s %s%s: %s\n", variant->name.c_str(), text_of(shape).c_str(),
-                            type.c_str(), variant->way(shape, dtype).c_str());
+                say(variant->name + " " + text_of(shape) + type + ": " +
+                    variant->way(shape, dtype));
             }
         });
     }
@@ -449,9 +577,8 @@ private:
             return all.size() == 1 ? *all.begin() : std::to_string(all.size()) + what;
         };
         for (const auto& [what, where] : left_out_) {
-            std::printf("  left out: %s (%s, %s)\n", what.c_str(),
-                        one_or_many(where.dtypes, " types").c_str(),
-                        one_or_many(where.shapes, " shapes").c_str());
+            say("left out: " + what + " (" + one_or_many(where.dtypes, " types") + ", " +
+                one_or_many(where.shapes, " shapes") + ")");
         }
     }
 
@@ -463,17 +590,8 @@ private:
         return std::to_string(result.overflowed) + " overflow, as promised";
     }
 
-    static void print_failures(const Variant& variant, const Validation& result) {
-        constexpr size_t kShown = 3;
-        for (size_t i = 0; i < std::min(kShown, result.failures.size()); ++i) {
-            std::printf("  WRONG %s: %s\n", variant.name.c_str(), result.failures[i].c_str());
-        }
-        if (result.failures.size() > kShown) {
-            std::printf("  and %zu more like these\n", result.failures.size() - kShown);
-        }
-    }
-
     void measure() {
+        const KeptErrors kept_errors;
         std::printf("\n");
         if (on_gpu()) {
             measure_times();
@@ -542,17 +660,18 @@ private:
         for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
             for (const Record& record : measure_shape(variants, shape, dtype)) {
                 const Timing& time = record.timed->work;
-                table.row(with_dtype(several, dtype,
-                                     {record.variant, text_of(shape), number(time.us_median, 1),
-                                      number(gigabytes_per_second(record.bytes, time.us_median), 0),
-                                      number(record.timed->roof.us_median / time.us_median, 3),
-                                      record.speedup ? number(*record.speedup, 2) : "-"}));
+                table.row(with_dtype(
+                    several, dtype,
+                    {io::printable(record.variant, 24), text_of(shape), number(time.us_median, 1),
+                     number(gigabytes_per_second(record.bytes, time.us_median), 0),
+                     number(record.timed->roof.us_median / time.us_median, 3),
+                     record.speedup ? number(*record.speedup, 2) : "-"}));
                 empty_us = std::min(empty_us, record.timed->empty.us_median);
                 records_.push_back(record);
             }
         });
         table.print();
-        for (const std::string& warning : warnings_) std::printf("  %s\n", warning.c_str());
+        print_warnings();
         std::printf(
             "  GB/s: bytes of the inputs and the result over the median time, caches flushed.\n"
             "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant\n"
@@ -564,48 +683,61 @@ private:
         }
     }
 
-    // Every one of the variants that the memory has room for, timed beside the last before it that
-    // computes the same.
+    // Every one of the variants, timed beside the last before it that computes the same.
     std::vector<Record> measure_shape(const std::vector<const Variant*>& variants, Shape shape,
                                       DType dtype) {
         std::vector<Record> records;
-        std::vector<const Variant*> taking;
-        for (const Variant* variant : variants) {
-            if (fits(variant->operation, shape, dtype)) {
-                taking.push_back(variant);
-            } else {
-                std::printf("  %s, %s, %s left out: the GPU has too little memory free\n",
-                            variant->name.c_str(), text_of(shape).c_str(), name_of(dtype));
-            }
-        }
-        if (taking.empty()) return records;
         CaseOperands operands(measured_case(shape), dtype);
         std::vector<Timed> times;
         if (stage_.baseline && obstacle_of(*stage_.baseline, shape, dtype).empty()) {
-            times.push_back({stage_.baseline->operation, stage_.baseline->name,
-                             timed(*stage_.baseline, operands, shape, dtype).work.us_median});
+            attempt_to_measure(*stage_.baseline, shape, dtype, [&](Validation&) {
+                times.push_back({stage_.baseline->operation, stage_.baseline->name,
+                                 timed(*stage_.baseline, operands, shape, dtype).work.us_median});
+            });
         }
-        for (const Variant* variant : taking) {
-            ask("How many GB/s will " + variant->name + " reach at " + text_of(shape) + "?");
-            Validation& validation = results_[{variant, dtype}];
-            const TimedVariant time = timed(*variant, operands, shape, dtype, &validation);
-            Record record = record_of(*variant, shape, dtype);
-            record.timed = time;
-            for (const Timed& earlier : times) {  // the last that computes the same counts
-                if (earlier.operation != variant->operation) continue;
-                record.baseline = earlier.name;
-                record.speedup = earlier.us / time.work.us_median;
-            }
-            times.push_back(
-                {variant->operation, stage_.name + "/" + variant->name, time.work.us_median});
-            answer(number(gigabytes_per_second(record.bytes, time.work.us_median), 0) + " GB/s");
-            for (const std::string& oddity : oddities(time)) {
-                warnings_.push_back("careful: " + variant->name + " at " + text_of(shape) + " " +
-                                    oddity);
-            }
-            records.push_back(record);
+        for (const Variant* variant : variants) {
+            attempt_to_measure(*variant, shape, dtype, [&](Validation& validation) {
+                records.push_back(
+                    measure_variant(*variant, operands, shape, dtype, times, validation));
+            });
         }
         return records;
+    }
+
+    // What goes wrong in it is said below the table.
+    template <class Work>
+    void attempt_to_measure(const Variant& variant, Shape shape, DType dtype, Work work) {
+        Validation validation;
+        attempt(validation, "measured, " + text_of(shape) + ", " + name_of(dtype),
+                [&] { work(validation); });
+        verdict_ = std::max(verdict_, validation.verdict());
+        for (const std::string& line : validation.remarks(variant.name)) warnings_.push_back(line);
+    }
+
+    void print_warnings() const {
+        for (const std::string& warning : warnings_) say(warning);
+    }
+
+    // times: of those before it, and at the end its own.
+    Record measure_variant(const Variant& variant, CaseOperands& operands, Shape shape, DType dtype,
+                           std::vector<Timed>& times, Validation& validation) {
+        const std::string guess =
+            ask("How many GB/s will " + variant.name + " reach at " + text_of(shape) + "?");
+        const TimedVariant time = timed(variant, operands, shape, dtype, &validation);
+        Record record = record_of(variant, shape, dtype);
+        record.timed = time;
+        for (const Timed& earlier : times) {  // the last that computes the same counts
+            if (earlier.operation != variant.operation) continue;
+            record.baseline = earlier.name;
+            record.speedup = earlier.us / time.work.us_median;
+        }
+        times.push_back({variant.operation, stage_.name + "/" + variant.name, time.work.us_median});
+        const double reached = gigabytes_per_second(record.bytes, time.work.us_median);
+        answer(guess, reached, number(reached, 0) + " GB/s");
+        for (const std::string& oddity : oddities(time))
+            warnings_.push_back("careful: " + variant.name + " at " + text_of(shape) + " " +
+                                oddity);
+        return record;
     }
 
     // Times the variant and holds what the last launch left to the reference.
@@ -620,13 +752,10 @@ private:
             roof_of(variant.operation), inputs, footprint_of(variant.operation, shape, dtype));
         if (result != nullptr) {
             const Report report = check(inputs, shape, {y.data(), rules_of(variant, shape, dtype)});
-            if (!report.good()) {
-                std::printf("  WRONG after timing %s at %s, %s: %s\n", variant.name.c_str(),
-                            text_of(shape).c_str(), name_of(dtype), describe(report).c_str());
-                good_ = false;
-            }
-            result->worst_relative_error =
-                std::max(result->worst_relative_error, report.worst_relative_error);
+            result->add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
+            Validation& validation = results_[{&variant, dtype}];  // what the records tell
+            validation.worst_relative_error =
+                std::max(validation.worst_relative_error, report.worst_relative_error);
         }
         return time;
     }
@@ -648,7 +777,7 @@ private:
                                   : long_names ? 11
                                                : 12,
                                   Align::right},
-                                 {"sectors", several || long_names ? 7 : 8, Align::right},
+                                 {"moved", several || long_names ? 7 : 8, Align::right},
                                  {"conflicts", several || long_names ? 9 : 10, Align::right}}));
         for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
             for (const Variant* variant : variants) {
@@ -657,47 +786,65 @@ private:
             }
         });
         table.print();
+        print_warnings();
         std::printf(
             "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
-            "  brackets: as the lesson claims). sectors: of 32 bytes, per request of a warp.\n"
-            "  conflicts: of banks of shared memory.\n");
+            "  brackets: as the lesson claims). moved: bytes of global memory moved per byte\n"
+            "  asked for; 1 is perfect. conflicts: of banks of shared memory, as compiled.\n");
+        print_races_looked_for();
+    }
+
+    void print_races_looked_for() const {
+        if (hazards_found_ || watched_launches_ == 0) return;
+        say("Races in shared memory, looked for in " + std::to_string(watched_launches_) +
+            (watched_launches_ == 1 ? " launch" : " launches") + ": none" +
+            (watched_clusters_ ? " (not looked for between the blocks of a cluster)" : "") + ".");
     }
 
     // Counts and records one launch: the cells of its row, none where nothing was counted.
     std::vector<std::string> count(const Variant& variant, Shape shape, DType dtype) {
-        const Operands operands = operands_of(measured_case(shape), dtype, variant.operation);
-        ask("How many loads and stores per element will " + variant.name + " make?");
-        probe().start();
-        const DeviceArray y = output_of(variant, operands.inputs(), shape, dtype);
-        const std::optional<Counts> counts = probe().stop();
+        if (results_[{&variant, dtype}].stopped) return {};  // it was said why
+        const std::string loads_guess =
+            ask("How many loads per element will " + variant.name + " make?");
+        const std::string stores_guess = ask("And how many stores?");
+        std::optional<Counts> counts;
+        double bytes_of_x = 0;
+        attempt_to_measure(variant, shape, dtype, [&](Validation& validation) {
+            const Operands operands = operands_of(measured_case(shape), dtype, variant.operation);
+            bytes_of_x = static_cast<double>(operands.x().bytes());
+            Observation observation;
+            output_of(variant, operands.inputs(), shape, dtype);
+            counts = observation.counts();
+            note_hazards(counts, validation, text_of(shape) + ", " + name_of(dtype),
+                         &results_[{&variant, dtype}]);
+        });
+        if (!counts) return {};
         Record record = record_of(variant, shape, dtype);
         record.counts = counts;
+        // A compiler may or may not fuse neighbouring accesses: the variant knows.
+        record.bank_conflicts = variant.shared_accesses_fuse ? counts->fused_bank_conflicts
+                                                             : counts->shared_bank_conflicts;
         records_.push_back(record);
-        if (!counts) return {};
-        const auto total = static_cast<double>(operands.x().bytes());
         const Traffic declared = traffic_of(variant, shape, dtype);
         const auto claimed = [](double accesses) {  // "(1)", but "(1.25)" where a mask counts
             return " (" + number(accesses, accesses == std::round(accesses) ? 0 : 2) + ")";
         };
-        const auto requests =
-            static_cast<double>(counts->global_load_requests + counts->global_store_requests);
-        const auto sectors =
-            static_cast<double>(counts->global_load_sectors + counts->global_store_sectors);
-        const std::string loads = number(static_cast<double>(counts->global_load_bytes) / total, 2);
-        const std::string stores =
-            number(static_cast<double>(counts->global_store_bytes) / total, 2);
-        answer(loads + " loads and " + stores + " stores");
-        return {variant.name,
+        const double loads = static_cast<double>(counts->global_load_bytes) / bytes_of_x;
+        const double stores = static_cast<double>(counts->global_store_bytes) / bytes_of_x;
+        answer(loads_guess, loads, number(loads, 2) + " loads");
+        answer(stores_guess, stores, number(stores, 2) + " stores");
+        const std::optional<double> moved = bytes_moved_per_byte(*counts);
+        return {shown_name(variant),
                 text_of(shape),
-                loads + claimed(declared.loads),
-                stores + claimed(declared.stores),
-                number(sectors / requests, 1),
-                std::to_string(counts->shared_bank_conflicts)};
+                number(loads, 2) + claimed(declared.loads),
+                number(stores, 2) + claimed(declared.stores),
+                moved ? number(*moved, 2) : "-",
+                std::to_string(record.bank_conflicts)};
     }
 
     Case measured_case(Shape shape) const {
         const Input input = options_.inputs.empty() ? Input::normal : options_.inputs.front();
-        return array_ ? Case{options_.input_file, shape, std::nullopt, &array_->values}
+        return array_ ? Case{name_of_file(options_), shape, std::nullopt, &array_->values}
                       : Case{name_of(input), shape, input};
     }
 
@@ -709,7 +856,7 @@ private:
         record.overflows = variant.overflows;
         record.dtype = dtype;
         record.input =
-            array_ ? options_.input_file
+            array_ ? name_of_file(options_)
                    : name_of(options_.inputs.empty() ? Input::normal : options_.inputs.front());
         record.shape = shape;
         record.bytes = footprint_of(variant.operation, shape, dtype).total();
@@ -721,32 +868,28 @@ private:
         return record;
     }
 
-    // x, x2, the result, and what the roof writes.
-    static bool fits(Operation operation, Shape shape, DType dtype) {
-        size_t free_bytes = 0;
-        size_t total = 0;
-        check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-        const double of_x =
-            static_cast<double>(elements(shape)) * static_cast<double>(size_of(dtype));
-        const double of_x2 =
-            static_cast<double>(elements(shape)) * static_cast<double>(x2_size(operation, dtype));
-        return 3.1 * of_x + of_x2 < static_cast<double>(free_bytes);
-    }
-
-    void ask(const std::string& question) const {
-        if (!options_.ask) return;
-        std::printf("  %s ", question.c_str());
-        std::fflush(stdout);
+    // What the audience says; nothing where it was not asked.
+    std::string ask(const std::string& question) const {
         std::string guess;
+        if (!options_.ask) return guess;
+        std::printf("%s ", io::wrapped("  " + question).c_str());
+        std::fflush(stdout);
         std::getline(std::cin, guess);
+        if (isatty(STDIN_FILENO) == 0) std::printf("\n");  // nobody has typed the end of the line
+        return guess;
     }
-    void answer(const std::string& text) const {
-        if (options_.ask) std::printf("  -> %s\n", text.c_str());
+    void answer(const std::string& guess, double truth, const std::string& shown) const {
+        if (options_.ask) say("-> " + guess_and_truth(guess, truth, shown));
     }
 
-    // A grid of widths stands beside the records of the course's shapes.
+    // A grid of widths stands beside the records of the course's shapes; what a part of a run gives
+    // never takes the place of what a full one gave.
     std::string records_name() const {
-        return stage_.name + (options_.megabytes > 0 ? ".widths" : "");
+        return stage_.name + (options_.megabytes > 0 ? ".widths" : "") +
+               (chosen_flags_.empty() ? "" : ".partial");
+    }
+    std::string written_records() const {
+        return write_records(options_.out, records_name(), chosen_flags_, records_);
     }
 
     void save_output() const {
@@ -759,13 +902,14 @@ private:
         if (one.shape.inner > 1) shape.push_back(one.shape.inner);
         if (variant.operation == Operation::log_sum_exp) shape = {one.shape.rows};
         write_npy(options_.save_output, {shape, y.values(), dtype});
-        std::printf("  output of %s on %s: %s\n", variant.name.c_str(), text_of(one, dtype).c_str(),
-                    options_.save_output.c_str());
-        if (dtype == DType::bfloat16) std::printf("  (as float32: NumPy has no bfloat16)\n");
+        say("output of " + variant.name + " on " + text_of(one, dtype) + ": " +
+            io::printable(options_.save_output));
+        if (dtype == DType::bfloat16) say("(as float32: NumPy has no bfloat16)");
     }
 
     const Stage& stage_;
     const RunOptions& options_;
+    const std::string chosen_flags_;
     const std::optional<Array>& array_;
     std::vector<const Variant*> chosen_;
     std::map<std::pair<const Variant*, DType>, Validation> results_;
@@ -775,8 +919,32 @@ private:
     std::map<std::string, LeftOut> left_out_;  // by what and why
     std::vector<Record> records_;
     std::vector<std::string> warnings_;
-    bool good_ = true;
+    Verdict verdict_ = Verdict::good;
+    int watched_launches_ = 0;
+    bool watched_clusters_ = false;
+    bool hazards_found_ = false;
 };
+
+// The flags that leave something out that a full run records, as they are typed; empty for none.
+std::string narrowing_flags(const RunOptions& options) {
+    std::string flags;
+    const auto add = [&](const std::string& flag) { flags += (flags.empty() ? "" : " ") + flag; };
+    if (!options.variant.empty()) add("--variant " + options.variant);
+    if (options.quick) add("--quick");
+    for (const Shape shape : options.shapes) {
+        std::string text = text_of(shape);
+        text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+        add("--shape " + text);
+    }
+    const bool measures_usual = std::find(options.dtypes.begin(), options.dtypes.end(),
+                                          DType::float32) != options.dtypes.end();
+    if (!measures_usual) {
+        for (const DType dtype : options.dtypes) add(std::string("--dtype ") + name_of(dtype));
+    }
+    for (const Input input : options.inputs) add(std::string("--input ") + name_of(input));
+    if (!options.input_file.empty()) add("--input " + name_of_file(options));
+    return flags;
+}
 
 void check_options(const std::vector<const Stage*>& stages, const RunOptions& options) {
     require_variant(stages, options.variant);
@@ -809,7 +977,9 @@ DType dtype_of_file(const Array& array, const std::vector<const Stage*>& stages,
             if (is_chosen(variant, options) && takes(variant, array.dtype)) return array.dtype;
         }
     }
-    std::printf("%s: %s, taken as float32\n\n", options.input_file.c_str(), name_of(array.dtype));
+    std::printf("%s\n\n", io::wrapped(name_of_file(options) + ": " + name_of(array.dtype) +
+                                      ", taken as float32")
+                              .c_str());
     return DType::float32;
 }
 
@@ -849,18 +1019,30 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
     }
 }
 
-// Finds out before the work whether its results can be kept.
+// Finds out before the work whether its results can be kept. A folder is made for the records alone.
 void prepare_outputs(const RunOptions& options) {
-    const auto require_writable = [](const std::filesystem::path& folder) {
-        std::error_code error;
-        std::filesystem::create_directories(folder, error);
-        if (access(folder.c_str(), W_OK) == 0) return;
-        throw FileError(folder.string() + ": not a folder that can be written to");
-    };
-    require_writable(options.out);
-    if (options.save_output.empty()) return;
-    const std::filesystem::path folder = std::filesystem::path(options.save_output).parent_path();
-    require_writable(folder.empty() ? "." : folder);
+    std::error_code error;
+    std::filesystem::create_directories(options.out, error);
+    if (!std::filesystem::is_directory(options.out, error) ||
+        access(options.out.c_str(), W_OK | X_OK) != 0)
+        io::refuse(options.out, "not a folder that can be written to");
+    if (!options.save_output.empty()) io::require_replaceable(options.save_output);
+}
+
+// What the run comes to, and what it says nothing of.
+ExitCode conclude(Verdict verdict, const std::vector<const Stage*>& stages) {
+    if (verdict == Verdict::wrong) {
+        std::printf("Something is WRONG: see above.\n");
+    } else if (verdict == Verdict::incomplete) {
+        std::printf("Nothing that was checked is wrong, but not all was: see above.\n");
+    } else if (on_gpu()) {
+        const std::string number = stages.size() == 1 ? stages.front()->name.substr(0, 2) : "NN";
+        std::printf("All good, but races were not looked for: `./stages xray %s` does that.\n",
+                    number.c_str());
+    } else {
+        std::printf("All good.\n");
+    }
+    return verdict == Verdict::good ? kGood : kWrong;
 }
 
 }  // namespace
@@ -877,7 +1059,18 @@ const Stage& find_stage(const std::vector<Stage>& all, std::string word) {
     }
     std::string known;
     for (const Stage& stage : all) known += " " + stage.name;
-    throw UsageError("no stage is called '" + word + "'; here are:" + known);
+    throw UsageError("no stage is called '" + io::printable(word, kQuoted) +
+                     "'; here are:" + known);
+}
+
+uint64_t parse_whole_number(const std::string& flag, const std::string& text, uint64_t least,
+                            uint64_t most) {
+    uint64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);  // takes no sign, no blank
+    if (error == std::errc() && stop == end && value >= least && value <= most) return value;
+    throw UsageError(flag + " " + io::printable(text, kQuoted) + ": a whole number from " +
+                     std::to_string(least) + " to " + std::to_string(most) + " is wanted");
 }
 
 Shape parse_shape(const std::string& text) {
@@ -886,7 +1079,7 @@ Shape parse_shape(const std::string& text) {
         const bool number = !digits.empty() && digits.size() <= kDigits &&
                             digits.find_first_not_of("0123456789") == std::string::npos;
         if (!number || std::stoll(digits) == 0) {
-            throw UsageError("--shape " + text +
+            throw UsageError("--shape " + io::printable(text, kQuoted) +
                              ": ROWSxCOLS is wanted, both at least 1, as in 4000x1000; or "
                              "OUTERxDIMxINNER, as in 4x1000x64");
         }
@@ -909,7 +1102,9 @@ Shape parse_shape(const std::string& text) {
 
 DType parse_dtype(const std::string& text) {
     const std::optional<DType> dtype = dtype_named(text);
-    if (!dtype) throw UsageError("--dtype " + text + ": one of " + names_of(all_dtypes()));
+    if (!dtype)
+        throw UsageError("--dtype " + io::printable(text, kQuoted) + ": one of " +
+                         names_of(all_dtypes()));
     return *dtype;
 }
 
@@ -931,7 +1126,8 @@ void require_variant(const std::vector<const Stage*>& stages, const std::string&
             known += " " + each.name;
         }
     }
-    throw UsageError("no variant is called '" + variant + "'; here are:" + known);
+    throw UsageError("no variant is called '" + io::printable(variant, kQuoted) +
+                     "'; here are:" + known);
 }
 
 void require_taken(const Variant& variant, Shape shape, DType dtype) {
@@ -944,6 +1140,7 @@ void require_taken(const Variant& variant, Shape shape, DType dtype) {
 ExitCode run(const std::vector<Stage>& all, RunOptions options) {
     const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
     check_options(stages, options);
+    const std::string chosen = narrowing_flags(options);  // as typed: a file may choose more below
     std::optional<Array> array;
     if (!options.input_file.empty()) {
         array = read_npy(options.input_file, 2);
@@ -954,15 +1151,20 @@ ExitCode run(const std::vector<Stage>& all, RunOptions options) {
     check_taken(stages, options, array);
     prepare_outputs(options);
 
-    bool good = true;
+    std::vector<StageRun> runs;
+    runs.reserve(stages.size());
     for (const Stage* stage : stages) {
         const bool has_variant =
             std::any_of(stage->variants.begin(), stage->variants.end(),
                         [&](const Variant& variant) { return is_chosen(variant, options); });
-        if (has_variant) good = StageRun(*stage, options, array).run() && good;
+        if (!has_variant) continue;
+        runs.emplace_back(*stage, options, chosen, array);
+        runs.back().require_room();
+        runs.back().require_outputs();
     }
-    std::printf(good ? "All good.\n" : "Something is WRONG: see above.\n");
-    return good ? kGood : kWrong;
+    Verdict verdict = Verdict::good;
+    for (StageRun& each : runs) verdict = std::max(verdict, each.run());
+    return conclude(verdict, stages);
 }
 
 }  // namespace runner

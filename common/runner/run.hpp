@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `run`: validate, measure, validate again, record.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,11 @@ std::vector<const Stage*> chosen_stages(const std::vector<Stage>& all,
 
 // UsageError, which lists the variants, where none of the stages' is called so. Empty means any.
 void require_variant(const std::vector<const Stage*>& stages, const std::string& variant);
+
+// Digits alone as a number from `least` to `most`. UsageError, which names the flag, for anything else: a
+// sign, a blank, a fraction, a number of too many digits.
+uint64_t parse_whole_number(const std::string& flag, const std::string& text, uint64_t least,
+                            uint64_t most);
 
 // "4000x1000" or "4x1000x64" as a shape. UsageError for anything else.
 Shape parse_shape(const std::string& text);

@@ -3,13 +3,69 @@
 // The runner's probe: on the CPU device it counts.
 #include "common/runner/probe.hpp"
 
+#include <algorithm>
+
+#include "common/cpu_device/observer.hpp"
 #include "counter.hpp"
+#include "source_map.hpp"
 
 namespace {
+
+using xray::AccessKind;
+
+runner::Counts sums_of(const std::vector<xray::KernelCounts>& kernels) {
+    const auto total = [&](AccessKind kind) { return xray::total(kernels, kind); };
+    const xray::Counts loads = total(AccessKind::global_load);
+    const xray::Counts stores = total(AccessKind::global_store);
+    const xray::Counts shared_loads = total(AccessKind::shared_load);
+    const xray::Counts shared_stores = total(AccessKind::shared_store);
+    runner::Counts counts;
+    counts.global_load_requests = loads.requests;
+    counts.global_load_sectors = loads.sectors;
+    counts.global_load_bytes = loads.bytes;
+    counts.global_store_requests = stores.requests;
+    counts.global_store_sectors = stores.sectors;
+    counts.global_store_bytes = stores.bytes;
+    counts.shared_bank_conflicts = shared_loads.conflicts + shared_stores.conflicts;
+    counts.fused_bank_conflicts = shared_loads.fused_conflicts + shared_stores.fused_conflicts;
+    return counts;
+}
+
+// In one sentence each, without numbers that another launch would not repeat.
+std::vector<std::string> hazards_of(const std::vector<xray::KernelCounts>& kernels) {
+    std::vector<std::string> found;
+    const bool any =
+        std::any_of(kernels.begin(), kernels.end(), [](const xray::KernelCounts& kernel) {
+            return !kernel.races.empty() || !kernel.uninitialized_reads.empty();
+        });
+    if (!any) return found;  // looking up lines takes a program of its own
+    const xray::SourceMap sources(kernels);
+    const auto touch = [&](const xray::Toucher& toucher) {
+        return (toucher.writes ? "written at " : "read at ") + sources.text_of(toucher.place);
+    };
+    for (const xray::KernelCounts& kernel : kernels) {
+        for (const xray::Hazard& race : kernel.races) {
+            found.push_back("race in shared memory: " + touch(race.first) + " by one thread and " +
+                            touch(race.second) + " by another, with no barrier between");
+        }
+        for (const xray::Hazard& read : kernel.uninitialized_reads) {
+            found.push_back("shared memory that nobody has written is " + touch(read.second));
+        }
+    }
+    return found;
+}
+
+bool any_cluster(const std::vector<xray::KernelCounts>& kernels) {
+    return std::any_of(kernels.begin(), kernels.end(), [](const xray::KernelCounts& kernel) {
+        const dim3 cluster = kernel.configuration.cluster;
+        return cluster.x * cluster.y * cluster.z > 1;
+    });
+}
 
 class CountingProbe : public runner::Probe {
 public:
     void start() override {
+        counting_.reset();
         counter_.emplace();
         counting_.emplace(*counter_);
     }
@@ -17,23 +73,15 @@ public:
     std::optional<runner::Counts> stop() override {
         counting_.reset();
         if (!counter_) return std::nullopt;
-        const auto total = [&](xray::AccessKind kind) {
-            return xray::total(counter_->kernels(), kind);
-        };
-        const xray::Counts loads = total(xray::AccessKind::global_load);
-        const xray::Counts stores = total(xray::AccessKind::global_store);
-        runner::Counts counts;
-        counts.global_load_requests = loads.requests;
-        counts.global_load_sectors = loads.sectors;
-        counts.global_load_bytes = loads.bytes;
-        counts.global_store_requests = stores.requests;
-        counts.global_store_sectors = stores.sectors;
-        counts.global_store_bytes = stores.bytes;
-        counts.shared_bank_conflicts = total(xray::AccessKind::shared_load).conflicts +
-                                       total(xray::AccessKind::shared_store).conflicts;
+        runner::Counts counts = sums_of(counter_->kernels());
+        counts.hazards = hazards_of(counter_->kernels());
+        counts.in_clusters = any_cluster(counter_->kernels());
         counter_.reset();
         return counts;
     }
+
+    void keep_errors(bool kept) override { cpu_device::print_errors(!kept); }
+    std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
     std::optional<xray::Counter> counter_;

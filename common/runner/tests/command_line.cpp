@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The programs as a user meets them: what they print, what they leave behind, how they exit.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -36,9 +38,10 @@ public:
     Session& operator=(const Session&) = delete;
     ~Session() { std::filesystem::remove_all(folder_); }
 
-    Outcome run(const std::string& arguments) const {
-        const std::string command =
-            "cd " + folder_.string() + " && " STAGES_PROGRAM_FOLDER "/" + arguments + " 2>&1";
+    // before: commands of the shell that the program inherits something of.
+    Outcome run(const std::string& arguments, const std::string& before = "") const {
+        const std::string command = "cd " + folder_.string() + " && { " + before +
+                                    STAGES_PROGRAM_FOLDER "/" + arguments + "; } 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         REQUIRE(pipe != nullptr);
         Outcome outcome{};
@@ -84,9 +87,10 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     CHECK(outcome.exit_code == runner::kGood);
     CHECK_THAT(outcome.text, ContainsSubstring("All good."));
     for (const std::string stage : {"01_naive_softmax", "02_safe_softmax", "03_online_softmax"}) {
-        std::ifstream file(session.path("results/" + stage + ".json"));
+        std::ifstream file(session.path("results/" + stage + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         CHECK(document["schema"] == 1);
+        CHECK(document["chosen"] == "--quick --shape 40x700");
         for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date"})
             CHECK(document[key].is_string());
         REQUIRE_FALSE(document["records"].empty());
@@ -111,6 +115,21 @@ TEST_CASE("lines fit 80 columns") {
             CHECK(line.size() <= 80);
         }
     }
+}
+
+TEST_CASE("conflicts are the compiled kernel's, and what is moved is told per byte asked for") {
+    if (std::string(runner::build_info().backend) != "cpu") return;  // a GPU counts nothing
+    const Session session;
+    const Outcome outcome = session.run("stages run 05 --variant packed --quick --shape 8x1024");
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == runner::kGood);
+    std::ifstream file(session.path("results/05_smem_softmax.partial.json"));
+    const auto record = nlohmann::json::parse(file)["records"][0];
+    CHECK(record["bank_conflicts"] == 0);  // as written there are some: see the test of stage 05
+    CHECK(record["bytes_moved_per_byte"] == 1.0);
+    CHECK(record["sectors_per_request"].get<double>() >
+          4);  // which says nothing of the use of them
+    CHECK_THAT(outcome.text, ContainsSubstring("1.00          0\n"));
 }
 
 TEST_CASE("one's own logits go in and results come out") {
@@ -172,6 +191,93 @@ TEST_CASE("what makes no sense is answered with what would") {
     expect_usage_error("stages", "subcommand");
 }
 
+TEST_CASE("numbers are whole, in range and written with digits alone") {
+    for (const std::string number : {"-1", "+5", "' 5'", "5.0", "1e3", "0x10", "five", "''",
+                                     "18446744073709551616", "99999999999999999999999999"})
+        expect_usage_error("stages fuzz 01 --seed " + number,
+                           "a whole number from 0 to 18446744073709551615 is wanted");
+    expect_usage_error("stages fuzz 01 --cases 0", "--cases 0: a whole number from 1 to");
+    expect_usage_error("stages fuzz 01 --cases 1e3", "--cases 1e3: a whole number");
+    expect_usage_error("stages fuzz 01 --case -1", "--case -1: a whole number from 0 to");
+    expect_usage_error("stages run 01 --megabytes 0",
+                       "--megabytes 0: a whole number from 1 to 1048576");
+    CHECK(runner::parse_whole_number("--seed", "18446744073709551615", 0, UINT64_MAX) ==
+          UINT64_MAX);
+    CHECK(runner::parse_whole_number("--case", "010", 0, 100) == 10);
+}
+
+TEST_CASE("a shape that no memory holds is refused in one line") {
+    for (const std::string arguments : {"stages run 03 --quick --shape 1048576x1048576",
+                                        "02_safe_softmax --shape 1048576x1048576"}) {
+        expect_usage_error(arguments, "stages: 1048576 x 1048576, float32: block_per_row needs");
+        expect_usage_error(arguments, "memory, and");
+    }
+}
+
+TEST_CASE("without addresses the CPU device says what it needs them for") {
+    if (std::string(runner::build_info().backend) != "cpu") return;
+    const Session session;
+    for (const std::string arguments : {"stages run 01 --quick", "stages fuzz 01 --cases 1"}) {
+        const Outcome outcome = session.run(arguments, "ulimit -v 8000000; ");
+        INFO(outcome.text);
+        CHECK(outcome.exit_code != runner::kGood);
+        CHECK_THAT(outcome.text, ContainsSubstring("CPU device: needs 68.7 GB of address space") &&
+                                     ContainsSubstring("ulimit -v unlimited"));
+        CHECK_THAT(outcome.text, !ContainsSubstring("WRONG"));
+        CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') <= 4);
+    }
+}
+
+TEST_CASE("a result goes to a regular file in a folder that is there, or nothing runs") {
+    const Session session;
+    std::filesystem::create_directories(session.path("folder"));
+    std::filesystem::create_symlink("target.npy", session.path("link.npy"));
+    REQUIRE(mkfifo(session.path("pipe.npy").c_str(), 0600) == 0);
+    for (const auto& [name, why] : std::vector<std::pair<std::string, std::string>>{
+             {"/dev/full", "a device; only a regular file is replaced"},
+             {"link.npy", "a symbolic link; only"},
+             {"pipe.npy", "a pipe; only"},
+             {"folder", "a folder; only"},
+             {"folder/", "the name of a file is wanted"},
+             {"nowhere/y.npy", "there is no folder nowhere; make it first"}}) {
+        const Outcome outcome = session.run(
+            "02_safe_softmax --variant block_per_row --shape 4x8 --input normal --save-output " +
+            name);
+        INFO(outcome.text);
+        CHECK(outcome.exit_code == runner::kUsage);
+        CHECK_THAT(outcome.text, ContainsSubstring(name + ": " + why));
+        CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') == 1);
+    }
+    CHECK_FALSE(std::filesystem::exists(session.path("nowhere")));
+    CHECK(std::filesystem::is_symlink(session.path("link.npy")));
+}
+
+TEST_CASE("records that cannot be written leave the old ones as they were") {
+    const Session session;
+    const std::string arguments = "02_safe_softmax --quick --shape 4x8";
+    const std::string path = session.path("results/02_safe_softmax.partial.json");
+    REQUIRE(session.run(arguments).exit_code == runner::kGood);
+    const auto content = [&] {
+        std::ifstream file(path);
+        return std::string{std::istreambuf_iterator<char>(file), {}};
+    };
+    const std::string before = content();
+    const Outcome full = session.run(arguments, "trap '' XFSZ; ulimit -f 0; ");  // as a full disk
+    INFO(full.text);
+    CHECK(full.exit_code == runner::kUsage);
+    CHECK_THAT(full.text, ContainsSubstring("02_safe_softmax.partial.json: cannot be written"));
+    CHECK(content() == before);
+    const std::filesystem::directory_iterator entries(session.path("results"));
+    CHECK(std::distance(begin(entries), end(entries)) == 1);
+
+    std::filesystem::remove(path);
+    std::filesystem::create_directories(path);
+    const Outcome folder = session.run(arguments);
+    CHECK(folder.exit_code == runner::kUsage);
+    CHECK_THAT(folder.text, ContainsSubstring("a folder; only a regular file is replaced"));
+    CHECK_THAT(folder.text, !ContainsSubstring("float32"));  // nothing ran
+}
+
 TEST_CASE("a stage goes by its number, its word and its folder") {
     std::vector<runner::Stage> stages(2);
     stages[0].name = "01_naive_softmax";
@@ -204,10 +310,18 @@ TEST_CASE("every verb explains itself") {
     }
 }
 
-TEST_CASE("a guess is asked for before a figure is shown") {
+TEST_CASE("a guess is asked for before a figure is shown, and held to it") {
     const Session session;
-    const Outcome outcome = session.run("02_safe_softmax --quick --ask --shape 4x100 < /dev/null");
-    CHECK(outcome.exit_code == runner::kGood);
-    CHECK_THAT(outcome.text, ContainsSubstring("will block_per_row"));
-    CHECK_THAT(outcome.text, ContainsSubstring("-> "));
+    const std::string arguments = "02_safe_softmax --quick --ask --shape 4x100";
+    const Outcome silent = session.run(arguments + " < /dev/null");
+    CHECK(silent.exit_code == runner::kGood);
+    CHECK_THAT(silent.text,
+               ContainsSubstring("will block_per_row") && ContainsSubstring("-> it is "));
+    const Outcome guessed = session.run(arguments, "yes 3e9 | ");
+    INFO(guessed.text);
+    CHECK(guessed.exit_code == runner::kGood);
+    CHECK_THAT(guessed.text, ContainsSubstring("-> you said 3e9, it is ") &&
+                                 ContainsSubstring(" times too much"));
+    CHECK_THAT(session.run(arguments, "yes lots | ").text,
+               ContainsSubstring("'lots' is no number; it is "));
 }

@@ -1,34 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/npy.hpp"
 
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <random>
 
+#include "common/runner/npy_header.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 namespace {
 
 using runner::FileError;
 using runner::read_npy;
 
-// A folder that is gone when the test is.
-struct Folder {
-    Folder()
-        : path(std::filesystem::temp_directory_path() / ("npy_test_" + std::to_string(getpid()))) {
-        std::filesystem::create_directories(path);
-    }
-    ~Folder() { std::filesystem::remove_all(path); }
-    std::string write(const std::string& bytes) const {
-        const std::string file = path / "x.npy";
-        std::ofstream(file, std::ios::binary) << bytes;
-        return file;
-    }
-    std::filesystem::path path;
-};
+std::string written(const Folder& folder, const std::string& bytes) {
+    folder.write("x.npy", bytes);
+    return folder.path / "x.npy";
+}
 
 std::string npy(const std::string& dictionary, const std::string& data, int version = 1) {
     std::string header = dictionary + "\n";
@@ -52,7 +44,7 @@ std::string bytes_of(const std::vector<float>& values) {
 std::string complaint(const std::string& bytes, size_t rank = 2) {
     const Folder folder;
     try {
-        read_npy(folder.write(bytes), rank);
+        read_npy(written(folder, bytes), rank);
     } catch (const FileError& error) {
         return error.what();
     }
@@ -65,8 +57,8 @@ TEST_CASE("float32 arrays of versions 1 to 3 are read as they were written") {
     const std::vector<float> values = {1, -2.5f, 3e38f, -INFINITY, 1e-40f, 0};
     for (const int version : {1, 2, 3}) {
         const Folder folder;
-        const runner::Array array =
-            read_npy(folder.write(npy(dictionary("<f4", "(2, 3)"), bytes_of(values), version)), 2);
+        const runner::Array array = read_npy(
+            written(folder, npy(dictionary("<f4", "(2, 3)"), bytes_of(values), version)), 2);
         CHECK(array.shape == std::vector<int64_t>{2, 3});
         CHECK(array.values == std::vector<double>(values.begin(), values.end()));
         CHECK(array.dtype == runner::DType::float32);
@@ -77,7 +69,8 @@ TEST_CASE("float64 arrays keep all their digits") {
     const std::vector<double> values = {0.1, -1e300, 5e-324, -INFINITY, 1 + 0x1p-52, 0};
     const std::string data(reinterpret_cast<const char*>(values.data()), values.size() * 8);
     const Folder folder;
-    const runner::Array array = read_npy(folder.write(npy(dictionary("<f8", "(2, 3)"), data)), 2);
+    const runner::Array array =
+        read_npy(written(folder, npy(dictionary("<f8", "(2, 3)"), data)), 2);
     CHECK(array.values == values);
     CHECK(array.dtype == runner::DType::float64);
 }
@@ -87,7 +80,8 @@ TEST_CASE("float16 arrays are widened exactly") {
                                           0x8000, 0x7c00, 0xfc00, 0x3555};
     const std::string data(reinterpret_cast<const char*>(halves.data()), halves.size() * 2);
     const Folder folder;
-    const runner::Array array = read_npy(folder.write(npy(dictionary("<f2", "(2, 4)"), data)), 2);
+    const runner::Array array =
+        read_npy(written(folder, npy(dictionary("<f2", "(2, 4)"), data)), 2);
     CHECK(array.values ==
           std::vector<double>{1, -2, 65504, 0x1p-24, -0., INFINITY, -INFINITY, 0x1.554p-2});
     CHECK(array.dtype == runner::DType::float16);
@@ -130,6 +124,128 @@ TEST_CASE("every unusable file gets one clear line") {
 
     CHECK_THROWS_WITH(read_npy("/nowhere/x.npy", 2), "/nowhere/x.npy: no such file");
     CHECK_THROWS_WITH(read_npy("/tmp", 2), ContainsSubstring("not a file"));
+}
+
+TEST_CASE("a header is read as Python reads it, or refused") {
+    const auto shape_of = [](const std::string& shape) {
+        return runner::parse_npy_header("x.npy", dictionary("<f4", shape)).shape;
+    };
+    using Sizes = std::vector<int64_t>;
+    CHECK(shape_of("()") == Sizes{});
+    CHECK(shape_of("(4,)") == Sizes{4});
+    CHECK(shape_of("( 4 , 8 )") == Sizes{4, 8});
+    CHECK(shape_of("(4, 8,)") == Sizes{4, 8});
+    CHECK(shape_of("(0, 10)") == Sizes{0, 10});
+    for (const char* shape : {"(4 8)", "(4,,8)", "(4)", "(,)", "(,4)", "(4, 8", "4, 8", "(04, 8)",
+                              "(4.0, 8)", "(4L, 8L)", "(+4, 8)", "(4, 8,,)", "[4, 8]", ""}) {
+        INFO(shape);
+        CHECK_THROWS_WITH(shape_of(shape),
+                          "x.npy: its header has no readable 'shape'; save it with numpy.save");
+    }
+
+    const auto complaint_about = [](const std::string& text) {
+        try {
+            runner::parse_npy_header("x.npy", text);
+        } catch (const FileError& error) {
+            return std::string(error.what());
+        }
+        return std::string("accepted");
+    };
+    CHECK(complaint_about(R"({"shape": (2, 3), "fortran_order": False, "descr": "<f4"})") ==
+          "accepted");
+    CHECK(complaint_about("\n{ 'shape':(2,3),'descr':\t'<f4','fortran_order':True,} \n") ==
+          "accepted");
+    const std::string good = "'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)";
+    CHECK_THAT(complaint_about("{" + good + ", 'axis': 3}"), ContainsSubstring("entry 'axis'"));
+    CHECK_THAT(complaint_about("{" + good + ", 'descr': '<f8'}"),
+               ContainsSubstring("'descr' twice"));
+    CHECK_THAT(complaint_about("{" + good + "} and more"), ContainsSubstring("follows"));
+    CHECK_THAT(complaint_about("{" + good + ",,}"), ContainsSubstring("name of an entry"));
+    CHECK_THAT(complaint_about(good), ContainsSubstring("opens no dictionary"));
+    CHECK_THAT(complaint_about("{'descr': '<f4' 'fortran_order': False}"),
+               ContainsSubstring("comma"));
+    CHECK_THAT(complaint_about("{'descr' '<f4'}"), ContainsSubstring("colon"));
+    CHECK_THAT(complaint_about("{'descr': '<f4}"), ContainsSubstring("quotation mark"));
+    CHECK_THAT(complaint_about("{'descr': [('x', '<f4')]}"),
+               ContainsSubstring("no plain element type"));
+    CHECK_THAT(complaint_about("{'fortran_order': Maybe}"),
+               ContainsSubstring("neither True nor False"));
+    CHECK_THAT(complaint_about(""), ContainsSubstring("at its end"));
+}
+
+// What a message may be: one line, not too long, nothing that moves a cursor.
+bool is_presentable(const std::string& message) {
+    constexpr size_t kMost = 300;
+    return message.size() <= kMost && std::all_of(message.begin(), message.end(), [](char each) {
+               return each >= ' ' && each <= '~';
+           });
+}
+
+TEST_CASE("a header of any size and content gets a line that can be printed") {
+    constexpr size_t kMany = 60000;
+    const std::string many(kMany, 'x');
+    std::string nested;
+    std::string ones;
+    for (size_t i = 0; i < kMany / 3; ++i) {
+        nested += "([{";
+        ones += "1, ";
+    }
+    for (const std::string& text :
+         {dictionary(many, "(2, 3)"), dictionary("<f4", "(2, 3)", many), dictionary("<f4", many),
+          dictionary("<f4", "(" + std::string(kMany, '9') + ", 3)"),
+          dictionary("<f4", "(" + ones + ")"), dictionary("\x1b[2J\x07\xff", "(2, 3)"),
+          dictionary("<f4", nested), "{'" + many + "': 1}", "{'" + many,
+          "{'\x1b[2J" + many + "' 1}", std::string(kMany, ' '), std::string(kMany, '\0'), nested}) {
+        const std::string message = complaint(npy(text, bytes_of({1, 2, 3, 4, 5, 6}), 2));
+        INFO(message);
+        CHECK(message != "accepted");
+        CHECK(is_presentable(message));
+    }
+}
+
+TEST_CASE("a header in which bytes were changed is read or refused, never more") {
+    const std::string right = dictionary("<f4", "(2, 3)");
+    const std::string likely = "'\"{}()[],: 0123456789TrueFalsedescrshape\n\x1b\xff";
+    std::mt19937 draw(2018);
+    const auto below = [&](size_t limit) { return static_cast<size_t>(draw()) % limit; };
+    int refused = 0;
+    for (int i = 0; i < 20000; ++i) {
+        std::string text = right;
+        for (size_t changes = 1 + below(4); changes > 0; --changes) {
+            const size_t at = below(text.size());
+            switch (below(4)) {
+                case 0:
+                    text[at] = likely[below(likely.size())];
+                    break;
+                case 1:
+                    text.insert(at, 1, likely[below(likely.size())]);
+                    break;
+                case 2:
+                    text.erase(at, 1 + below(8));
+                    break;
+                default:
+                    text.insert(at, text.substr(below(text.size()), below(20)));
+            }
+            if (text.empty()) text = " ";
+        }
+        try {
+            runner::parse_npy_header("x.npy", text);
+        } catch (const FileError& error) {
+            ++refused;
+            if (!is_presentable(error.what())) FAIL(error.what());
+        }
+    }
+    CHECK(refused > 15000);
+    CHECK(refused < 20000);
+}
+
+TEST_CASE("what is no regular file is not waited for") {
+    const Folder folder;
+    const std::string pipe = folder.path / "pipe.npy";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK_THROWS_WITH(read_npy(pipe, 2), pipe + ": not a file but a pipe");
+    CHECK_THROWS_WITH(read_npy("/dev/zero", 2), "/dev/zero: not a file but a device");
+    CHECK_THROWS_WITH(read_npy(folder.path, 2), ContainsSubstring("not a file but a folder"));
 }
 
 TEST_CASE("what is written is read back, and a file that cannot be written says so") {

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// What `run` says of stages that are not as they should be, and what it leaves behind.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "common/runner/build_info.hpp"
+#include "common/runner/run.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+
+namespace {
+
+using namespace runner;
+
+bool on_cpu() {
+    return std::string(build_info().backend) == "cpu";
+}
+
+struct MaxAndSum {
+    float max;
+    float sum;
+};
+
+__device__ MaxAndSum max_and_sum(const float* x, int64_t cols) {
+    float max = -INFINITY;
+    for (int64_t col = 0; col < cols; ++col) max = fmaxf(max, x[col]);
+    float sum = 0;
+    for (int64_t col = 0; col < cols; ++col) sum += expf(x[col] - max);
+    return {max, sum};
+}
+
+// A row a block of one thread; right where scale is 1 and beyond is 0.
+__global__ void scaled_softmax(const float* x, float* y, int64_t cols, float scale,
+                               int64_t beyond) {
+    x += blockIdx.x * cols;
+    y += blockIdx.x * cols;
+    const MaxAndSum of_row = max_and_sum(x, cols);
+    for (int64_t col = 0; col < cols + beyond; ++col)
+        y[col] = expf(x[col % cols] - of_row.max) / of_row.sum * scale;
+}
+
+// A row a block of two warps, of which the second takes what the first has written.
+template <bool kBarrier>
+__global__ void shared_softmax(const float* x, float* y, int64_t cols) {
+    __shared__ float sums[32];
+    x += blockIdx.x * cols;
+    y += blockIdx.x * cols;
+    const MaxAndSum of_row = max_and_sum(x, cols);
+    if (threadIdx.x < 32) sums[threadIdx.x] = of_row.sum;
+    if (kBarrier) __syncthreads();
+    const float sum = sums[threadIdx.x % 32];
+    for (int64_t col = threadIdx.x; col < cols; col += 64) y[col] = expf(x[col] - of_row.max) / sum;
+}
+
+Variant variant_named(const std::string& name, std::function<cudaError_t(const Call&)> launch) {
+    Variant variant;
+    variant.name = name;
+    variant.summary = "a row a thread";
+    variant.traffic = {3, 1};
+    variant.launch = std::move(launch);
+    variant.threads_per_row = [](Shape, DType) { return int64_t{1}; };
+    return variant;
+}
+
+Variant scaled(const std::string& name, float scale, int64_t beyond = 0) {
+    return variant_named(name, [=](const Call& call) {
+        scaled_softmax<<<static_cast<unsigned>(call.rows), 1, 0, call.stream>>>(
+            call.input<float>(), call.output<float>(), call.cols, scale, beyond);
+        return cudaGetLastError();
+    });
+}
+
+template <bool kBarrier>
+Variant shared(const std::string& name) {
+    return variant_named(name, [](const Call& call) {
+        shared_softmax<kBarrier><<<static_cast<unsigned>(call.rows), 64, 0, call.stream>>>(
+            call.input<float>(), call.output<float>(), call.cols);
+        return cudaGetLastError();
+    });
+}
+
+Stage stage_of(std::vector<Variant> variants) {
+    Stage stage;
+    stage.name = "97_made_up";
+    stage.title = "for this test";
+    stage.variants = std::move(variants);
+    return stage;
+}
+
+// Standard output goes to a file while one exists.
+class Redirected {
+public:
+    explicit Redirected(const std::string& path) {
+        std::fflush(stdout);
+        const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(file, STDOUT_FILENO);
+        close(file);
+    }
+    ~Redirected() {
+        std::fflush(stdout);
+        dup2(terminal_, STDOUT_FILENO);
+        close(terminal_);
+    }
+
+private:
+    int terminal_ = dup(STDOUT_FILENO);
+};
+
+struct Outcome {
+    ExitCode code;
+    std::string text;
+};
+
+Outcome outcome_of(const Stage& stage, RunOptions options = {}) {
+    const Folder folder;
+    options.out = folder.path / "results";
+    if (options.shapes.empty()) options.shapes = {{4, 33}};
+    Outcome outcome{};
+    {
+        const Redirected redirected(folder.path / "printed");
+        outcome.code = run({stage}, options);
+    }
+    outcome.text = folder.read("printed");
+    std::istringstream lines(outcome.text);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 80);
+    }
+    return outcome;
+}
+
+// The text on one line: where it is broken depends on what stands before.
+std::string joined(const std::string& text) {
+    std::istringstream words(text);
+    std::string line;
+    for (std::string word; words >> word;) line += word + " ";
+    return line;
+}
+
+int count_of(const std::string& what, const std::string& text) {
+    int count = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("a right variant behind a wrong one is not called wrong") {
+    const Stage stage =
+        stage_of({scaled("doubled", 2), scaled("careful", 1), scaled("same_again", 1)});
+    const Outcome all = outcome_of(stage);
+    INFO(all.text);
+    CHECK(all.code == kWrong);
+    const std::string text = joined(all.text);
+    CHECK_THAT(text,
+               ContainsSubstring("careful 10 of 10") && ContainsSubstring("same_again 10 of 10"));
+    CHECK_THAT(text,
+               ContainsSubstring("WRONG doubled: uniform, float32, 4 x 33: 132 of 132 elements"));
+    CHECK_THAT(text, ContainsSubstring("and 7 more like it"));
+    CHECK_THAT(text, ContainsSubstring("careful not compared in 10 cases: doubled is wrong"));
+    CHECK_THAT(text, !ContainsSubstring("WRONG careful") && !ContainsSubstring("same_again not"));
+    CHECK_THAT(text, ContainsSubstring("Something is WRONG"));
+
+    RunOptions one;
+    one.variant = "careful";
+    const Outcome alone = outcome_of(stage, one);
+    CHECK(alone.code == kWrong);
+    CHECK_THAT(alone.text, ContainsSubstring("Nothing that was checked is wrong, but not all was"));
+
+    one.variant = "same_again";
+    CHECK(outcome_of(stage, one).code == kGood);
+    CHECK_THAT(outcome_of(stage, one).text, ContainsSubstring("All good"));
+}
+
+TEST_CASE("shares of a bound that are absurd burst no column") {
+    const Outcome outcome =
+        outcome_of(stage_of({scaled("enormous", 1e30f), scaled("infinite", INFINITY)}));
+    INFO(outcome.text);
+    CHECK_THAT(outcome.text, ContainsSubstring("e+") && ContainsSubstring("inf"));
+}
+
+TEST_CASE("an error of a kernel is told once, and is no error of the next variant") {
+    if (!on_cpu()) return;  // a GPU's context does not survive one
+    const Outcome outcome =
+        outcome_of(stage_of({scaled("beyond", 1, 1000000), scaled("careful", 1)}));
+    INFO(outcome.text);
+    const std::string text = joined(outcome.text);
+    CHECK(outcome.code == kWrong);
+    CHECK(count_of("WRONG beyond:", text) == 1);
+    CHECK_THAT(text, ContainsSubstring("kernel ") && ContainsSubstring("run.cu:"));
+    CHECK_THAT(text, ContainsSubstring("and 9 more like it"));
+    CHECK_THAT(text, ContainsSubstring("careful not compared in 10 cases: beyond is wrong"));
+    CHECK_THAT(text, ContainsSubstring("careful 4 x 33"));  // counted all the same
+}
+
+TEST_CASE("what could not be run for want of memory is not called wrong, nor good") {
+    const Variant greedy =
+        variant_named("greedy", [](const Call&) { return cudaErrorMemoryAllocation; });
+    const Outcome outcome = outcome_of(stage_of({scaled("careful", 1), greedy}));
+    INFO(outcome.text);
+    const std::string text = joined(outcome.text);
+    CHECK(outcome.code == kWrong);
+    CHECK_THAT(text, ContainsSubstring("greedy 0 of 10"));
+    CHECK_THAT(text,
+               ContainsSubstring("not run: greedy: uniform, float32, 4 x 33: memory is short"));
+    CHECK_THAT(text, ContainsSubstring("and 9 more like it"));
+    CHECK_THAT(text, !ContainsSubstring("WRONG") && ContainsSubstring("but not all was"));
+}
+
+TEST_CASE("a shape that the memory has no room for is refused before anything runs") {
+    int launches = 0;
+    Variant counted = scaled("counted", 1);
+    counted.launch = [&](const Call&) {
+        ++launches;
+        return cudaSuccess;
+    };
+    RunOptions options;
+    options.shapes = {{int64_t{1} << 20, int64_t{1} << 20}};
+    CHECK_THROWS_WITH(outcome_of(stage_of({counted}), options),
+                      ContainsSubstring("counted needs 13194.1 GB of memory") ||
+                          ContainsSubstring("of the GPU's memory"));
+    Variant scratch = counted;
+    scratch.workspace_bytes = [](Shape, DType) { return size_t{1} << 50; };
+    CHECK_THROWS_AS(outcome_of(stage_of({scratch})), UsageError);
+    CHECK_THROWS_AS(outcome_of(stage_of({scratch, counted})), UsageError);  // compared with it
+    CHECK(launches == 0);
+}
+
+TEST_CASE("a barrier that is missing is found though the results are right") {
+    if (!on_cpu()) return;  // a GPU counts nothing
+    const Outcome good = outcome_of(stage_of({shared<true>("with_barrier")}));
+    INFO(good.text);
+    CHECK(good.code == kGood);
+    CHECK_THAT(joined(good.text),
+               ContainsSubstring("Races in shared memory, looked for in 1 launch: none."));
+
+    const Outcome racing = outcome_of(stage_of({shared<false>("without_barrier")}));
+    INFO(racing.text);
+    const std::string text = joined(racing.text);
+    CHECK(racing.code == kWrong);
+    CHECK_THAT(text, ContainsSubstring("without_barrier 10 of 10"));
+    CHECK_THAT(text, ContainsSubstring("WRONG without_barrier: ") &&
+                         ContainsSubstring("race in shared memory"));
+    CHECK_THAT(text, ContainsSubstring("written at") && ContainsSubstring("read at"));
+    CHECK(count_of("run.cu:", text) == 2);
+    CHECK_THAT(text, !ContainsSubstring("none."));
+}
+
+TEST_CASE("part of a run leaves the records of a full one alone") {
+    if (!on_cpu()) return;  // a full run takes rows of a million columns there, a thread each
+    const Folder folder;
+    const Stage stage = stage_of({scaled("careful", 1), scaled("same_again", 1)});
+    const auto records_of = [&](RunOptions options) {
+        options.out = folder.path;
+        const Redirected redirected(folder.path / "printed");
+        CHECK(run({stage}, options) == kGood);
+    };
+    records_of({});
+    const std::string full = folder.read("97_made_up.json");
+    CHECK_THAT(full, ContainsSubstring("same_again") && !ContainsSubstring("\"chosen\""));
+
+    RunOptions part;
+    part.variant = "careful";
+    part.shapes = {{4, 8}};
+    records_of(part);
+    CHECK(folder.read("97_made_up.json") == full);
+    CHECK_THAT(folder.read("97_made_up.partial.json"),
+               ContainsSubstring("\"chosen\": \"--variant careful --shape 4x8\"") &&
+                   ContainsSubstring("\"rows\": 4"));
+    RunOptions quick;
+    quick.quick = true;
+    quick.dtypes = {DType::float32};  // what a full run measures
+    records_of(quick);
+    CHECK(folder.read("97_made_up.json") == full);
+    CHECK_THAT(folder.read("97_made_up.partial.json"),
+               ContainsSubstring("\"chosen\": \"--quick\""));
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "common/io/table.hpp"
+
+namespace runner {
+namespace {
+
+// Of wrong elements: at several shapes, more is to be seen.
+constexpr size_t kReportsShown = 3;
+
+}  // namespace
+
+void Validation::add(const std::string& where, const Report& report) {
+    ++cases;
+    overflowed += report.promised > 0;
+    at_border += report.unchecked > 0;
+    worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
+    worst_share = std::max(worst_share, report.worst_share);
+    if (!report.good())
+        add_to(failures_, "the result", where + ": " + describe(report), kReportsShown);
+}
+
+void Validation::add_comparison(const std::string& where, const std::string& previous,
+                                const Report& report) {
+    if (report.checked == 0) return;  // every row overflows in one of the two
+    compared = true;
+    worst_previous = std::max(worst_previous, report.worst_share);
+    if (!report.good()) {
+        add_to(failures_, "the comparison",
+               where + ", against " + previous + ": " + describe(report), kReportsShown);
+    }
+}
+
+void Validation::add_failure(const std::string& where, const std::string& what,
+                             const std::string& cause) {
+    add_to(failures_, cause, where + ": " + what, 1);
+}
+
+bool Validation::has_failure(const std::string& cause) const {
+    return std::any_of(failures_.begin(), failures_.end(),
+                       [&](const auto& group) { return group.first == cause; });
+}
+
+void Validation::add_not_run(const std::string& where, const std::string& why) {
+    ++not_run_;
+    add_to(left_out_, "not run", where + ": " + why, 1);
+}
+
+void Validation::add_to(std::vector<std::pair<std::string, Group>>& groups,
+                        const std::string& cause, const std::string& text, size_t most_shown) {
+    auto known = std::find_if(groups.begin(), groups.end(),
+                              [&](const auto& group) { return group.first == cause; });
+    if (known == groups.end()) known = groups.insert(groups.end(), {cause, {}});
+    Group& group = known->second;
+    if (group.shown.size() < most_shown) {
+        group.shown.push_back(text);
+    } else {
+        ++group.more;
+    }
+}
+
+Verdict Validation::verdict() const {
+    if (!failures_.empty()) return Verdict::wrong;
+    return not_run_ > 0 || !uncompared_.empty() ? Verdict::incomplete : Verdict::good;
+}
+
+std::string Validation::count() const {
+    if (!failures_.empty()) return "WRONG";
+    return std::to_string(cases) + " of " + std::to_string(cases + not_run_);
+}
+
+std::vector<std::string> Validation::remarks(const std::string& variant) const {
+    std::vector<std::string> lines;
+    const auto say = [&](const auto& groups, const std::string& what) {
+        for (const auto& [cause, group] : groups) {
+            for (const std::string& text : group.shown)
+                lines.push_back(what + " " + variant + ": " + text);
+            if (group.more > 0)
+                lines.push_back("and " + std::to_string(group.more) + " more like it");
+        }
+    };
+    say(failures_, "WRONG");
+    say(left_out_, "not run:");
+    for (const auto& [previous, count] : uncompared_) {
+        lines.push_back(variant + " not compared in " + std::to_string(count) +
+                        (count == 1 ? " case: " : " cases: ") + previous + " is wrong");
+    }
+    return lines;
+}
+
+std::string share_text(double share) {
+    constexpr double kMostInFull = 1e5;
+    if (!std::isfinite(share) || share < kMostInFull) return io::number(share, 2);
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.1e", share);
+    return text;
+}
+
+}  // namespace runner

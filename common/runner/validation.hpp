@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What validating one variant in one type has shown so far, and how it is said.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/runner/check.hpp"
+
+namespace runner {
+
+// What a run comes to; of two the worse.
+enum class Verdict { good, incomplete, wrong };
+
+struct Validation {
+    int cases = 0;       // that were checked
+    int at_border = 0;   // cases with rows whose result stage 01 leaves open
+    int overflowed = 0;  // cases in which rows overflowed, as promised
+    double worst_share = 0;
+    double worst_previous = 0;
+    bool compared = false;
+    bool stopped = false;  // a launch failed
+    double worst_relative_error = 0;
+
+    // Against the reference.
+    void add(const std::string& where, const Report& report);
+    // Against an earlier variant.
+    void add_comparison(const std::string& where, const std::string& previous,
+                        const Report& report);
+    // Not against it, since it is wrong itself.
+    void leave_uncompared(const std::string& previous) { ++uncompared_[previous]; }
+    // What went wrong otherwise. Those of one cause are shown once.
+    void add_failure(const std::string& where, const std::string& what, const std::string& cause);
+    bool has_failure(const std::string& cause) const;
+    // Not checked, and why.
+    void add_not_run(const std::string& where, const std::string& why);
+
+    Verdict verdict() const;
+
+    // "36 of 36", "WRONG", or how many of them were run.
+    std::string count() const;
+
+    // Sentences below the table, the first words of each the variant's name.
+    std::vector<std::string> remarks(const std::string& variant) const;
+
+private:
+    struct Group {
+        std::vector<std::string> shown;  // where and what, of the first few
+        int more = 0;
+    };
+    void add_to(std::vector<std::pair<std::string, Group>>& groups, const std::string& cause,
+                const std::string& text, size_t most_shown);
+
+    int not_run_ = 0;
+    std::vector<std::pair<std::string, Group>> failures_;  // by cause, in the order of the first
+    std::vector<std::pair<std::string, Group>> left_out_;  // the same of what was not run
+    std::map<std::string, int> uncompared_;                // cases by the earlier variant's name
+};
+
+// A share of a bound, in few characters however absurd: "0.17", "1.0e+300", "inf".
+std::string share_text(double share);
+
+}  // namespace runner
