@@ -203,6 +203,37 @@ TEST_CASE("files that cannot be written are refused before anything is counted")
     CHECK_FALSE(std::filesystem::exists(folder.path / "missing"));
 }
 
+TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cursor") {
+    runner::Variant variant;
+    variant.name = std::string(60, 'v');
+    KernelCounts kernel;
+    kernel.name = "kernel\x1b[31m_" + std::string(100, 'k');
+    kernel.configuration.grid = dim3(2147483647, 65535, 65535);
+    kernel.configuration.block = dim3(16, 16, 4);
+    kernel.configuration.shared_bytes = 232448;
+    kernel.launches = 1000000;
+    for (const AccessKind kind : {AccessKind::global_load, AccessKind::shared_store}) {
+        Counts& counts = kernel.sites[{0, kind}];
+        counts.requests = counts.sectors = counts.wavefronts = counts.conflicts = 99'999'999'999;
+        counts.fused_requests = counts.fused_conflicts = counts.bytes = 99'999'999'999;
+    }
+    Hazard hazard;
+    hazard.block = {2147483647, 65535, 65535};
+    hazard.times = 99'999'999'999;
+    kernel.races = {hazard};
+    kernel.uninitialized_reads = {hazard};
+    const std::vector<KernelCounts> kernels = {kernel};
+    const CountedVariant counted{"99_none", &variant,          {1, 32}, runner::DType::float32,
+                                 kernels,   SourceMap(kernels)};
+    const std::string page = page_of(counted, true);
+    CHECK_THAT(page, ContainsSubstring("kernel\\x1b[31m_"));
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 80);
+    }
+}
+
 TEST_CASE("every variant has its pictures") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
