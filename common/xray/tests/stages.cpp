@@ -115,8 +115,10 @@ TEST_CASE("what is charged to a line can be done there") {
         for (const runner::Variant& variant : stage.variants) {
             for (const runner::DType dtype : variant.dtypes) {
                 for (const runner::Shape shape : {runner::Shape{4, 1024}, {3, 333}, {1, 70001}}) {
-                    const bool long_once = shape.rows > 1 || dtype == runner::DType::float32;
-                    if (!long_once || !runner::obstacle_of(variant, shape, dtype).empty()) continue;
+                    // The lines of a path are the same for every type: one shape is enough for most.
+                    const bool looked_at =
+                        dtype == runner::DType::float32 || shape == runner::Shape{4, 1024};
+                    if (!looked_at || !runner::obstacle_of(variant, shape, dtype).empty()) continue;
                     const CountedVariant counted = count(stage.name, variant, shape, dtype);
                     for (const KernelCounts& kernel : counted.kernels) {
                         for (const auto& [site, counts] : kernel.sites) {
