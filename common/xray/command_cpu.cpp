@@ -51,11 +51,7 @@ void require_writable(const XrayOptions& options) {
     if (options.picture.empty() || std::filesystem::is_directory(options.picture)) return;
     std::error_code error;
     std::filesystem::create_directory(options.picture, error);
-    if (error) {
-        io::refuse(options.picture,
-                   "cannot be made (" + error.message() +
-                       "); --picture takes a folder, whose own folder must be there");
-    }
+    if (error) io::refuse(options.picture, "no folder can be made there: " + error.message());
 }
 
 void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {

@@ -17,7 +17,7 @@ double ratio(int64_t a, int64_t b) {
     return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
 }
 
-// A line of the page, whatever is in it: no more columns than there are.
+// A line of names and code: cut to the columns that there are.
 std::string line_of_page(const std::string& text) {
     constexpr size_t kDots = 2;
     return io::printable(text, kPageWidth - kDots) + "\n";
@@ -34,19 +34,24 @@ std::string text_of(dim3 extent) {
     return text;
 }
 
+// A line of numbers: continued on another where they are too large for one.
+std::string numbers(const std::string& text) {
+    return io::wrapped(text, kPageWidth) + "\n";
+}
+
 std::string global_row(const char* label, const Counts& counts, int64_t bytes_of_x) {
-    return format("  %-17s %13s %12s %9.2f %12.2f %10.2f\n", label,
-                  grouped(counts.requests).c_str(), grouped(counts.sectors).c_str(),
-                  ratio(counts.sectors, counts.requests), moved_per_byte_asked(counts),
-                  ratio(counts.bytes, bytes_of_x));
+    return numbers(format("  %-17s %13s %12s %9.2f %12.2f %10.2f", label,
+                          grouped(counts.requests).c_str(), grouped(counts.sectors).c_str(),
+                          ratio(counts.sectors, counts.requests), moved_per_byte_asked(counts),
+                          ratio(counts.bytes, bytes_of_x)));
 }
 
 std::string shared_row(const std::string& label, const SharedCost& compiled,
                        const SharedCost& otherwise) {
-    return format("  %-17s %13s %12s %9s %12s %10s\n", label.c_str(),
-                  grouped(compiled.requests).c_str(), grouped(compiled.wavefronts).c_str(),
-                  grouped(compiled.conflicts).c_str(), grouped(otherwise.requests).c_str(),
-                  grouped(otherwise.conflicts).c_str());
+    return numbers(format("  %-17s %13s %12s %9s %12s %10s", label.c_str(),
+                          grouped(compiled.requests).c_str(), grouped(compiled.wavefronts).c_str(),
+                          grouped(compiled.conflicts).c_str(), grouped(otherwise.requests).c_str(),
+                          grouped(otherwise.conflicts).c_str()));
 }
 
 std::string global_table(const KernelCounts& kernel, int64_t bytes_of_x) {
@@ -129,15 +134,15 @@ std::string side(const Toucher& toucher, const SourceMap& sources) {
 std::string hazards(const KernelCounts& kernel, const SourceMap& sources) {
     std::string text;
     const auto how_often = [](const Hazard& hazard) {
-        return grouped(hazard.times) + " times, first in" +
-               format(" block (%u,%u,%u):\n", hazard.block.x, hazard.block.y, hazard.block.z);
+        return grouped(hazard.times) + " times, first in block" +
+               format(" (%u,%u,%u):", hazard.block.x, hazard.block.y, hazard.block.z);
     };
     for (const Hazard& race : kernel.races) {
-        text += "  RACE in shared memory, " + how_often(race) + side(race.first, sources) +
+        text += numbers("  RACE in shared memory, " + how_often(race)) + side(race.first, sources) +
                 side(race.second, sources) + "    with no __syncthreads or __syncwarp between\n";
     }
     for (const Hazard& read : kernel.uninitialized_reads) {
-        text += "  READ of shared memory that nobody has written,\n    " + how_often(read) +
+        text += numbers("  READ of shared memory that nobody has written, " + how_often(read)) +
                 side(read.second, sources);
     }
     return text;
@@ -174,7 +179,7 @@ std::string rows_of(const std::vector<Done>& all, bool in_cub, size_t indent,
             std::string(indent, ' ') + word_for(kind).plural + (in_cub ? " by CUB" : "");
         row.resize(std::max(row.size(), kNumbersBegin), ' ');
         row += format(" %11s", grouped(compiled != 0 ? compiled : counts.requests).c_str());
-        text += io::wrapped(row + cost_of(kind, counts, counted), kPageWidth, indent + 2) + "\n";
+        text += numbers(row + cost_of(kind, counts, counted));
     }
     return text;
 }
@@ -259,9 +264,9 @@ std::string page_of(const CountedVariant& counted, bool lines) {
         page += "\n";
     }
     const runner::Traffic declared = counted.declared(), found = counted.traffic();
-    page += format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s\n",
-                   declared.loads, declared.stores, found.loads, found.stores,
-                   traffic_agrees(counted) ? "" : "  <- DIFFERS");
+    page += numbers(format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s",
+                           declared.loads, declared.stores, found.loads, found.stores,
+                           traffic_agrees(counted) ? "" : "  <- DIFFERS"));
     return page;
 }
 
