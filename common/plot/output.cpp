@@ -202,8 +202,8 @@ void draw_in_terminal(const std::vector<Figure>& figures) {
     const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
     const int width = known ? std::clamp<int>(window.ws_col, 60, 160) : 80;
     constexpr int kHeight = 26;
-    // gnuplot begins with a form feed, and fills lines up with spaces.
-    constexpr const char* kLinesOnly = " | sed 's/[[:cntrl:]]//g; s/ *$//; /^$/d'";
+    // gnuplot begins with a form feed, and fills lines up with spaces. A reader may leave early.
+    constexpr const char* kLinesOnly = " | sed 's/[[:cntrl:]]//g; s/ *$//; /^$/d' 2>/dev/null || :";
     const auto say = [](const std::string& text) {
         std::printf("%s\n", io::wrapped(text, 80, 0).c_str());
     };

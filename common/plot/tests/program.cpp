@@ -109,6 +109,10 @@ TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --
     CHECK_THAT(run(folder, "plot --terminal", without_gnuplot(folder)).text,
                ContainsSubstring("\n  100                    250       500\n"));
     CHECK(!folder.holds("results/pictures"));
+    // A reader that leaves early is no reason to complain.
+    run(folder, "plot --terminal --only floor 2>complaint | true");
+    CHECK(folder.holds("complaint"));
+    CHECK(folder.read("complaint").empty());
     const Outcome recorded = run(
         folder, "plot --terminal --from '" STAGES_SOURCE_DIRECTORY "/common/recorded/nvidia_h200'");
     fits_the_page(recorded.text);

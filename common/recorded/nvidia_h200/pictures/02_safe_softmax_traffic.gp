@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '02_safe_softmax_traffic.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,44 +15,50 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "02 safe: bytes moved per element of x" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "bytes per element" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label "counted: what threads load and store (float32, 256 x 1024). DRAM: what of it left the caches, by the GPU's own counters" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "DRAM: NVIDIA H200, commit 85e91fe, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '02 safe: bytes per element of x, asked for and moved' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit 85e91fe, 2026-11-21)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
-set label "as the lesson declares" at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
+set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
-set label "as counted" at screen 0.7666,0.738 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.674 to screen 0.7586,0.702 fc rgb '#0072B2' fs solid noborder
-set label "DRAM, 4000 x 4000" at screen 0.7666,0.686 left noenhanced tc rgb '#222222'
+set label 'asked for, counted' at screen 0.7666,0.738 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.674 to screen 0.7586,0.702 fc rgb '#0072B2' fs pattern 4 noborder
+set label 'moved, counted' at screen 0.7666,0.686 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.622 to screen 0.7586,0.65 fc rgb '#009E73' fs solid noborder
-set label "DRAM, 4000 x 128256" at screen 0.7666,0.634 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.55 to screen 0.7586,0.578 fc rgb '#CCCCCC' fs solid noborder
-set label "writes" at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs solid noborder
-set label "reads" at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
-set xrange [-1:5 - 1]
-set xtics ("block_per_row" 1.5) noenhanced scale 0
+set label 'DRAM, 4000 x 4000' at screen 0.7666,0.634 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.57 to screen 0.7586,0.598 fc rgb '#E69F00' fs solid noborder
+set label 'DRAM, 4000 x 128256' at screen 0.7666,0.582 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#CCCCCC' fs solid noborder
+set label 'writes' at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.446 to screen 0.7586,0.474 fc rgb '#777777' fs solid noborder
+set label 'reads' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.394 to screen 0.7586,0.422 fc rgb '#777777' fs pattern 4 noborder
+set label 'reads and writes' at screen 0.7666,0.406 left noenhanced tc rgb '#222222'
+set xrange [-1:6 - 1]
+set xtics ('block_per_row' 2) noenhanced scale 0
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:17.28]
-set xlabel "" noenhanced offset 0,0.3
+set label '16' at first 0, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '16' at first 1, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '16' at first 2, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '6.6' at first 3, first 6.62661 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '16' at first 4, first 15.9595 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set xlabel '' noenhanced offset 0,0.3
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-plot '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2) + column(3)):(sprintf('%.2g', (column(2) + column(3)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4) + column(5)):(sprintf('%.2g', (column(4) + column(5)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6) + column(7)) with boxes fc rgb '#99C7E0' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6)) with boxes fc rgb '#0072B2' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6) + column(7)):(sprintf('%.2g', (column(6) + column(7)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8) + column(9)) with boxes fc rgb '#99D8C7' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8)) with boxes fc rgb '#009E73' notitle, \
-     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(8) + column(9)):(sprintf('%.2g', (column(8) + column(9)))) with labels offset 0,0.6 tc rgb '#222222' notitle
+plot '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 0):((column(2)) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 1):((column(4)) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 2):(column(6)) with boxes fs pattern 4 fc rgb '#0072B2' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 3):((column(7)) + column(8)) with boxes fc rgb '#99D8C7' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 3):(column(7)) with boxes fc rgb '#009E73' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 4):((column(9)) + column(10)) with boxes fc rgb '#F5D999' notitle, \
+     '02_safe_softmax_traffic.csv' skip 1 using ($0 * 6 + 4):(column(9)) with boxes fc rgb '#E69F00' notitle
 unset output
 finished = 1

@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '02_safe_softmax_variants.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,29 +15,31 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "02 safe beside 01 naive" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "effective GB/s" at screen 0.02,0.775 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 618d294c2e97, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '02 safe beside 01 naive' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'effective GB/s' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
+set label 'effective: bytes of x and of the result over the median time, caches flushed' at screen 0.02,0.118 left noenhanced font ',14' tc rgb '#777777'
+set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label '01 naive overflows: rows whose exp(x) leaves the range of the type come out as NaN or 0' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 618d294c2e97, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
-set label "best of 01 naive" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.2392,0.835 to screen 0.2652,0.835 nohead lw 5.5 lc rgb '#CC79A7'
-set label '' at screen 0.2522,0.835 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "block_per_row" at screen 0.2732,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.4278,0.835 to screen 0.4538,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.4618,0.835 left noenhanced tc rgb '#222222'
+set label 'best of 01 naive (overflows)' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.3616,0.835 to screen 0.3876,0.835 nohead lw 5.5 lc rgb '#CC79A7'
+set label '' at screen 0.3746,0.835 point pt 9 ps large_point lc rgb '#CC79A7'
+set label 'block_per_row' at screen 0.3956,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.5502,0.835 to screen 0.5762,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.5842,0.835 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel "columns" noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.3
 set multiplot
-set label "4000 rows" at screen 0.29,0.775 center noenhanced tc rgb '#222222'
+set label '4000 rows' at screen 0.29,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
-set bmargin at screen 0.225
+set bmargin at screen 0.261
 set yrange [0:4656.88]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
@@ -49,11 +52,11 @@ plot '02_safe_softmax_variants.csv' skip 1 using 1:(on_line($1, column(2))) with
      '02_safe_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle
 unset label
 unset arrow
-set label "10 rows; the copy goes on to 3964" at screen 0.79,0.775 center noenhanced tc rgb '#222222'
+set label '10 rows; the copy goes on to 3964' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
-set bmargin at screen 0.225
+set bmargin at screen 0.261
 set yrange [0:617.113]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0

@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '03_online_softmax_peers.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,41 +15,42 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "03 online beside what one would use instead" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "effective GB/s" at screen 0.02,0.723 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '03 online beside what one would use instead' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'effective GB/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 4000, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
-set label "03 online, its fastest variant" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set label '03 online, its fastest variant' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.382,0.835 to screen 0.408,0.835 nohead lw 3 lc rgb '#CC79A7'
 set label '' at screen 0.395,0.835 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "nvidia_online_softmax/naive" at screen 0.416,0.835 left noenhanced tc rgb '#222222'
+set label 'nvidia_online_softmax/naive' at screen 0.416,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.7134,0.835 to screen 0.7394,0.835 nohead lw 3 lc rgb '#0072B2'
 set label '' at screen 0.7264,0.835 point pt 7 ps large_point lc rgb '#0072B2'
-set label "cudnn/fast" at screen 0.7474,0.835 left noenhanced tc rgb '#222222'
+set label 'cudnn/fast' at screen 0.7474,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.033,0.783 point pt 13 ps large_point lc rgb '#009E73'
-set label "torch_eager" at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set label 'torch_eager' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.1882,0.783 to screen 0.2142,0.783 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.2012,0.783 point pt 11 ps large_point lc rgb '#E69F00'
-set label "torch_compile" at screen 0.2222,0.783 left noenhanced tc rgb '#222222'
+set label 'torch_compile' at screen 0.2222,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.3768,0.783 to screen 0.4028,0.783 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.3898,0.783 point pt 15 ps large_point lc rgb '#56B4E9'
-set label "triton_row" at screen 0.4108,0.783 left noenhanced tc rgb '#222222'
+set label 'triton_row' at screen 0.4108,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.5348,0.783 to screen 0.5608,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.5688,0.783 left noenhanced tc rgb '#222222'
+set label 'copy (roof)' at screen 0.5688,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel "columns" noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.3
 set multiplot
-set label "4000 rows" at screen 0.29,0.723 center noenhanced tc rgb '#222222'
+set label '4000 rows' at screen 0.29,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [0:4725.51]
 beside = ' 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
@@ -69,11 +71,11 @@ plot '03_online_softmax_peers.csv' skip 1 using 1:(on_line($1, column(3))) with 
      '03_online_softmax_peers.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 5 lc rgb '#D55E00' notitle
 unset label
 unset arrow
-set label "10 rows" at screen 0.79,0.723 center noenhanced tc rgb '#222222'
+set label '10 rows' at screen 0.79,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [0:4725.51]
 beside = ' 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0

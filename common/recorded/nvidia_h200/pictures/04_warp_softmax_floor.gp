@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '04_warp_softmax_floor.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,33 +15,34 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "04 warp: time beside that of a copy" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "time of one launch" at screen 0.02,0.775 left noenhanced tc rgb '#333333'
-set label "median time of one launch, caches flushed; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '04 warp: time beside that of a copy' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'time of one launch' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
+set label 'median time of one launch, caches flushed' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.033,0.835 point pt 13 ps large_point lc rgb '#009E73'
-set label "softmax" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set label 'softmax' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.1474,0.835 to screen 0.1734,0.835 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.1604,0.835 point pt 11 ps large_point lc rgb '#E69F00'
-set label "softmax_any_width" at screen 0.1814,0.835 left noenhanced tc rgb '#222222'
+set label 'softmax_any_width' at screen 0.1814,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.3768,0.835 to screen 0.4028,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.4108,0.835 left noenhanced tc rgb '#222222'
+set label 'copy (roof)' at screen 0.4108,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.545,0.835 to screen 0.571,0.835 nohead lw 1.2 lc rgb '#777777'
-set label "empty kernel" at screen 0.579,0.835 left noenhanced tc rgb '#222222'
+set label 'empty kernel' at screen 0.579,0.835 left noenhanced tc rgb '#222222'
 set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
 set xrange [8.33333:2419.2]
 set xtics format '%.0s%c'
-set xlabel "columns" noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.3
 set multiplot
-set label "4000 rows" at screen 0.29,0.775 center noenhanced tc rgb '#222222'
+set label '4000 rows' at screen 0.29,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [1:100]
 beside = ' 100 1000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
@@ -54,11 +56,11 @@ plot '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with li
      '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 1.2 lc rgb '#777777' notitle
 unset label
 unset arrow
-set label "10 rows" at screen 0.79,0.775 center noenhanced tc rgb '#222222'
+set label '10 rows' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [1:100]
 beside = ' 100 1000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0

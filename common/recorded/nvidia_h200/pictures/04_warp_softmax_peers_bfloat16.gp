@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '04_warp_softmax_peers_bfloat16.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,39 +15,39 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "04 warp beside what one would use instead, bfloat16, 49152 rows" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; timed in turn" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '04 warp beside what one would use instead, bfloat16, 49152 rows' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.6532,0.766667 to screen 0.6792,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.6872,0.766667 left noenhanced tc rgb '#222222'
+set label 'copy (roof)' at screen 0.6872,0.766667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.714667 to screen 0.6792,0.714667 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.6662,0.714667 point pt 5 ps large_point lc rgb '#D55E00'
-set label "04 warp, its fastest variant" at screen 0.6872,0.714667 left noenhanced tc rgb '#222222'
+set label '04 warp, its fastest variant' at screen 0.6872,0.714667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.662667 to screen 0.6792,0.662667 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.6662,0.662667 point pt 11 ps large_point lc rgb '#E69F00'
-set label "torch_compile" at screen 0.6872,0.662667 left noenhanced tc rgb '#222222'
+set label 'torch_compile' at screen 0.6872,0.662667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.610667 to screen 0.6792,0.610667 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.6662,0.610667 point pt 15 ps large_point lc rgb '#56B4E9'
-set label "triton_row" at screen 0.6872,0.610667 left noenhanced tc rgb '#222222'
+set label 'triton_row' at screen 0.6872,0.610667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.543439 to screen 0.6792,0.543439 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.6662,0.543439 point pt 13 ps large_point lc rgb '#009E73'
-set label "torch_eager" at screen 0.6872,0.543439 left noenhanced tc rgb '#222222'
+set label 'torch_eager' at screen 0.6872,0.543439 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.491439 to screen 0.6792,0.491439 nohead lw 3 lc rgb '#CC79A7'
 set label '' at screen 0.6662,0.491439 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "oneflow_warp_softmax/softmax" at screen 0.6872,0.491439 left noenhanced tc rgb '#222222'
+set label 'oneflow_warp_softmax/softmax' at screen 0.6872,0.491439 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.435609 to screen 0.6792,0.435609 nohead lw 3 lc rgb '#7F3C8D'
 set label '' at screen 0.6662,0.435609 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label "oneflow_block_softmax/softmax" at screen 0.6872,0.435609 left noenhanced tc rgb '#222222'
+set label 'oneflow_block_softmax/softmax' at screen 0.6872,0.435609 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.364403 to screen 0.6792,0.364403 nohead lw 3 lc rgb '#0072B2'
 set label '' at screen 0.6662,0.364403 point pt 7 ps large_point lc rgb '#0072B2'
-set label "cudnn/fast" at screen 0.6872,0.364403 left noenhanced tc rgb '#222222'
+set label 'cudnn/fast' at screen 0.6872,0.364403 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [213.333:1228.8]
 set xtics ('256' 256, '1024' 1024)
-set xlabel "columns" noenhanced offset 0,0.3
-set label "" at screen 0.3701,0.84 center noenhanced tc rgb '#222222'
+set xlabel 'columns' noenhanced offset 0,0.3
+set label '' at screen 0.3701,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.6452
 set tmargin at screen 0.81

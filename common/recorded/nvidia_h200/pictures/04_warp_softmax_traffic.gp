@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '04_warp_softmax_traffic.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,39 +15,41 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "04 warp: bytes moved per element of x" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "bytes per element" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label "counted: what threads load and store (float32, 256 x 1024). DRAM: what of it left the caches, by the GPU's own counters" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "DRAM: NVIDIA H200, commit c52587a2b3b5, 2026-11-21" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '04 warp: bytes per element of x, asked for and moved' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit c52587a2b3b5, 2026-11-21)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
-set label "as the lesson declares" at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
+set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
-set label "as counted" at screen 0.7666,0.738 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.674 to screen 0.7586,0.702 fc rgb '#0072B2' fs solid noborder
-set label "DRAM, 256 x 1024" at screen 0.7666,0.686 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.602 to screen 0.7586,0.63 fc rgb '#CCCCCC' fs solid noborder
-set label "writes" at screen 0.7666,0.614 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7426,0.55 to screen 0.7586,0.578 fc rgb '#777777' fs solid noborder
-set label "reads" at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
-set xrange [-1:32 - 1]
-set xtics ("softmax" 1, "softmax\nany_width" 5, "log\nsoftmax" 9, "log\nsoftmax\nany_width" 13, "scale\nmask\nsoftmax" 17, "causal\nsoftmax" 21, "softmax\nbackward" 25, "log\nsoftmax\nbackward" 29) noenhanced scale 0 font ',14'
+set label 'asked for, counted' at screen 0.7666,0.738 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.674 to screen 0.7586,0.702 fc rgb '#0072B2' fs pattern 4 noborder
+set label 'moved, counted' at screen 0.7666,0.686 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.622 to screen 0.7586,0.65 fc rgb '#009E73' fs solid noborder
+set label 'DRAM, 256 x 1024' at screen 0.7666,0.634 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.55 to screen 0.7586,0.578 fc rgb '#CCCCCC' fs solid noborder
+set label 'writes' at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs solid noborder
+set label 'reads' at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.446 to screen 0.7586,0.474 fc rgb '#777777' fs pattern 4 noborder
+set label 'reads and writes' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
+set xrange [-1:40 - 1]
+set xtics ('softmax' 1.5, 'softmax'."\n".'any_width' 6.5, 'log'."\n".'softmax' 11.5, 'log'."\n".'softmax'."\n".'any_width' 16.5, 'scale_mask'."\n".'softmax' 21.5, 'causal'."\n".'softmax' 26.5, 'softmax'."\n".'backward' 31.5, 'log'."\n".'softmax'."\n".'backward' 36.5) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:12.96]
-set xlabel "" noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.3
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-plot '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 0):(column(2) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 0):(column(2) + column(3)):(sprintf('%.2g', (column(2) + column(3)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 1):(column(4) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 1):(column(4) + column(5)):(sprintf('%.2g', (column(4) + column(5)))) with labels offset 0,0.6 tc rgb '#222222' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 2):(column(6) + column(7)) with boxes fc rgb '#99C7E0' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 2):(column(6)) with boxes fc rgb '#0072B2' notitle, \
-     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 4 + 2):(column(6) + column(7)):(sprintf('%.2g', (column(6) + column(7)))) with labels offset 0,0.6 tc rgb '#222222' notitle
+plot '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):((column(2)) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):((column(4)) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 2):(column(6)) with boxes fs pattern 4 fc rgb '#0072B2' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):((column(7)) + column(8)) with boxes fc rgb '#99D8C7' notitle, \
+     '04_warp_softmax_traffic.csv' skip 1 using ($0 * 5 + 3):(column(7)) with boxes fc rgb '#009E73' notitle
 unset output
 finished = 1

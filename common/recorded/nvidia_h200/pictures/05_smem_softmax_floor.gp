@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output '05_smem_softmax_floor.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,57 +15,58 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "05 smem: time beside that of a copy" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "time of one launch" at screen 0.02,0.671 left noenhanced tc rgb '#333333'
-set label "median time of one launch, caches flushed; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
+set label '05 smem: time beside that of a copy' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'time of one launch' at screen 0.02,0.671 left noenhanced tc rgb '#333333'
+set label 'median time of one launch, caches flushed; 10 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.033,0.835 point pt 11 ps large_point lc rgb '#E69F00'
-set label "four_rows_packed" at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set label 'four_rows_packed' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.2392,0.835 to screen 0.2652,0.835 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.2522,0.835 point pt 15 ps large_point lc rgb '#56B4E9'
-set label "four_rows_interleaved" at screen 0.2732,0.835 left noenhanced tc rgb '#222222'
+set label 'four_rows_interleaved' at screen 0.2732,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.5094,0.835 to screen 0.5354,0.835 nohead lw 3 lc rgb '#7F3C8D'
 set label '' at screen 0.5224,0.835 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label "packed" at screen 0.5434,0.835 left noenhanced tc rgb '#222222'
+set label 'packed' at screen 0.5434,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6266,0.835 to screen 0.6526,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.6396,0.835 point pt 9 ps large_point lc rgb '#8C510A'
-set label "interleaved" at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
+set label 'interleaved' at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.7948,0.835 to screen 0.8208,0.835 nohead lw 3 lc rgb '#6B8E23'
 set label '' at screen 0.8078,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
-set label "softmax" at screen 0.8288,0.835 left noenhanced tc rgb '#222222'
+set label 'softmax' at screen 0.8288,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#B2182B'
 set label '' at screen 0.033,0.783 point pt 15 ps large_point lc rgb '#B2182B'
-set label "uncached" at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set label 'uncached' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.1576,0.783 to screen 0.1836,0.783 nohead lw 3 lc rgb '#D55E00'
 set label '' at screen 0.1706,0.783 point pt 5 ps large_point lc rgb '#D55E00'
-set label "short_rows" at screen 0.1916,0.783 left noenhanced tc rgb '#222222'
+set label 'short_rows' at screen 0.1916,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.3156,0.783 to screen 0.3416,0.783 nohead lw 3 lc rgb '#CC79A7'
 set label '' at screen 0.3286,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
-set label "online_cached" at screen 0.3496,0.783 left noenhanced tc rgb '#222222'
+set label 'online_cached' at screen 0.3496,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.5042,0.783 to screen 0.5302,0.783 nohead lw 3 lc rgb '#0072B2'
 set label '' at screen 0.5172,0.783 point pt 7 ps large_point lc rgb '#0072B2'
-set label "cluster_softmax" at screen 0.5382,0.783 left noenhanced tc rgb '#222222'
+set label 'cluster_softmax' at screen 0.5382,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.7132,0.783 to screen 0.7392,0.783 nohead lw 3 lc rgb '#009E73'
 set label '' at screen 0.7262,0.783 point pt 13 ps large_point lc rgb '#009E73'
-set label "front_softmax" at screen 0.7472,0.783 left noenhanced tc rgb '#222222'
+set label 'front_softmax' at screen 0.7472,0.783 left noenhanced tc rgb '#222222'
 set arrow from screen 0.02,0.731 to screen 0.046,0.731 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.054,0.731 left noenhanced tc rgb '#222222'
+set label 'copy (roof)' at screen 0.054,0.731 left noenhanced tc rgb '#222222'
 set arrow from screen 0.1882,0.731 to screen 0.2142,0.731 nohead lw 1.2 lc rgb '#777777'
-set label "empty kernel" at screen 0.2222,0.731 left noenhanced tc rgb '#222222'
+set label 'empty kernel' at screen 0.2222,0.731 left noenhanced tc rgb '#222222'
 set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel "columns" noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.3
 set multiplot
-set label "4000 rows" at screen 0.29,0.671 center noenhanced tc rgb '#222222'
+set label '4000 rows' at screen 0.29,0.671 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.641
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
@@ -94,11 +96,11 @@ plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with li
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(13))) with lines lw 1.2 lc rgb '#777777' notitle
 unset label
 unset arrow
-set label "10 rows" at screen 0.79,0.671 center noenhanced tc rgb '#222222'
+set label '10 rows' at screen 0.79,0.671 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.641
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0

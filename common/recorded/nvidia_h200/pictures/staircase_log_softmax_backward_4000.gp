@@ -7,6 +7,7 @@ small_point = 0.42
 set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
 set output 'staircase_log_softmax_backward_4000.svg'
 set datafile separator comma
+set datafile commentschars ''
 set datafile missing NaN
 unset key
 set border 3 lc rgb '#555555' lw 1
@@ -14,28 +15,29 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label "Every stage's log softmax backward, 4000 rows" at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
-set label "recorded on NVIDIA H200, not measured here" at screen 0.02,0.893 left noenhanced tc rgb '#222222'
-set label "effective GB/s" at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label "effective: bytes of x and of the result over the median time, caches flushed; a stage's fastest variant; 10 more sets of sizes are recorded; small points: round widths" at screen 0.02,0.062 left noenhanced font ',14' tc rgb '#777777'
-set label "NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, c52587a, 2026-11-21 to 2026-11-23" at screen 0.02,0.028 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.8368,0.764047 to screen 0.8628,0.764047 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label "copy (roof)" at screen 0.8708,0.764047 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.712047 to screen 0.8628,0.712047 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.8498,0.712047 point pt 11 ps large_point lc rgb '#E69F00'
-set label "05 smem" at screen 0.8708,0.712047 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.634706 to screen 0.8628,0.634706 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.8498,0.634706 point pt 13 ps large_point lc rgb '#009E73'
-set label "04 warp" at screen 0.8708,0.634706 left noenhanced tc rgb '#222222'
+set label 'Every stage''s log softmax backward, 4000 rows' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; a stage''s fastest variant; 10 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, c52587a, 2026-11-21 to 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.8368,0.764362 to screen 0.8628,0.764362 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.8708,0.764362 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.712362 to screen 0.8628,0.712362 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.712362 point pt 11 ps large_point lc rgb '#E69F00'
+set label '05 smem' at screen 0.8708,0.712362 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.635905 to screen 0.8628,0.635905 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.8498,0.635905 point pt 13 ps large_point lc rgb '#009E73'
+set label '04 warp' at screen 0.8708,0.635905 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1200000]
 set xtics format '%.0s%c'
-set xlabel "columns" noenhanced offset 0,0.3
-set label "" at screen 0.4619,0.84 center noenhanced tc rgb '#222222'
+set xlabel 'columns' noenhanced offset 0,0.3
+set label '' at screen 0.4619,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.8288
 set tmargin at screen 0.81
-set bmargin at screen 0.225
+set bmargin at screen 0.229
 set yrange [0:4765.81]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
