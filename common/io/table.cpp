@@ -9,30 +9,48 @@ namespace {
 
 constexpr size_t kPageWidth = 80;
 
-// A cell that is too wide takes from the blanks of the next ones.
+std::string pad(const std::string& text, int width, Align align) {
+    const std::string blank(std::max<int>(0, width - static_cast<int>(text.size())), ' ');
+    return align == Align::left ? text + blank : blank + text;
+}
+
 void print_line(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
     std::string line = " ";
-    size_t end = 1;
-    for (size_t i = 0; i < columns.size(); ++i) {
-        const size_t begin = end + 1;
-        end = begin + static_cast<size_t>(columns[i].width);
-        const bool left = columns[i].align == Align::left;
-        const size_t start = left ? begin : end - std::min(end, cells[i].size());
-        line.resize(std::max(line.size() + 1, start), ' ');
-        line += cells[i];
-    }
+    for (size_t i = 0; i < columns.size(); ++i)
+        line += " " + pad(cells[i], columns[i].width, columns[i].align);
     line.erase(line.find_last_not_of(' ') + 1);
     std::printf("%s\n", line.c_str());
+}
+
+// As wide as they are to be or, for what stands in them, have to be; where that is more than a page, no
+// wider than they have to.
+std::vector<Column> fitted(std::vector<Column> columns,
+                           const std::vector<std::vector<std::string>>& lines) {
+    std::vector<size_t> needed(columns.size(), 0);
+    size_t page = 1;
+    for (size_t i = 0; i < columns.size(); ++i) {
+        for (const auto& line : lines) needed[i] = std::max(needed[i], line[i].size());
+        columns[i].width = std::max(columns[i].width, static_cast<int>(needed[i]));
+        page += 1 + static_cast<size_t>(columns[i].width);
+    }
+    for (size_t i = columns.size(); i-- > 0 && page > kPageWidth;) {
+        const size_t spare =
+            std::min(static_cast<size_t>(columns[i].width) - needed[i], page - kPageWidth);
+        columns[i].width -= static_cast<int>(spare);
+        page -= spare;
+    }
+    return columns;
 }
 
 }  // namespace
 
 void Table::print() const {
     if (rows_.empty()) return;
-    std::vector<std::string> titles;
-    for (const Column& column : columns_) titles.push_back(column.title);
-    print_line(columns_, titles);
-    for (const std::vector<std::string>& cells : rows_) print_line(columns_, cells);
+    std::vector<std::vector<std::string>> lines(1);
+    for (const Column& column : columns_) lines.front().push_back(column.title);
+    lines.insert(lines.end(), rows_.begin(), rows_.end());
+    const std::vector<Column> columns = fitted(columns_, lines);
+    for (const std::vector<std::string>& line : lines) print_line(columns, line);
 }
 
 void print_heading(const std::string& title, const std::string& context) {

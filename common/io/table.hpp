@@ -18,7 +18,9 @@ class Table {
 public:
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
     void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    void print() const;  // to standard output; nothing where there are no rows
+    // To standard output; nothing where there are no rows. Columns are wider where a cell is, and
+    // narrower where the page is too.
+    void print() const;
 
 private:
     std::vector<Column> columns_;

@@ -539,9 +539,9 @@ private:
         const bool several = validated_dtypes().size() > 1;
         Table table(with_dtype(several, {name_column(),
                                          {"correct", 10, Align::right},
-                                         {"error/bound", several ? 11 : 12, Align::right},
-                                         {"vs previous", several ? 11 : 12, Align::right},
-                                         {"", several ? 17 : 24, Align::left}}));
+                                         {"error/bound", 12, Align::right},
+                                         {"vs previous", 12, Align::right},
+                                         {"", 24, Align::left}}));
         for (const Variant* variant : chosen_) {
             for (const DType dtype : all_dtypes()) {
                 const auto found = results_.find({variant, dtype});
@@ -651,11 +651,11 @@ private:
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
         Table table(with_dtype(several, {name_column(),
-                                         {"shape", several ? 13 : 16, Align::right},
-                                         {"us", several ? 8 : 10, Align::right},
+                                         {"shape", 16, Align::right},
+                                         {"us", 10, Align::right},
                                          {"GB/s", 7, Align::right},
                                          {"of roof", 8, Align::right},
-                                         {"speed-up", several ? 8 : 9, Align::right}}));
+                                         {"speed-up", 9, Align::right}}));
         double empty_us = std::numeric_limits<double>::infinity();
         for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
             for (const Record& record : measure_shape(variants, shape, dtype)) {
@@ -763,22 +763,12 @@ private:
     void measure_counts() {
         const std::vector<DType> dtypes = measured_dtypes(options_);
         const bool several = dtypes.size() > 1;
-        const bool long_names = name_column().width > 16;
-        Table table(
-            with_dtype(several, {name_column(),
-                                 {"shape", 14, Align::right},
-                                 {"loads",
-                                  long_names ? 11
-                                  : several  ? 9
-                                             : 12,
-                                  Align::right},
-                                 {"stores",
-                                  several      ? 9
-                                  : long_names ? 11
-                                               : 12,
-                                  Align::right},
-                                 {"moved", several || long_names ? 7 : 8, Align::right},
-                                 {"conflicts", several || long_names ? 9 : 10, Align::right}}));
+        Table table(with_dtype(several, {name_column(),
+                                         {"shape", 14, Align::right},
+                                         {"loads", 12, Align::right},
+                                         {"stores", 12, Align::right},
+                                         {"moved", 8, Align::right},
+                                         {"conflicts", 10, Align::right}}));
         for_each_measured([&](const auto& variants, Shape shape, DType dtype) {
             for (const Variant* variant : variants) {
                 const std::vector<std::string> cells = count(*variant, shape, dtype);

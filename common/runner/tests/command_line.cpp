@@ -108,7 +108,9 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
 
 TEST_CASE("lines fit 80 columns") {
     const Session session;
-    for (const std::string arguments : {"stages run --quick --shape 40x700", "stages list"}) {
+    for (const std::string arguments :
+         {"stages run --quick --shape 40x700", "stages list",
+          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 10000x11"}) {
         std::istringstream lines(session.run(arguments).text);
         for (std::string line; std::getline(lines, line);) {
             INFO(line);
