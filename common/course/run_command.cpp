@@ -78,7 +78,9 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
 void add_fuzz_flags(CLI::App& app, FuzzOptions& options) {
     app.add_option("--variant", options.variant, "only this variant");
     app.add_option("--seed", options.seed, "another seed, other cases (default: 1)")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) {
+            return text[0] == '-' ? "a number from 0 on is wanted, not " + text : std::string();
+        });
     app.add_option("--cases", options.cases, "how many (default: 1000)")
         ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
     app.add_option("--case", options.only, "only the case of this number")
