@@ -6,9 +6,10 @@
 
 # Seconds that g++ takes for a large header, in units of the machine that usual_seconds.txt speaks of.
 slowness() {
-    local started=${EPOCHREALTIME:-}
+    local started=${EPOCHREALTIME:-} now
     "${CXX:-g++}" -std=c++20 -O1 -fsyntax-only -x c++ - <<<'#include <regex>' >/dev/null 2>&1 || true
-    awk -v from="${started/,/.}" -v to="${EPOCHREALTIME/,/.}" 'BEGIN { print from ? (to - from) / 0.6 : 1 }'
+    now=${EPOCHREALTIME:-}
+    awk -v from="${started/,/.}" -v to="${now/,/.}" 'BEGIN { print from ? (to - from) / 0.6 : 1 }'
 }
 
 # Seconds for some objects (a line each on standard input) on all cores. One core's share counts, or the one that

@@ -107,10 +107,10 @@ apt_failed() {
     fail 1 "apt-get failed; all it said: $root/build/install.log"
 }
 
-# Asks at the terminal, whatever the streams are; no answer is a no.
+# Asks at the terminal, whatever the streams are; no answer is a no: ask_to_install SIZE PACKAGE...
 ask_to_install() {
     local answer
-    printf 'Install them with apt-get (%s to download)? [Y/n] ' "$1" >/dev/tty
+    printf 'Install %s with apt-get (%s to download)? [Y/n] ' "${*:2}" "$1" >/dev/tty
     read -r answer </dev/tty || answer=no
     [[ ${answer:-y} == [Yy]* ]]
 }
@@ -124,7 +124,7 @@ install_packages() {
         size=$(download_size "$@") || fail 2 "apt-get does not know all of: $*"
     }
     if [[ $install == ask ]] && can_ask; then
-        ask_to_install "$size" || fail 2 "nothing was installed"
+        ask_to_install "$size" "$@" || fail 2 "nothing was installed"
     fi
     started=$SECONDS
     say "installing with apt-get ($size to download): $*"

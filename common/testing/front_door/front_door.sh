@@ -198,7 +198,7 @@ END
         for answer in no yes; do
             cp kept/* warehouse
             said=$(echo $answer | "$terminal" -qec "course/stages run 1 2>&1 </dev/null | cat" /dev/null)
-            [[ $said == *"Install them with apt-get (62 MB to download)? [Y/n]"* ]] || wrong "not asked: $said"
+            [[ $said == *"Install g++ cmake ninja-build with apt-get (62 MB to download)? [Y/n]"* ]] || wrong "not asked: $said"
             [[ $answer == yes || $said == *"nothing was installed"* && ! -e installed ]] || wrong "not a no: $said"
         done
         [[ $said == *"built 01_naive_softmax"* && -e installed ]] || wrong "not a yes: $said"
