@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "common/runner/build_info.hpp"
 #include "common/testing/softmax_properties.hpp"
 
 runner::Stage describe_02_safe_softmax();
@@ -17,8 +16,7 @@ TEST_CASE("02 does not overflow where 01 does") {
     }
 }
 
-TEST_CASE("02 takes more elements than 32 bits count", "[huge]") {
-    if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
+TEST_CASE("02 takes more elements than 32 bits count", "[.huge]") {
     testing::holds_where_it_fits(describe_02_safe_softmax().variants.at(0),
                                  {3, (int64_t{1} << 30) - 1});
 }

@@ -4,9 +4,8 @@
 #include <stdexcept>
 
 #include "../04_warp_softmax/further/masked_loads.cuh"
-#include "common/runner/build_info.hpp"
-#include "common/runner/fuzz.hpp"
 #include "common/runner/probe.hpp"
+#include "common/testing/random_cases.hpp"
 #include "common/testing/softmax_properties.hpp"
 #include "further/cluster_softmax.cuh"
 #include "smem_softmax.cuh"
@@ -136,18 +135,18 @@ TEST_CASE("05 takes the functors of 04, kept or not") {
 }
 
 // Widths, addresses, strides: what a variant takes, in every type.
-TEST_CASE("05 passes thousands of random cases") {
-    const runner::Stage stage = describe_05_smem_softmax();
-    for (int64_t number = 0; number < 1500; ++number) {
-        const runner::FuzzCase one = runner::fuzz_case({&stage}, "", 5, number, 16384);
-        const std::string wrong = runner::run_case(one);
-        if (wrong.empty()) continue;
-        FAIL("case " << number << ": " << text_of(one) << ": " << wrong);
-    }
+void passes_random_cases(int64_t first, int64_t last) {
+    testing::passes_random_cases(describe_05_smem_softmax(), 5, first, last,
+                                 [](int64_t) { return 16384; });
+}
+TEST_CASE("05 passes hundreds of random cases") {
+    passes_random_cases(0, 500);
+}
+TEST_CASE("05 passes thousands of random cases", "[.more]") {
+    passes_random_cases(500, 5000);
 }
 
-TEST_CASE("05 takes more elements and more rows than 32 bits count", "[huge]") {
-    if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
+TEST_CASE("05 takes more elements and more rows than 32 bits count", "[.huge]") {
     for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
         DYNAMIC_SECTION(variant.name) {
             testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 4096 + 7, 4096});

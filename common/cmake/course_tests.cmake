@@ -36,5 +36,7 @@ function(add_course_test name)
         target_link_libraries(${name} PRIVATE ${name}_device device_runtime)
     endif()
     add_dependencies(tests ${name})
-    catch_discover_tests(${name} TEST_PREFIX "${name}:" PROPERTIES COST "${test_cost}")
+    # A test that runs for ever ends, on the CPU device with a word on where its threads are.
+    catch_discover_tests(${name} TEST_PREFIX "${name}:" PROPERTIES COST "${test_cost}" TIMEOUT 300
+                         ENVIRONMENT "CPU_DEVICE_TIME_LIMIT_SECONDS=280")
 endfunction()

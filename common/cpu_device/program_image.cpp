@@ -15,6 +15,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <tuple>
 
 #include "shared_memory.hpp"
 
@@ -130,7 +131,10 @@ uintptr_t thread_local_block() {
     return address;
 }
 
-std::vector<Symbol> program_functions() {
+namespace {
+
+// All functions of the program, by address.
+std::vector<Symbol> read_functions() {
     const ProgramImage& image = program_image();
     std::vector<Symbol> functions;
     for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
@@ -138,9 +142,23 @@ std::vector<Symbol> program_functions() {
             functions.push_back({image.load_offset + symbol.st_value, symbol.st_size, name});
         }
     });
-    std::sort(functions.begin(), functions.end(),
-              [](const Symbol& a, const Symbol& b) { return a.value < b.value; });
+    // Of several names for one place the one that says how long the function is comes last.
+    std::sort(functions.begin(), functions.end(), [](const Symbol& a, const Symbol& b) {
+        return std::tie(a.value, a.size) < std::tie(b.value, b.size);
+    });
     return functions;
+}
+
+}  // namespace
+
+const Symbol* function_at(uintptr_t address) {
+    static const std::vector<Symbol> functions = read_functions();
+    const auto above =
+        std::upper_bound(functions.begin(), functions.end(), address,
+                         [](uintptr_t at, const Symbol& function) { return at < function.value; });
+    if (above == functions.begin()) return nullptr;
+    const Symbol& nearest = *std::prev(above);
+    return address - nearest.value < nearest.size ? &nearest : nullptr;
 }
 
 std::string demangled(const std::string& name) {

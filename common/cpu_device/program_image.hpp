@@ -35,8 +35,8 @@ const ProgramImage& program_image();
 // Where the program's thread-local variables of the calling thread lie.
 uintptr_t thread_local_block();
 
-// All functions of the program, by address. Reads the symbol table anew: for messages only.
-std::vector<Symbol> program_functions();
+// The function of the program that holds `address`; null if it is not known.
+const Symbol* function_at(uintptr_t address);
 
 // A mangled name as written in the source, or the name itself.
 std::string demangled(const std::string& name);

@@ -26,18 +26,15 @@ const Symbol* nearest_shared_variable(uintptr_t offset) {
 }
 
 size_t static_shared_bytes(uintptr_t kernel) {
-    if (kernel == 0) return 0;
-    for (const Symbol& function : program_functions()) {
-        if (function.value != kernel) continue;
-        // A function's variable x is called _ZZ<function>E1x, where the function is _Z<function>.
-        const std::string prefix = "_Z" + function.name.substr(1) + "E";
-        size_t bytes = 0;
-        for (const Symbol& variable : program_image().shared) {
-            if (variable.name.rfind(prefix, 0) == 0) bytes += variable.size;
-        }
-        return bytes;
+    const Symbol* function = function_at(kernel);
+    if (function == nullptr || function->value != kernel) return 0;
+    // A function's variable x is called _ZZ<function>E1x, where the function is _Z<function>.
+    const std::string prefix = "_Z" + function->name.substr(1) + "E";
+    size_t bytes = 0;
+    for (const Symbol& variable : program_image().shared) {
+        if (variable.name.rfind(prefix, 0) == 0) bytes += variable.size;
     }
-    return 0;
+    return bytes;
 }
 
 void mark_all_shared_used(Worker& worker) {

@@ -129,12 +129,8 @@ std::string user_line(const std::vector<uintptr_t>& return_addresses) {
 }
 
 std::string function_name(uintptr_t address) {
-    for (const Symbol& function : program_functions()) {
-        if (address >= function.value && address - function.value < function.size) {
-            return without_signature(demangled(function.name));
-        }
-    }
-    return {};
+    const Symbol* function = function_at(address);
+    return function == nullptr ? std::string() : without_signature(demangled(function->name));
 }
 
 }  // namespace cpu_device

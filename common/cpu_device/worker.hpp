@@ -189,8 +189,10 @@ struct QuickRange {
     }
 };
 
-// What the hooks look at on every access. All ranges are empty while no lane runs, so that code of
-// the host that carries hooks too takes the slow path, which lets it go.
+constexpr QuickRange kEverywhere{0, UINTPTR_MAX - 16};
+
+// What the hooks look at on every access. While no lane runs on a worker all ranges are empty; on the
+// host's own threads, whose code carries hooks as well, nothing is ever to be looked at.
 struct Current {
     Lane* lane = nullptr;
     Worker* worker = nullptr;
@@ -199,7 +201,8 @@ struct Current {
     int accesses_left = 0;
     bool observed = false;      // whether this launch is
     bool wants_sample = false;  // the next access is to be looked at for progress
-    QuickRange stack, dynamic_shared, static_shared, loaded, stored;
+    QuickRange stack, dynamic_shared, static_shared;
+    QuickRange loaded = kEverywhere, stored = kEverywhere;
 };
 extern constinit thread_local Current current;
 

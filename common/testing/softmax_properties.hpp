@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/runner/check.hpp"
@@ -106,13 +107,21 @@ void expect_good(const Variant& variant, const std::vector<T>& values, const std
     CHECK(report.good());
 }
 
+// Float meets every input in every shape; the other types, whose kernels differ from it in loads and
+// stores alone, every input in a third of the shapes, and every shape with a third of the inputs.
+template <class T>
+bool meet(runner::Input input, size_t shape) {
+    return std::is_same_v<T, float> || (static_cast<size_t>(input) + shape) % 3 == 0;
+}
+
 template <class T>
 void matches_reference_on_named_inputs(const Variant& variant) {
     for (const runner::Input input : runner::all_inputs()) {
+        size_t number = 0;
         for (const int64_t cols :
              {1, 2, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 1025, 2053, 4096}) {
             const Shape shape{3, cols};
-            if (!takes<T>(variant, shape)) continue;
+            if (!meet<T>(input, number++) || !takes<T>(variant, shape)) continue;
             INFO(runner::name_of(input) << ", " << shape.rows << " x " << shape.cols);
             const std::vector<T> values = operand_values<T>(variant, input, shape);
             expect_good(variant, values, result_of(variant, values, shape), shape);

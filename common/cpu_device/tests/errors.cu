@@ -480,6 +480,26 @@ TEST_CASE("a launch that never ends tells where every thread is") {
     check_failure(cudaErrorLaunchTimeout, {"kernel barrier_and_spin"});
 }
 
+TEST_CASE("spin for ever", "[.]") {
+    spin_on_nothing<<<1, 32>>>();
+}
+
+TEST_CASE("a process whose time is limited ends, and tells where its threads are") {
+    char program[4096] = {};
+    REQUIRE(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    const std::string command =
+        "ulimit -c 0; CPU_DEVICE_WATCHDOG_SECONDS=0 "
+        "CPU_DEVICE_TIME_LIMIT_SECONDS=2 '" +
+        std::string(program) + "' 'spin for ever' 2>&1";
+    std::FILE* output = popen(command.c_str(), "r");
+    REQUIRE(output != nullptr);
+    std::string told;
+    for (int next; (next = std::fgetc(output)) != EOF;) told += static_cast<char>(next);
+    CHECK(pclose(output) != 0);
+    CHECK_THAT(told, ContainsSubstring("used up the 2 seconds"));
+    CHECK_THAT(told, ContainsSubstring("  block (0,0,0):\n    thread (0,0,0) and 31 more: runs"));
+}
+
 __global__ void trap_or_spin() {
     if (blockIdx.x == 1) __trap();
     while (true) {
