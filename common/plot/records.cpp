@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/io/files.hpp"
@@ -87,8 +88,11 @@ Record record_from(const json& object) {
     return record;
 }
 
+// What stands between NN_name and .json: "", ".peers", ".widths.partial", ...
 std::string kind_of(const std::filesystem::path& path) {
-    return path.stem().extension();
+    const std::string name = path.stem();
+    const size_t dot = name.find('.');
+    return dot == std::string::npos ? "" : name.substr(dot);
 }
 
 RecordFile file_from(const std::filesystem::path& path) {
@@ -96,8 +100,8 @@ RecordFile file_from(const std::filesystem::path& path) {
     RecordFile file;
     file.path = path;
     file.peers = kind_of(path) == ".peers";
-    file.widths = kind_of(path) == ".widths";
-    file.partial = kind_of(path) == ".partial";
+    file.widths = kind_of(path).starts_with(".widths");
+    file.partial = kind_of(path).ends_with(".partial");
     if (!document.contains("records") || !document["records"].is_array())
         io::refuse(path, "no list 'records' in it");
     if (document["records"].size() > kMostRecords)
@@ -174,7 +178,8 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
 
 // NN_name.json and its kinds: nothing else in the folder is a record.
 bool is_record_file(const std::filesystem::path& path) {
-    static const std::set<std::string> kinds = {"", ".peers", ".widths", ".partial"};
+    static const std::set<std::string> kinds = {"", ".peers", ".widths", ".partial",
+                                                ".widths.partial"};
     const std::string name = path.filename();
     return name.size() > 3 && kinds.count(kind_of(path)) > 0 &&
            std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&
@@ -260,14 +265,17 @@ RecordFolder read_folder(const std::filesystem::path& path) {
 }
 
 void keep_newer_runs(RecordFolder& folder) {
-    std::map<std::string, const RecordFile*> newest;
+    const auto key = [](const RecordFile& file) {
+        return std::tuple(file.stage(), file.peers, file.widths);
+    };
+    std::map<std::tuple<std::string, bool, bool>, const RecordFile*> newest;
     for (const RecordFile& file : folder.files) {
-        const RecordFile*& at = newest[file.stage()];
-        if (file.run() && (at == nullptr || file.date > at->date)) at = &file;
+        const RecordFile*& at = newest[key(file)];
+        if (at == nullptr || file.date > at->date) at = &file;
     }
     std::vector<RecordFile> kept;
     for (const RecordFile& file : folder.files) {
-        if (!file.run() || newest[file.stage()] == &file) kept.push_back(file);
+        if (newest[key(file)] == &file) kept.push_back(file);
     }
     folder.files = std::move(kept);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reads what `run` recorded, schema 1: folders of NN_name.json, NN_name.partial.json, NN_name.peers.json,
-// NN_name.widths.json and ncu.json.
+// NN_name.widths.json, NN_name.widths.partial.json and ncu.json.
 #pragma once
 #include <cstdint>
 #include <filesystem>

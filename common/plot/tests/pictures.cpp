@@ -193,6 +193,17 @@ TEST_CASE("of a full and a partial run the newer is drawn, and the picture says 
     CHECK_THAT(csv_of(drawn()), ContainsSubstring("\n100,100,"));
     CHECK_THAT(drawn().notes.back(), !ContainsSubstring("partial"));
 
+    // A narrowed grid of widths stands for the grid alone, never for a run.
+    folder.write("01_first.widths.json", at("2026-01-05T00:00:00Z", 20));
+    folder.write("01_first.widths.partial.json", at("2026-01-06T00:00:00Z", 40));
+    CHECK_THAT(csv_of(drawn()), ContainsSubstring("\n100,100,"));
+    RecordFolder read = read_folder(folder.path);
+    CHECK(read.files.size() == 4);
+    keep_newer_runs(read);
+    REQUIRE(read.files.size() == 2);
+    CHECK(read.files[0].run());
+    CHECK((read.files[1].widths && read.files[1].partial));
+
     RecordFile one, two;
     one.path = "01_first.partial.json";
     two.path = "02_second.json";
