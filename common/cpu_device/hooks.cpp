@@ -24,13 +24,20 @@ inline bool is_quick(const QuickRange& last, uintptr_t address, unsigned bytes) 
            current.static_shared.holds(address, bytes);
 }
 
+// Out of line and called last, so that the quick way, which almost every access goes, saves no registers.
+[[gnu::noinline]] void check_at_length(uintptr_t address, unsigned bytes, Direction direction,
+                                       uintptr_t place) {
+    judge_access(address, bytes, direction, place, false);
+    if (--current.accesses_left < 0) take_turns(address, place);
+}
+
 template <unsigned bytes, Direction direction>
 [[gnu::always_inline]] inline void check(void* pointer, uintptr_t place) {
     const uintptr_t address = as_address(pointer);
     const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
     const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
-    if (__builtin_expect(!quick, 0)) judge_access(address, bytes, direction, place, false);
-    if (__builtin_expect(--current.accesses_left < 0, 0)) take_turns(address, place);
+    if (__builtin_expect(!quick, 0)) return check_at_length(address, bytes, direction, place);
+    if (__builtin_expect(--current.accesses_left < 0, 0)) return take_turns(address, place);
 }
 
 // An object that the compiler copies as a whole, because it is large or its type promises too
@@ -95,7 +102,7 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
 }
 
 // Kept even where nothing is accessed: lanes of a warp run together between such places.
-void note_waypoint(uintptr_t place) {
+[[gnu::noinline]] void note_waypoint(uintptr_t place) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;
     log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, false});

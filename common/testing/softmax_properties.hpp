@@ -319,6 +319,12 @@ void holds_every_property_in(const Variant& variant) {
     }
 }
 
+template <class T>
+bool has_type(const Variant& variant) {
+    return std::find(variant.dtypes.begin(), variant.dtypes.end(), dtype_of<T>) !=
+           variant.dtypes.end();
+}
+
 // In every type that the variant takes.
 inline void holds_every_property(const Variant& variant) {
     for (const runner::DType dtype : variant.dtypes) {
