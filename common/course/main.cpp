@@ -7,6 +7,7 @@
 
 #include "common/course/list.hpp"
 #include "common/course/run_command.hpp"
+#include "common/io/command_line.hpp"
 #include "common/runner/fuzz.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/command.hpp"
@@ -50,7 +51,7 @@ int parse_and_run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kGood : kUsage;
+        return io::explained(app, error);
     }
     if (list->parsed()) {
         std::fputs(course::list_of(chosen_stages(stages, listed)).c_str(), stdout);

@@ -120,17 +120,18 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
 }
 
 int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {
+    const auto fails = [](const std::exception& error, ExitCode code) {
+        io::say(stderr, std::string("stages: ") + error.what());
+        return code;
+    };
     try {
         return io::finish_output(parse_and_run(argc, argv));
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "stages: %s\n", error.what());
-        return kUsage;
+        return fails(error, kUsage);
     } catch (const FileError& error) {
-        std::fprintf(stderr, "stages: %s\n", error.what());
-        return kUsage;
+        return fails(error, kUsage);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "stages: %s\n", error.what());
-        return kWrong;
+        return fails(error, kWrong);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/course/run_command.hpp"
+#include "common/io/command_line.hpp"
 
 namespace {
 
@@ -21,7 +22,7 @@ int parse_and_run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? runner::kGood : runner::kUsage;
+        return io::explained(app, error);
     }
     if (fuzz->parsed()) return runner::fuzz(stages, fuzz_options);
     return course::run_verb(options, words);

@@ -5,8 +5,18 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <sstream>
+
+#include "common/io/text.hpp"
 
 namespace io {
+
+void say(std::FILE* to, const std::string& text, size_t indent) {
+    constexpr size_t kMost = 10000;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        std::fprintf(to, "%s\n", wrapped(printable(line, kMost), 80, indent).c_str());
+}
 
 int finish_output(int status) {
     const bool failed_before = std::ferror(stdout) != 0;

@@ -9,6 +9,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/io/command_line.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
@@ -20,6 +21,7 @@
 namespace {
 
 using namespace plot;
+using io::say;
 
 enum ExitCode { kGood = 0, kWrong = 1, kUsage = 2 };
 
@@ -40,10 +42,6 @@ struct Words {  // as typed
 };
 
 // No line is longer than a page is wide.
-void say(std::FILE* to, const std::string& text) {
-    std::fprintf(to, "%s\n", io::wrapped(text).c_str());
-}
-
 // ------------------------------------------------------------------- what to show
 
 bool means(const std::string& stage, const std::string& word) {
@@ -330,12 +328,6 @@ int compare_verb(const std::string& a, const std::string& b, const Words& words,
 
 // ------------------------------------------------------------------- the command line
 
-void print_lines(std::FILE* to, const std::string& text, size_t indent) {
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);)
-        std::fprintf(to, "%s\n", io::wrapped(io::printable(line, 1000), 80, indent).c_str());
-}
-
 void add_output_flags(CLI::App& verb, Words& words) {
     verb.add_option("--format", words.formats,
                     "png (default), svg, pdf or several of them: png,svg")
@@ -388,12 +380,7 @@ int parse_and_run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        std::ostringstream out, err;
-        const int status = app.exit(error, out, err);
-        constexpr size_t kDescriptions = 30;  // the column in which those of flags begin
-        print_lines(stdout, out.str(), kDescriptions);
-        print_lines(stderr, err.str(), 4);
-        return status == 0 ? kGood : kUsage;
+        return io::explained(app, error);
     }
     return plot->parsed() ? plot_verb(words) : compare_verb(a, b, words, only_changes);
 }
@@ -402,7 +389,7 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     const auto fails = [](const std::exception& error, int status) {
-        say(stderr, std::string("stages: ") + error.what());
+        io::say(stderr, std::string("stages: ") + error.what());
         return status;
     };
     try {

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
-#include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
@@ -119,10 +119,6 @@ std::vector<unsigned char> bytes_at(const void* device, size_t bytes) {
                    "reading memory");
     }
     return host;
-}
-
-void say(const std::string& text) {
-    std::printf("%s\n", io::wrapped(text).c_str());
 }
 
 // Whether the rows are still those that were put there.
@@ -253,14 +249,14 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
     for (int64_t number = first; number < last; ++number) {
         const FuzzCase one = fuzz_case(stages, options.variant, options.seed, number,
                                        gpu && number % 32 == 0 ? kLarge : kSmall);
-        if (options.only) say("case " + std::to_string(number) + ": " + text_of(one));
+        if (options.only) io::say(stdout, "case " + std::to_string(number) + ": " + text_of(one));
         const std::string wrong = run_case(one);
         if (wrong.empty()) continue;
         std::string again = "./stages fuzz --device " + std::string(build_info().backend);
         for (const std::string& word : options.stages) again += " " + word;
         if (!options.variant.empty()) again += " --variant " + options.variant;
-        say("case " + std::to_string(number) + " is WRONG: " + text_of(one));
-        say("  " + wrong);
+        io::say(stdout, "case " + std::to_string(number) + " is WRONG: " + text_of(one));
+        io::say(stdout, "  " + wrong);
         std::printf("  again: %s --seed %llu --case %lld\n", again.c_str(),
                     static_cast<unsigned long long>(options.seed), static_cast<long long>(number));
         return kWrong;

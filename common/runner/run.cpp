@@ -15,6 +15,7 @@
 #include <set>
 
 #include "common/io/files.hpp"
+#include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
@@ -62,7 +63,7 @@ std::string name_of_file(const RunOptions& options) {
 
 // A line of the report, in several where it is too long.
 void say(const std::string& text) {
-    std::printf("%s\n", io::wrapped("  " + text).c_str());
+    io::say(stdout, "  " + text);
 }
 
 // One thing to validate on: a shape and what fills it.
@@ -345,7 +346,8 @@ public:
         for (const std::string& note : stage_.notes) say(note);
         if (!options_.save_output.empty()) save_output();
         // Where nothing was measured, what an earlier run has left stays.
-        say("records: " + (records_.empty() ? "none" : io::printable(written_records())) + "\n");
+        say("records: " + (records_.empty() ? "none" : io::printable(written_records())));
+        std::printf("\n");
         return verdict_;
     }
 

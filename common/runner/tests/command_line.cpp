@@ -110,7 +110,7 @@ TEST_CASE("lines fit 80 columns") {
     const Session session;
     for (const std::string arguments :
          {"stages run --quick --shape 40x700", "stages list",
-          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 10000x11"}) {
+          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 1000x11"}) {
         std::istringstream lines(session.run(arguments).text);
         for (std::string line; std::getline(lines, line);) {
             INFO(line);
