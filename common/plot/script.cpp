@@ -641,7 +641,7 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
                 "set grid ytics lc rgb '#dddddd' lw 1 lt 1\n"
              << decoration(figure, page, format) << axes(figure);
         if (figure.bars) text << numbers_over_bars(figure, page.frames.front(), letters_of(format));
-        text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.3\n";
+        text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.8\n";
         if (figure.band) {
             text << "set object rectangle from graph 0, first " << text_of(figure.band->first)
                  << " to graph 1, first " << text_of(figure.band->second)

@@ -56,7 +56,7 @@ set label '12' at first 13, first 12 center offset 0,0.5 front font ',18' tc rgb
 set label '12' at first 14, first 12 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '6.7' at first 15, first 6.6772 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '12' at first 16, first 11.9584 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set xlabel '' noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81

@@ -33,7 +33,7 @@ set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '4000 rows' at screen 0.29,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1

@@ -44,7 +44,7 @@ set label 'copy (roof)' at screen 0.5688,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '4000 rows' at screen 0.29,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1

@@ -46,7 +46,7 @@ set label '16' at first 1, first 16 center offset 0,0.5 front font ',18' tc rgb 
 set label '16' at first 2, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '6.6' at first 3, first 6.62661 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '16' at first 4, first 15.9595 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set xlabel '' noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81

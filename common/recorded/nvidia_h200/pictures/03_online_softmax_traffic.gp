@@ -61,7 +61,7 @@ set label '4' at first 19, first 4.00391 center offset 0,0.5 front font ',14' tc
 set label '4' at first 20, first 4.03125 center offset 0,0.5 front font ',14' tc rgb '#222222'
 set label '4.1' at first 21, first 4.13576 center offset 0,0.5 front font ',14' tc rgb '#222222'
 set label '4' at first 22, first 4.00485 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set xlabel '' noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81

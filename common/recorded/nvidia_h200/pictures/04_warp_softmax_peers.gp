@@ -52,7 +52,7 @@ set label 'copy (roof)' at screen 0.054,0.679 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:2419.2]
 set xtics ('10' 10, '100' 100, '1k' 1000, '2016' 2016)
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '4000 rows' at screen 0.29,0.619 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1

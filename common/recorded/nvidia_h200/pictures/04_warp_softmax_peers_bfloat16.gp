@@ -46,7 +46,7 @@ set label 'cudnn/fast' at screen 0.6872,0.364403 left noenhanced tc rgb '#222222
 set logscale x
 set xrange [213.333:1228.8]
 set xtics ('256' 256, '1024' 1024)
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set label '' at screen 0.3701,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.6452

@@ -39,7 +39,7 @@ set xtics ('softmax' 1.5, 'softmax'."\n".'any_width' 6.5, 'log'."\n".'softmax' 1
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:12.96]
-set xlabel '' noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81

@@ -31,7 +31,7 @@ set label 'softmax' at screen 0.8096,0.651039 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [0.833333:2457.6]
 set xtics format '%.0s%c'
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set label '' at screen 0.4313,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.7676

@@ -43,7 +43,7 @@ set label 'copy (roof)' at screen 0.5688,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [3413.33:182323]
 set xtics ('4096' 4096, '8192' 8192, '16384' 16384, '32768' 32768, '151936' 151936)
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '49152 rows' at screen 0.29,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1

@@ -41,7 +41,7 @@ set xtics ('four_rows_packed' 2, 'four_rows_interleaved' 8, 'packed' 14, 'interl
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:20.4368]
-set xlabel '' noenhanced offset 0,0.3
+set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306
 set tmargin at screen 0.81

@@ -28,7 +28,7 @@ set label 'front_softmax' at screen 0.8504,0.689663 left noenhanced tc rgb '#222
 set logscale x
 set xrange [0.833333:1.25829e+06]
 set xtics format '%.0s%c'
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set arrow from first 1, graph 0 to first 1, graph 1 nohead back lw 1 dt (3,5) lc rgb '#777777'
 set label ' packs' at first 1, graph 0.04 left noenhanced font ',14' tc rgb '#777777'
 set arrow from first 3, graph 0 to first 3, graph 1 nohead back lw 1 dt (3,5) lc rgb '#777777'

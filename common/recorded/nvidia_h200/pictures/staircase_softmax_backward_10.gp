@@ -32,7 +32,7 @@ set label '04 warp' at screen 0.8708,0.232898 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
-set xlabel 'columns' noenhanced offset 0,0.3
+set xlabel 'columns' noenhanced offset 0,0.8
 set label '' at screen 0.4619,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.8288
