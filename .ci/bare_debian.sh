@@ -43,7 +43,8 @@ in_bare() {
     # shellcheck disable=SC2016  # the inner shell expands these
     unshare --mount --pid --fork --kill-child setsid --wait env --ignore-environment \
         HOME=/root LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs shm "$1/dev/shm" && folder=$1 && shift &&
+        sh -c 'mount -t proc proc "$1/proc" && mount -t tmpfs shm "$1/dev/shm" &&
+               mount -t devpts -o newinstance,ptmxmode=0666 pts "$1/dev/pts" && ln -sf pts/ptmx "$1/dev/ptmx" && folder=$1 && shift &&
                exec chroot "$folder" sh -c '\''cd /course && exec "$@"'\'' sh "$@"' sh "$folder" "$@" </dev/null
 }
 

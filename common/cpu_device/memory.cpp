@@ -68,9 +68,9 @@ constexpr size_t kFewestAddresses = size_t{1} << 36;
 void say_what_is_missing() {
     const double left = static_cast<double>(io::address_space_left());
     std::fprintf(stderr,
-                 "CPU device: needs %s of address space, and %s are left: `ulimit -v unlimited`\n"
-                 "lifts the limit. (Addresses, not memory: none is used twice, so that a pointer\n"
-                 "to what was freed is found.)\n",
+                 "CPU device: needs %s of address space, and %s are left:\n"
+                 "`ulimit -v unlimited` lifts the limit. (Addresses, not memory: none is used\n"
+                 "twice, so that a pointer to what was freed is found.)\n",
                  io::gigabytes(static_cast<double>(kFewestAddresses)).c_str(),
                  io::gigabytes(left).c_str());
 }

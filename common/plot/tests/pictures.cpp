@@ -13,7 +13,7 @@ using namespace plot;
 
 namespace {
 
-const Figure& named(const std::vector<Figure>& figures, const std::string& name) {
+Figure named(const std::vector<Figure>& figures, const std::string& name) {
     for (const Figure& figure : figures) {
         if (figure.name == name) return figure;
     }
@@ -259,7 +259,7 @@ TEST_CASE("lines go through the paper's widths; round widths between them are po
     folder.write("01_first.json", records(list));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
-    const Figure& figure = named(figures, "01_first_variants");
+    const Figure figure = named(figures, "01_first_variants");
     CHECK(figure.panels[0].beside == std::set<double>{100});
     CHECK_THAT(figure.points_note, ContainsSubstring("small points: round widths such as 100,"));
 }
@@ -274,7 +274,7 @@ TEST_CASE("the picture of all widths marks where the variant first goes each of 
                          at(300, "block: more") + "," + at(400, "lanes: few")));
     const RecordFolder read = read_folder(folder.path);
     const std::vector<Figure> figures = stage_pictures({read}, "05_fifth", all_stages_of(read));
-    const Figure& figure = named(figures, "05_fifth_widths");
+    const Figure figure = named(figures, "05_fifth_widths");
     CHECK(figure.parts == std::map<double, std::string>{{100, "lanes"}, {300, "block"}});
     CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("' block' at first 300,"));
 }

@@ -57,12 +57,20 @@ private:
     std::filesystem::path folder_;
 };
 
+// Errors as they were before they were broken into lines that fit.
+std::string unbroken(std::string text) {
+    const std::string seam = "\n    ";
+    for (size_t at = text.find(seam); at != std::string::npos; at = text.find(seam, at))
+        text.replace(at, seam.size(), " ");
+    return text;
+}
+
 void expect_usage_error(const std::string& arguments, const std::string& message) {
     const Session session;
     const Outcome outcome = session.run(arguments);
     INFO(arguments << "\n" << outcome.text);
     CHECK(outcome.exit_code == runner::kUsage);
-    CHECK_THAT(outcome.text, ContainsSubstring(message));
+    CHECK_THAT(unbroken(outcome.text), ContainsSubstring(message));
 }
 
 }  // namespace
@@ -226,7 +234,7 @@ TEST_CASE("without addresses the CPU device says what it needs them for") {
         CHECK_THAT(outcome.text, ContainsSubstring("CPU device: needs 68.7 GB of address space") &&
                                      ContainsSubstring("ulimit -v unlimited"));
         CHECK_THAT(outcome.text, !ContainsSubstring("WRONG"));
-        CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') <= 4);
+        CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') <= 5);
     }
 }
 
@@ -267,7 +275,8 @@ TEST_CASE("records that cannot be written leave the old ones as they were") {
     const Outcome full = session.run(arguments, "trap '' XFSZ; ulimit -f 0; ");  // as a full disk
     INFO(full.text);
     CHECK(full.exit_code == runner::kUsage);
-    CHECK_THAT(full.text, ContainsSubstring("02_safe_softmax.partial.json: cannot be written"));
+    CHECK_THAT(unbroken(full.text),
+               ContainsSubstring("02_safe_softmax.partial.json: cannot be written"));
     CHECK(content() == before);
     const std::filesystem::directory_iterator entries(session.path("results"));
     CHECK(std::distance(begin(entries), end(entries)) == 1);
@@ -276,7 +285,8 @@ TEST_CASE("records that cannot be written leave the old ones as they were") {
     std::filesystem::create_directories(path);
     const Outcome folder = session.run(arguments);
     CHECK(folder.exit_code == runner::kUsage);
-    CHECK_THAT(folder.text, ContainsSubstring("a folder; only a regular file is replaced"));
+    CHECK_THAT(unbroken(folder.text),
+               ContainsSubstring("a folder; only a regular file is replaced"));
     CHECK_THAT(folder.text, !ContainsSubstring("float32"));  // nothing ran
 }
 

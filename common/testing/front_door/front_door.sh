@@ -18,6 +18,7 @@ no_terminal=() nobody=() as_whom=()
 [[ ! $(command -v setsid) ]] || no_terminal=("$(command -v setsid)" --wait)
 [[ ! $(command -v setpriv) ]] || nobody=("$(command -v setpriv)" --reuid=65534 --regid=65534 --clear-groups)
 terminal=$(command -v script) || terminal=
+[[ ! $terminal ]] || "$terminal" -qec true /dev/null >/dev/null 2>&1 || terminal=  # a machine without pseudo-terminals
 
 # The machine: the programs that every distribution has, and no compiler, driver or toolkit.
 for tool in awk basename bash cat chmod cp cut dirname env flock fold grep head id mkdir mv nproc paste rm sed sleep sort \
@@ -203,7 +204,7 @@ END
         done
         [[ $said == *"built 01_naive_softmax"* && -e installed ]] || wrong "not a yes: $said"
     else
-        echo "not tried, for want of the program script: a question at a terminal"
+        echo "not tried, for want of the program script or of pseudo-terminals: a question at a terminal"
     fi
     rm -r tools/apt-get course/build
 fi
