@@ -444,7 +444,7 @@ void be_called_at_once(int times) {
 
 __global__ void be_called_and_spin(int times) {
     if (threadIdx.x == 0) be_called_at_once(times);
-    while (times > 0) {
+    while (times > 0) {  // NOLINT(bugprone-infinite-loop): the watchdog ends it
     }
 }
 

@@ -119,7 +119,8 @@ TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --
     CHECK(count_of("\n", recorded.text) < 450);  // all five stages
 }
 
-TEST_CASE("plot --only draws one kind of picture, or one by its name, and leaves the others alone") {
+TEST_CASE(
+    "plot --only draws one kind of picture, or one by its name, and leaves the others alone") {
     const Folder folder;
     write_records(folder);
     folder.write("results/pictures/01_first_floor.csv", "older");
