@@ -137,7 +137,7 @@ TEST_CASE("what is charged to a line can be done there") {
 
 TEST_CASE("a line that several calls lead to lists them, each with its own counts") {
     const std::vector<runner::Stage> stages = runner::all_stages();
-    const runner::Stage& stage = runner::find_stage(stages, "03");
+    const runner::Stage stage = runner::find_stage(stages, "03");
     const CountedVariant counted = count(stage.name, variant_of(stage, "block_per_row"), {8, 1024});
     // Both passes load with the same helper: 8 rows of 4 warps, 8 requests of each.
     std::map<std::string, int64_t> by_caller;
@@ -162,7 +162,7 @@ TEST_CASE("a line that several calls lead to lists them, each with its own count
 
 TEST_CASE("the conflicts on the page are those of the compiled kernel") {
     const std::vector<runner::Stage> stages = runner::all_stages();
-    const runner::Stage& stage = runner::find_stage(stages, "05");
+    const runner::Stage stage = runner::find_stage(stages, "05");
     const auto page = [&](const char* variant) {
         return page_of(count(stage.name, variant_of(stage, variant), kUsualShape), true);
     };
