@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "common/cpu_device/observer.hpp"
+#include "common/io/command_line.hpp"
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
 #include "common/xray/variant_run.hpp"
@@ -271,15 +272,15 @@ int main(int argc, char** argv) {
         try {
             app.parse(argc, argv);
         } catch (const CLI::ParseError& error) {
-            return app.exit(error) == 0 ? runner::kGood : runner::kUsage;
+            return io::explained(app, error);
         }
         debug(stage, options);
         return runner::kGood;
     } catch (const runner::UsageError& error) {
-        std::fprintf(stderr, "stages: %s\n", error.what());
+        io::say(stderr, std::string("stages: ") + error.what());
         return runner::kUsage;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "stages: %s\n", error.what());
+        io::say(stderr, std::string("stages: ") + error.what());
         return runner::kWrong;
     }
 }

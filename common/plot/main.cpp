@@ -5,7 +5,6 @@
 #include <exception>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 
