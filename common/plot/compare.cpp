@@ -10,7 +10,7 @@
 
 #include "common/io/table.hpp"
 #include "common/io/text.hpp"
-#include "common/plot/pictures.hpp"
+#include "common/plot/captions.hpp"
 
 namespace plot {
 namespace {

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
-// A figure as text: the table of its numbers, and the gnuplot script that draws them. Nothing here
-// needs gnuplot, so both can be written, compared and tested where there is none.
+// The gnuplot script that draws a figure from the table of its numbers. Nothing here needs gnuplot, so
+// both can be written, compared and tested where there is none.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "common/plot/figure.hpp"
+#include "common/plot/numbers.hpp"
 
 namespace plot {
-
-// A row for each x, or for each group of bars; a cell is empty where nothing was measured.
-struct Numbers {
-    std::vector<std::string> titles;
-    std::vector<std::vector<std::string>> rows;
-};
-Numbers numbers_of(const Figure& figure);
-
-// The same as the text of a file.
-std::string csv_of(const Figure& figure);
 
 // Reads NAME.csv and writes NAME.FORMAT for each format (png, svg, pdf), all in the folder that
 // gnuplot is started in.

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "common/plot/captions.hpp"
 #include "common/plot/script.hpp"
 #include "common/plot/tests/records.hpp"
 #include "common/testing/catch.hpp"

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+#include "common/plot/bar_chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+
+#include "common/plot/gnuplot_text.hpp"
+#include "common/plot/ranges.hpp"
+#include "common/plot/style.hpp"
+
+namespace plot {
+namespace {
+
+constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F5D999"};
+constexpr const char* kBoth = "pattern 4";  // how a bar that is not divided is filled
+
+bool lying(const Figure& figure) {
+    return figure.bars && figure.bars->upper.empty();
+}
+
+// The number goes with the name: at the end of its bar the roof would run through it.
+std::string name_of(const Figure& figure, const Bars::Group& group) {
+    const std::string name = shortened(group.label);
+    if (!lying(figure) || !group.bars.front()) return name;
+    const double value = group.bars.front()->first;
+    return name + "  " + text_of(value < 100 ? value : std::round(value));
+}
+
+// Below narrow bars a name stands in several lines, broken at its underscores: quoted, and joined.
+std::string in_lines(const std::string& name) {
+    constexpr size_t kLine = 10;
+    std::string text, line;
+    std::istringstream parts(name);
+    for (std::string part; std::getline(parts, part, '_');) {
+        if (!line.empty() && line.size() + 1 + part.size() > kLine) {
+            text += quoted(line) + ".\"\\n\".";
+            line.clear();
+        }
+        line += (line.empty() ? "" : "_") + part;
+    }
+    return text + quoted(line);
+}
+
+// The number over a bar.
+std::string over_bar(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), value < 100 ? "%.2g" : value < 1e4 ? "%.0f" : "%.0e", value);
+    return text;
+}
+
+// Too many groups for names that lie.
+bool crowded(const Figure& figure) {
+    constexpr size_t kMost = 10;
+    return !lying(figure) && figure.bars->groups.size() > kMost;
+}
+
+// The share of the usual letters with which the numbers over standing bars do not touch each other; 0
+// where they would be too small to read.
+double letters_over_bars(const Figure& figure, const Frame& frame) {
+    constexpr double kLargest = 0.9, kSmallest = 0.5;
+    const Bars& bars = *figure.bars;
+    size_t longest = 1;
+    for (const Bars::Group& group : bars.groups) {
+        for (const auto& bar : group.bars) {
+            if (bar) longest = std::max(longest, over_bar(bar->first + bar->second).size());
+        }
+    }
+    const size_t slots = bars.groups.size() * (bars.series.size() + 1);
+    const double pitch = (frame.right - frame.left) / static_cast<double>(slots);
+    const double fitting = pitch / (kLetter * (static_cast<double>(longest) + 0.7));
+    return fitting < kSmallest ? 0 : std::min(fitting, kLargest);
+}
+
+}  // namespace
+
+Page page_of_bars(const Figure& figure) {
+    double widest = 0;
+    if (lying(figure)) {
+        for (const Bars::Group& group : figure.bars->groups)
+            widest = std::max(widest, width_of(name_of(figure, group)));
+        return {{{0.03 + widest, 0.96, kTop}}, {}};
+    }
+    for (const Bars::Series& series : figure.bars->series)
+        widest = std::max(widest, width_of(series.label));
+    return {{{0.095, 0.955 - widest, kTop}}, {}};
+}
+
+std::string axes_of_bars(const Figure& figure) {
+    constexpr size_t kFew = 5;
+    const Bars& bars = *figure.bars;
+    const bool narrow = !lying(figure) && !crowded(figure) && bars.groups.size() > kFew;
+    const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
+    std::string names;
+    for (size_t i = 0; i < bars.groups.size(); ++i) {
+        const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
+        const std::string name = name_of(figure, bars.groups[i]);
+        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : quoted(name)) + " " +
+                 text_of(pitch == 1 ? middle : middle - 0.5);
+    }
+    const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
+    if (!lying(figure)) {
+        return "set xrange [-1:" + last + " - 1]\nset xtics (" + names + ") noenhanced scale 0" +
+               (narrow ? " font ',14'" : "") +
+               (crowded(figure) ? " rotate by 28 right font ',12'" : "") +
+               "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_axis(figure, 0);
+    }
+    return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
+           " - 0.4:-0.6]\nset ytics (" + names +
+           ") noenhanced scale 0\nset style fill solid noborder\nunset grid\n"
+           "set grid xtics lc rgb '#dddddd' lw 1 lt 1\n";
+}
+
+std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
+    std::ostringstream text;
+    const Bars& bars = *figure.bars;
+    if (bars.roof) {
+        const std::string at = " first " + text_of(*bars.roof) + ", graph ";
+        text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
+             << kInk << "'\nset label 'copy (roof)' at" << at << "1.04 center tc rgb '" << kInk
+             << "'\n";
+    }
+    if (lying(figure)) return text.str();
+    // What the colours mean, in a column at the right.
+    const double x = frame.right + 0.012;
+    double y = kTop - 0.02;
+    const auto entry = [&](const std::string& words, const std::string& color,
+                           const std::string& fill = "solid") {
+        text << "set object rectangle from screen " << text_of(x) << "," << text_of(y - 0.012)
+             << " to screen " << text_of(x + 0.016) << "," << text_of(y + 0.016) << " fc rgb '"
+             << color << "' fs " << fill << " noborder\n"
+             << "set label " << quoted(words) << at_screen(x + 0.024, y)
+             << "left noenhanced tc rgb '" << kInk << "'\n";
+        y -= kGap;
+    };
+    for (size_t i = 0; i < bars.series.size(); ++i)
+        entry(bars.series[i].label, kStyles[i % std::size(kStyles)].color,
+              bars.series[i].undivided ? kBoth : "solid");
+    y -= 0.02;
+    entry(bars.upper, "#CCCCCC");
+    entry(bars.lower, kGrey);
+    const bool any_undivided = std::any_of(bars.series.begin(), bars.series.end(),
+                                           [](const auto& series) { return series.undivided; });
+    if (any_undivided) entry(bars.both, kGrey, kBoth);
+    return text.str();
+}
+
+std::string plot_bars(const Figure& figure, const std::string& data) {
+    const Bars& bars = *figure.bars;
+    std::vector<std::string> parts;
+    if (lying(figure)) {
+        return plot_of({data +
+                        " using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" +
+                        kStyles[0].color + "' notitle"});
+    }
+    const std::string pitch = std::to_string(bars.series.size() + 1);
+    int column = 2;
+    for (size_t i = 0; i < bars.series.size(); ++i) {
+        const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
+        const std::string first = "(column(" + std::to_string(column++) + "))";
+        const std::string color =
+            std::string("fc rgb '") + kStyles[i % std::size(kStyles)].color + "' ";
+        if (bars.series[i].undivided) {
+            parts.push_back(at + first + " with boxes fs " + kBoth + " " + color + "notitle");
+            continue;
+        }
+        const std::string second = "column(" + std::to_string(column++) + ")";
+        const std::string pale = std::string("fc rgb '") + kPale[i % std::size(kPale)] + "' ";
+        parts.push_back(at + "(" + first + " + " + second + ") with boxes " + pale + "notitle");
+        parts.push_back(at + first + " with boxes " + color + "notitle");
+    }
+    return plot_of(parts);
+}
+
+std::string numbers_over_bars(const Figure& figure, const Frame& frame, double letters) {
+    const double size = letters_over_bars(figure, frame);
+    if (lying(figure) || size == 0) return "";
+    std::ostringstream text;
+    const Bars& bars = *figure.bars;
+    for (size_t group = 0; group < bars.groups.size(); ++group) {
+        for (size_t i = 0; i < bars.groups[group].bars.size(); ++i) {
+            const auto& bar = bars.groups[group].bars[i];
+            if (!bar) continue;
+            const double whole = bar->first + bar->second;
+            text << "set label '" << over_bar(whole) << "' at first "
+                 << group * (bars.series.size() + 1) + i << ", first " << text_of(whole)
+                 << " center offset 0,0.5 front font '," << text_of(std::floor(letters * size))
+                 << "' tc rgb '" << kInk << "'\n";
+        }
+    }
+    return text.str();
+}
+
+}  // namespace plot

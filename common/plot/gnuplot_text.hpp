@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Numbers, words and commands as gnuplot reads them.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace plot {
+
+std::string text_of(double value);
+
+// In gnuplot's single quotes, where nothing but the quote itself has a meaning: in double ones it runs
+// what stands between backticks. Labels are set noenhanced, so an underscore is an underscore.
+std::string quoted(const std::string& words);
+
+// A place in shares of the page.
+std::string at_screen(double x, double y);
+
+// One command that draws all of the parts.
+std::string plot_of(const std::vector<std::string>& parts);
+
+}  // namespace plot

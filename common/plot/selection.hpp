@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What is asked for, and the records that are chosen for it: by file, stage, role, operation, type and input.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/plot/records.hpp"
+
+namespace plot {
+
+struct Choice {
+    std::vector<std::string> stages;  // as in the records
+    std::string dtype, op;            // empty: whatever is there; the operation a stage is about
+    std::string x = "cols";           // or rows, k, size
+    std::string y;      // gbps, us, speedup, tflops; empty: what the records are about
+    std::string title;  // instead of the usual one
+};
+
+// A record, and where it is from. All of a selection must be outlived by the folders.
+struct Chosen {
+    const RecordFolder* folder;
+    const RecordFile* file;
+    const Record* record;
+};
+using Selection = std::vector<Chosen>;
+
+// Figures of the peers' harness and of the runner were not taken side by side: never both. And in
+// a grid of widths the rows vary with the columns.
+enum class Source { run, peers, widths };
+Selection timed_records(const std::vector<RecordFolder>& folders, Source source);
+
+Selection filtered(const Selection& all, const std::function<bool(const Record&)>& wanted);
+Selection of_stage(const Selection& all, const std::string& stage);
+Selection of_role(const Selection& all, const std::string& role);
+
+// What is the same all over a picture, and in it all over a panel.
+using Group = std::tuple<std::string, std::string, std::string>;  // op, dtype, input
+std::map<Group, Selection> groups_of(const Selection& records, const Choice& choice);
+
+// The operation that a stage is about is that of its first record.
+Choice with_op_of(const Selection& stage, Choice choice);
+
+// What goes along y where nobody chose: a stage that is about something other than bytes has a unit of
+// its own, and records it.
+std::string y_for(const Selection& records, const Choice& choice);
+
+std::vector<const RecordFolder*> folders_of(const Selection& records);
+
+std::string stage_key(const Record& record);
+std::string variant_key(const Record& record);
+std::string family_key(
+    const Record& record);  // "cudnn" for cudnn/fast: one line is enough of a library
+
+// The keys of the records, each once, in their order, which is that of the lesson.
+template <class Key>
+std::vector<std::string> distinct(const Selection& records, Key key) {
+    std::vector<std::string> all;
+    for (const Chosen& each : records) {
+        if (std::find(all.begin(), all.end(), key(*each.record)) == all.end())
+            all.push_back(key(*each.record));
+    }
+    return all;
+}
+
+}  // namespace plot

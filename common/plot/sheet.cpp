@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "common/plot/sheet.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/plot/axes.hpp"
+#include "common/plot/captions.hpp"
+#include "common/plot/points.hpp"
+
+namespace plot {
+namespace {
+
+// Where the roof is far above all that was measured, the panel shows what was measured and says how
+// far the roof goes on.
+void fit_to_measured(Panel& panel) {
+    double measured = 0;
+    double roof = 0;
+    for (const Line& line : panel.lines) {
+        double& most = line.kind == Line::Kind::roof ? roof : measured;
+        for (const auto& [x, y] : line.points) most = std::max(most, y);
+    }
+    if (roof < 2 * measured) return;
+    panel.y_range = {0, 1.3 * measured};
+    char text[60];
+    std::snprintf(text, sizeof(text), "the copy goes on to %.0f", roof);
+    panel.heading += (panel.heading.empty() ? "" : "; ") + std::string(text);
+}
+
+// A single width is no line: it becomes a bar for each variant.
+void make_bars(Figure& figure, const Panel& panel, double x) {
+    char at[40];
+    std::snprintf(at, sizeof(at), ", %.0f %s", x, figure.x_label.c_str());
+    figure.title += at;
+    Bars bars;
+    bars.series = {{figure.y_label}};
+    figure.x_label = "";
+    for (const Line& line : panel.lines) {
+        const double value = line.points.begin()->second;
+        if (line.kind == Line::Kind::roof) {
+            bars.roof = value;
+        } else if (line.kind != Line::Kind::floor) {
+            bars.groups.push_back({line.label, {std::pair{value, 0.0}}});
+        }
+    }
+    figure.bars = bars;
+}
+
+}  // namespace
+
+Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choice) {
+    Panel panel;
+    const std::vector<const RecordFolder*> folders = folders_of(records);
+    const auto add = [&](Line line, size_t folder, const Points& points) {
+        line.folder = static_cast<int>(folder);
+        line.points = points;
+        if (folders.size() > 1) line.label += ", " + folder_label(*folders[folder], folders);
+        if (!line.points.empty()) panel.lines.push_back(line);
+    };
+    const auto here = [&](const Selection& all, size_t folder) {
+        Selection kept;
+        for (const Chosen& each : all) {
+            if (each.folder == folders[folder]) kept.push_back(each);
+        }
+        return kept;
+    };
+    for (const LineOf& line : sheet.lines) {
+        for (size_t i = 0; i < folders.size(); ++i)
+            add(line.like, i, fastest(here(filtered(records, line.wanted), i), choice, sheet.y));
+    }
+    if (panel.lines.empty()) return panel;
+    for (size_t i = 0; i < folders.size(); ++i) {
+        const bool times = sheet.y == "us";
+        Line line;
+        line.kind = Line::Kind::roof;
+        line.label = "copy (roof)";
+        add(line, i, extreme(here(records, i), choice, times, [&](const Record& record) {
+                return roof_of(record, sheet.y);
+            }));
+        if (!times) continue;
+        line.kind = Line::Kind::floor;
+        line.label = "empty kernel";
+        add(line, i, extreme(here(records, i), choice, true, [](const Record& record) {
+                return record.figure("us_empty");
+            }));
+    }
+    return panel;
+}
+
+void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
+          const Choice& choice) {
+    std::map<Sizes, Selection> by_sizes;
+    std::map<Sizes, std::set<double>> xs;
+    for (const Chosen& each : records) {
+        const Sizes fixed = fixed_sizes(*each.record, choice.x);
+        by_sizes[fixed].push_back(each);
+        const bool subject =
+            std::any_of(sheet.lines.begin(), sheet.lines.end(), [&](const auto& line) {
+                return line.like.kind != Line::Kind::before && line.wanted(*each.record);
+            });
+        if (subject && y_of(*each.record, sheet.y)) xs[fixed].insert(*x_of(*each.record, choice.x));
+    }
+    std::vector<Sizes> sizes;
+    for (const auto& [fixed, values] : xs) sizes.push_back(fixed);
+    const auto larger = [](const Sizes& a, const Sizes& b) { return product(a) > product(b); };
+    std::sort(sizes.begin(), sizes.end(), larger);
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [&](const Sizes& a, const Sizes& b) { return xs[a].size() > xs[b].size(); });
+    if (sizes.size() > 2) {
+        sheet.figure.notes.front() +=
+            "; " + std::to_string(sizes.size() - 2) + " more shapes are recorded";
+        sizes.resize(2);
+    }
+    std::sort(sizes.begin(), sizes.end(), larger);
+
+    const bool apart = sheet.apart || sizes.size() == 1 ||
+                       std::any_of(sizes.begin(), sizes.end(),
+                                   [&](const Sizes& each) { return xs[each].size() == 1; });
+    const auto explain_points = [](Figure& figure) {
+        const auto panel = std::find_if(figure.panels.begin(), figure.panels.end(),
+                                        [](const Panel& each) { return !each.beside.empty(); });
+        if (panel == figure.panels.end()) return;
+        const auto width = static_cast<int64_t>(*panel->beside.begin());
+        figure.points_note =
+            "lines join the widths 63, 126, 252, ... of the paper; small points: "
+            "round widths such as " +
+            std::to_string(width) + ", where a kernel may be faster or slower";
+    };
+    for (const Sizes& fixed : sizes) {
+        Panel panel = panel_of(sheet, by_sizes[fixed], choice);
+        const std::string at = text_of(fixed);
+        if (!apart) panel.heading = at;
+        if (sheet.figure.scale == Scale::linear && xs[fixed].size() > 1) fit_to_measured(panel);
+        panel.beside = beside_the_sweep(xs[fixed], choice.x);
+        if (!apart) {
+            sheet.figure.panels.push_back(panel);
+            continue;
+        }
+        Figure figure = sheet.figure;
+        for (const auto& [name, size] : fixed) {
+            if (sheet.apart || sizes.size() > 1)
+                figure.name += "_" + (name == "rows" ? "" : name) + std::to_string(size);
+        }
+        if (choice.title.empty() && !at.empty()) figure.title += ", " + at;
+        if (xs[fixed].size() > 1) {
+            figure.panels = {panel};
+        } else if (sheet.figure.scale == Scale::linear) {
+            make_bars(figure, panel, *xs[fixed].begin());
+        } else {
+            continue;  // of one width: its bars of GB/s say it all
+        }
+        explain_points(figure);
+        figures.push_back(figure);
+    }
+    if (apart || sizes.empty()) return;
+    explain_points(sheet.figure);
+    figures.push_back(sheet.figure);
+}
+
+}  // namespace plot

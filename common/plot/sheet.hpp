@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// From lines that a kind of picture asks for to figures with their panels, or bars.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/plot/figure.hpp"
+#include "common/plot/selection.hpp"
+
+namespace plot {
+
+// Which records make a line. Those of several folders make one for each.
+struct LineOf {
+    Line like;
+    std::function<bool(const Record&)> wanted;
+};
+
+// A kind of picture: its lines, the roof over them and, for times, the empty kernel below.
+struct Sheet {
+    Figure figure;  // without panels
+    std::string y;
+    std::vector<LineOf> lines;
+    bool apart = false;  // a picture for each set of sizes, not a panel
+};
+
+// All of the records in one panel; without lines where none has a point.
+Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choice);
+
+// Adds the figures. Two sets of sizes fit a page: those with most points, the larger first.
+void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
+          const Choice& choice);
+
+}  // namespace plot
