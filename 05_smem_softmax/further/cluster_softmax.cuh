@@ -8,9 +8,12 @@
 //   traffic    1 read + 1 write per element while the blocks can keep the row: 16 of them 1.4 million
 //              floats on an H200; 2 reads of what is left
 //   accepts    as online_cached.cuh
-//   needs      CUDA 12. Clusters: compute capability 9.0; below it a block has a row
+//   needs      CUDA 12.5, for <cuda/ptx>. Clusters: compute capability 9.0; below it a block has a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
 #pragma once
+#if defined(__CUDACC__) && CUDART_VERSION < 12050
+#error "CUDA 12.5 is needed: its <cuda/ptx> is the first with mbarrier_init and fence_mbarrier_init"
+#endif
 #include <optional>
 
 #include <cooperative_groups.h>

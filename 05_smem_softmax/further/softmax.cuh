@@ -8,7 +8,7 @@
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any address; along the last axis or
 //              along the middle one of (outer, dim, inner); y may be x
 //   rows       as in 04
-//   needs      nothing but x and y; few long rows take less time with a workspace
+//   needs      CUDA 12.5; nothing but x and y, but few long rows take less time with a workspace
 #pragma once
 #include "../../04_warp_softmax/further/any_width.cuh"
 #include "../../04_warp_softmax/further/warp_softmax_backward.cuh"

@@ -8,6 +8,7 @@
 //              have for one; what the blocks of a row tell each other is a sum
 //   traffic    2 reads + 1 write per element of what is kept, 4 reads + 1 write of the rest
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; dx may be dy or y
+//   needs      CUDA 12.5, as cluster_softmax.cuh, which says so where it is older
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "cluster_softmax.cuh"
