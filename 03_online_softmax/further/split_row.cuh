@@ -328,7 +328,8 @@ inline cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* sli
 }
 
 // Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device
-// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is smaller.
+// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is smaller. It belongs to
+// one call at a time, on one stream: two calls that may overlap need one each.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

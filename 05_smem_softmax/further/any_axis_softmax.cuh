@@ -632,7 +632,8 @@ size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
 
 // Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x. workspace
 // may be null; with any_axis_workspace_bytes() of it, 16-byte aligned and of any content, few long slices
-// take less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// take less time. It belongs to one call at a time, on one stream: two calls that may overlap need one
+// each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {

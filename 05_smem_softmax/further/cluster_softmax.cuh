@@ -572,8 +572,9 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width; a block per
 // row where there are no clusters, or x and y are not misaligned by the same. workspace may be null;
 // with cluster_softmax_workspace_bytes() of it, 16-byte aligned and of any content, few long rows take
-// less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than
-// 2^31 - 1 columns, an address that no T has.
+// less time. It belongs to one call at a time, on one stream: two calls that may overlap need one each, or
+// they take each other's sums for their own. Asynchronous on stream. cudaErrorInvalidValue for a null
+// pointer, a negative size, more than 2^31 - 1 columns, an address that no T has.
 template <class T>
 cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {

@@ -205,7 +205,8 @@ size_t softmax_workspace_bytes(int64_t rows, int64_t cols) {
 }
 
 // Softmax of each row of x into y (rows x cols, row-major, device memory; y may be x). workspace: device
-// memory of any content, 16-byte aligned, or null; used where it is softmax_workspace_bytes() or more.
+// memory of any content, 16-byte aligned, or null; used where it is softmax_workspace_bytes() or more. It
+// belongs to one call at a time, on one stream: two calls that may overlap need one each.
 // Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than 2^31 - 1
 // columns, and an address that no T has.
 template <class T>

@@ -273,8 +273,9 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
 // dx of softmax, from its result y and the gradient dy of that (rows x cols, device memory, dx may be
 // either), of any width; a block per row where there are no clusters, or y, dy and dx are not misaligned
 // by the same. workspace may be null; with softmax_backward_workspace_bytes() of it, 16-byte aligned and
-// of any content, few long rows take less time. Asynchronous on stream. cudaErrorInvalidValue for a null
-// pointer, a negative size, more than 2^31 - 1 columns, an address that no T has.
+// of any content, few long rows take less time. It belongs to one call at a time, on one stream: two calls
+// that may overlap need one each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
+// negative size, more than 2^31 - 1 columns, an address that no T has.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
