@@ -13,7 +13,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -240,11 +243,37 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
 
 // ---------------------------------------------------------------- the launch
 
+// What the runtime says of the current device: ask(answer, device) is called once for each device and
+// key, which is what else the answer depends on. No launch should wait for an answer a second time.
+// A failure is not remembered, and leaves no error for the next call to find, unless there was one.
+// (Each lambda is a type of its own: what one asks is not mistaken for what another does.)
+template <class Answer, class Ask, class Key = int>
+cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
+    static std::mutex mutex;  // several host threads may launch
+    static auto& answers = *new std::map<std::pair<int, Key>, Answer>;  // never destroyed
+    const bool had_error = cudaPeekAtLastError() != cudaSuccess;
+    int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto known = answers.find({device, key});
+    if (error == cudaSuccess && known != answers.end()) {
+        *answer = known->second;
+        return cudaSuccess;
+    }
+    if (error == cudaSuccess) error = ask(answer, device);
+    if (answers.size() == 4096) answers.clear();  // of widths (05) there may be any number
+    if (error == cudaSuccess) answers[{device, key}] = *answer;
+    if (error != cudaSuccess && !had_error) cudaGetLastError();
+    return error;
+}
+
 // Of the current device; 0 where there is none.
 inline int64_t device_attribute(cudaDeviceAttr attribute) {
-    int device = 0;
     int value = 0;
-    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
+    const auto ask = [&](int* answer, int device) {
+        return cudaDeviceGetAttribute(answer, attribute, device);
+    };
+    ask_once(&value, ask, attribute);
     return value;
 }
 
@@ -257,8 +286,10 @@ cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t
     constexpr int kThreads = kBlockThreads<kLanes>;
     constexpr int64_t kRows = kThreads / kLanes;
     int resident = 0;
-    const cudaError_t error =
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, kThreads, 0);
+    const auto ask = [&](int* answer, int) {
+        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(answer, kernel, kThreads, 0);
+    };
+    const cudaError_t error = ask_once(&resident, ask, reinterpret_cast<const void*>(kernel));
     if (error != cudaSuccess) return error;
     const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * resident;
     const int64_t blocks =

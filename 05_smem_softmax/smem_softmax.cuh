@@ -184,33 +184,33 @@ template <Algorithm kAlgorithm, class Layout, int kPack, int kRows, class Load, 
           int... kThreads>
 cudaError_t launch_blocks(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
                           int64_t cols, cudaStream_t stream) {
-    constexpr int64_t kWaves = 32;
     constexpr int64_t kBytes = Layout::kKeeps ? sizeof(FetchedBy<Load, kPack>) / kPack : 0;
     constexpr int kSizes[] = {kThreads...};
     void (*const kernels[])(Load, Store, int64_t, int64_t) = {
         rows_kernel<kAlgorithm, Layout, kPack, kThreads, kRows, Load, Store>...};
-    const auto room = static_cast<int>(room_for_rows());
+    const auto room = static_cast<int>(room_for_rows());  // of all rows: other threads launch, too
     const auto shared = static_cast<size_t>(kRows * cols * kBytes);
     if (kRows * cols * kBytes > room) return cudaErrorInvalidValue;
-
-    size_t chosen = 0;
-    int most = 0;  // blocks of the smallest size on a multiprocessor
-    for (size_t i = 0; i < sizeof...(kThreads) && (i == 0 || kSizes[i] <= cols / kPack); ++i) {
-        int resident = 0;
-        cudaError_t error =  // all the room, whatever this row needs: other threads launch as well
-            cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, room);
-        if (error != cudaSuccess) return error;
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
-                                                              kSizes[i] * kRows, shared);
-        if (error != cudaSuccess) return error;
-        if (i == 0) most = resident;
-        if (resident == most) chosen = i;
-    }
-    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * most;
-    const auto blocks = static_cast<unsigned>(
-        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave)));
-    const dim3 threads(kSizes[chosen], kRows);
-    kernels[chosen]<<<blocks, threads, shared, stream>>>(load, store, rows, cols);
+    std::pair<size_t, int> best;  // of the sizes, and how many such blocks a multiprocessor has
+    const auto choose = [&](std::pair<size_t, int>* answer, int) {
+        for (size_t i = 0; i < sizeof...(kThreads) && (i == 0 || kSizes[i] <= cols / kPack); ++i) {
+            int resident = 0;
+            cudaError_t error =
+                cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize, room);
+            if (error == cudaSuccess)
+                error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernels[i],
+                                                                      kSizes[i] * kRows, shared);
+            if (error != cudaSuccess) return error;
+            if (i == 0 || resident == answer->second) *answer = {i, resident};
+        }
+        return cudaSuccess;
+    };
+    if (const cudaError_t error = warp_softmax::ask_once(&best, choose, cols)) return error;
+    const auto [size, resident] = best;
+    const int64_t most = 32 * device_attribute(cudaDevAttrMultiProcessorCount) * resident;
+    const auto blocks =
+        static_cast<unsigned>(std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, most)));
+    kernels[size]<<<blocks, dim3(kSizes[size], kRows), shared, stream>>>(load, store, rows, cols);
     return cudaGetLastError();
 }
 

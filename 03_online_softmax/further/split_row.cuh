@@ -10,6 +10,10 @@
 //   needs      CUDA 12; clusters need compute capability 9.0, below it the whole grid waits
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
 #pragma once
+#include <map>
+#include <mutex>
+#include <utility>
+
 #include <cooperative_groups.h>
 
 #include "../online_softmax.cuh"
@@ -193,11 +197,45 @@ struct Split {
     int threads;
 };
 
-inline int64_t device_attribute(cudaDeviceAttr attribute) {
+// What the runtime says of the current device: ask(answer, device) is called once for each device and
+// key, which is what else the answer depends on. No launch should wait for an answer a second time.
+// A failure is not remembered, and leaves no error for the next call to find, unless there was one.
+// (Each lambda is a type of its own: what one asks is not mistaken for what another does.)
+template <class Answer, class Ask, class Key = int>
+cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
+    static std::mutex mutex;  // several host threads may launch
+    static auto& answers = *new std::map<std::pair<int, Key>, Answer>;  // never destroyed
+    const bool had_error = cudaPeekAtLastError() != cudaSuccess;
     int device = 0;
+    cudaError_t error = cudaGetDevice(&device);
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto known = answers.find({device, key});
+    if (error == cudaSuccess && known != answers.end()) {
+        *answer = known->second;
+        return cudaSuccess;
+    }
+    if (error == cudaSuccess) error = ask(answer, device);
+    if (error == cudaSuccess) answers[{device, key}] = *answer;
+    if (error != cudaSuccess && !had_error) cudaGetLastError();
+    return error;
+}
+
+// Of the current device; 0 where there is none.
+inline int64_t device_attribute(cudaDeviceAttr attribute) {
     int value = 0;
-    if (cudaGetDevice(&device) == cudaSuccess) cudaDeviceGetAttribute(&value, attribute, device);
+    const auto ask = [&](int* answer, int device) {
+        return cudaDeviceGetAttribute(answer, attribute, device);
+    };
+    ask_once(&value, ask, attribute);
     return value;
+}
+
+// Sets what all launches of a kernel share, once a device: always to the same value, since another host
+// thread may be about to launch it. (That cudaDeviceReset undoes it is not noticed.)
+template <class... Parameters>
+cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
+    const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
+    return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
 }
 
 // The kernel for clusters of blocks of that many threads: 256 or 512.
@@ -216,26 +254,31 @@ inline ClusterKernel cluster_kernel(int threads, bool packs_of_four, bool crowde
 
 // More than 8 blocks in a cluster must be asked for.
 inline cudaError_t allow_large_clusters(ClusterKernel kernel) {
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    return set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
 }
 
 // Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
 // kernel was compiled for GPUs that have none.
 inline int64_t largest_cluster() {
-    const ClusterKernel kernel = cluster_kernel(512, false, false);  // no other needs more
-    cudaFuncAttributes compiled{};
-    if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
-    if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90)
-        return 0;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(kLargestCluster);
-    config.blockDim = dim3(512);
     int blocks = 0;
-    if (allow_large_clusters(kernel) != cudaSuccess ||
-        cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) {
-        return 0;
-    }
-    return std::min(blocks, kLargestCluster);
+    ask_once(&blocks, [](int* answer, int device) {
+        const ClusterKernel kernel = cluster_kernel(512, false, false);  // no other needs more
+        int has_clusters = 0;
+        cudaFuncAttributes compiled{};
+        cudaError_t error = cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, device);
+        if (error != cudaSuccess || has_clusters == 0) return error;
+        error = cudaFuncGetAttributes(&compiled, kernel);
+        if (error != cudaSuccess || compiled.ptxVersion < 90) return error;
+        cudaLaunchConfig_t config{};
+        config.gridDim = dim3(kLargestCluster);
+        config.blockDim = dim3(512);
+        error = allow_large_clusters(kernel);
+        if (error != cudaSuccess) return error;
+        error = cudaOccupancyMaxPotentialClusterSize(answer, kernel, &config);
+        *answer = error == cudaSuccess ? std::min(*answer, kLargestCluster) : 0;
+        return error;
+    });
+    return blocks;
 }
 
 // A cluster where it can hold the row; otherwise as many blocks as fit on the GPU at once, but none
@@ -319,16 +362,15 @@ inline cudaError_t launch_grid_per_row(const float* x, float* y, Normalizer* sli
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    // The same for all shapes: another host thread may be about to launch the kernel.
-    const cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(fitting * kBatchBytes));
+    const cudaError_t error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(fitting * kBatchBytes));
     if (error != cudaSuccess) return error;
     return cudaLaunchKernelEx(&config, kernel, x, y, slices, cols, slice_cols, batches);
 }
 
 // Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device
-// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is smaller.
+// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is smaller. It belongs to
+// one call at a time, on one stream: two calls that may overlap need one each.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;

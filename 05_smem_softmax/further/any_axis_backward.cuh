@@ -164,7 +164,8 @@ size_t any_axis_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inn
     return workspace_bytes<Backward<Algorithm::softmax>, T>({outer, dim, inner}, 2);
 }
 
-// dx of the two, from their result y and its gradient dy. workspace and errors as of softmax_any_axis.
+// dx of the two, from their result y and its gradient dy. Errors as of softmax_any_axis, and workspace, which
+// belongs to one call at a time, on one stream, here too.
 template <class T>
 cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                                       int64_t inner, void* workspace, size_t workspace_bytes,

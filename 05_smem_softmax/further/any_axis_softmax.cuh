@@ -487,21 +487,21 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 // What the plan needs of the current device. Clusters, where the kernel was compiled for them.
 template <class Kernel>
 cudaError_t this_device(Kernel kernel, Device* device) {
-    int id = 0;
-    int has_clusters = 0;
-    cudaFuncAttributes compiled{};
-    cudaError_t error = cudaGetDevice(&id);
-    const auto ask = [&](int* answer, cudaDeviceAttr attribute) {
-        if (error == cudaSuccess) error = cudaDeviceGetAttribute(answer, attribute, id);
+    const auto ask = [kernel](Device* answer, int id) {
+        constexpr int kPortableCluster = 8;
+        int has_clusters = 0;
+        cudaFuncAttributes compiled{};
+        cudaError_t error = cudaFuncGetAttributes(&compiled, kernel);
+        const auto get = [&](int* value, cudaDeviceAttr attribute) {
+            if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, id);
+        };
+        get(&answer->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+        get(&answer->multiprocessors, cudaDevAttrMultiProcessorCount);
+        get(&has_clusters, cudaDevAttrClusterLaunch);
+        answer->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
+        return error;
     };
-    ask(&device->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    ask(&device->multiprocessors, cudaDevAttrMultiProcessorCount);
-    ask(&has_clusters, cudaDevAttrClusterLaunch);
-    if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
-    if (error != cudaSuccess) return error;
-    constexpr int kPortableCluster = 8;
-    device->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
-    return cudaSuccess;
+    return ask_once(device, ask, reinterpret_cast<const void*>(kernel));
 }
 
 // A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
@@ -521,10 +521,9 @@ cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStre
     constexpr int kTensors = sizeof...(others);  // that are read
     const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
-    // The same for all shapes: another host thread may be about to launch the kernel.
     const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
-    cudaError_t error =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    cudaError_t error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
@@ -536,9 +535,7 @@ cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStre
     config.stream = stream;
     config.attrs = &attribute;
     config.numAttrs = plan.blocks > 1 && plan.parts == 0 ? 1 : 0;
-    if (error == cudaSuccess) {
-        error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
-    }
+    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
     if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
     return error;
 }
@@ -632,7 +629,8 @@ size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
 
 // Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x. workspace
 // may be null; with any_axis_workspace_bytes() of it, 16-byte aligned and of any content, few long slices
-// take less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// take less time. It belongs to one call at a time, on one stream: two calls that may overlap need one
+// each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {

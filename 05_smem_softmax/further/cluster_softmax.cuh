@@ -8,9 +8,12 @@
 //   traffic    1 read + 1 write per element while the blocks can keep the row: 16 of them 1.4 million
 //              floats on an H200; 2 reads of what is left
 //   accepts    as online_cached.cuh
-//   needs      CUDA 12. Clusters: compute capability 9.0; below it a block has a row
+//   needs      CUDA 12.5, for <cuda/ptx>. Clusters: compute capability 9.0; below it a block has a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
 #pragma once
+#if defined(__CUDACC__) && CUDART_VERSION < 12050
+#error "CUDA 12.5 is needed: its <cuda/ptx> is the first with mbarrier_init and fence_mbarrier_init"
+#endif
 #include <optional>
 
 #include <cooperative_groups.h>
@@ -151,25 +154,26 @@ struct Chip {
     double bytes_per_us;      // of a copy, as far as the device tells
 };
 
-// Blocks in the largest cluster that the current device can run: 0 where it has none, or where the
-// kernel was compiled for GPUs that have none.
-inline int64_t largest_cluster() {
+// Blocks in the largest cluster that a device can run: 0 where it has none, or where the kernel was
+// compiled for GPUs that have none.
+inline cudaError_t find_largest_cluster(int64_t* largest, int device) {
     const auto kernel = row_on_chip_kernel<Algorithm::softmax, kHeld, true, true, Cluster, float>;
+    int has_clusters = 0;
     cudaFuncAttributes compiled{};
-    if (device_attribute(cudaDevAttrClusterLaunch) == 0) return 0;
-    if (cudaFuncGetAttributes(&compiled, kernel) != cudaSuccess || compiled.ptxVersion < 90) {
-        return 0;
-    }
+    *largest = 0;
+    cudaError_t error = cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, device);
+    if (error != cudaSuccess || has_clusters == 0) return error;
+    error = cudaFuncGetAttributes(&compiled, kernel);
+    if (error != cudaSuccess || compiled.ptxVersion < 90) return error;
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(kLargestCluster);
     config.blockDim = dim3(1024);
     int blocks = 0;
-    if (cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
-            cudaSuccess ||
-        cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config) != cudaSuccess) {
-        return 0;
-    }
-    return std::min(blocks, kLargestCluster);
+    error = set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (error != cudaSuccess) return error;
+    error = cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config);
+    if (error == cudaSuccess) *largest = std::min(blocks, kLargestCluster);
+    return error;
 }
 
 // Bytes of shared memory for the rows of a block that shares a multiprocessor with others, up to 1024
@@ -184,20 +188,21 @@ inline int64_t packs_kept(int threads, int tensors, const Chip& chip) {
            (kHeld / tensors + room_for(threads, chip) / (int64_t{16} * tensors * threads));
 }
 
-// The current device, asked once a thread: a launch should not wait for a dozen questions. Without a
-// device one that is good for a plan; the launch then says what is wrong.
-inline const Chip& current_chip() {
-    thread_local int known = -1;
-    thread_local Chip chip{1, 0, 0, 4.27e6};
-    int device = 0;
-    if (cudaGetDevice(&device) != cudaSuccess || device == known) return chip;
-    const double megahertz =
-        static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
-    const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
-    const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; of which a copy gets 87 %
-    chip = {std::max<int64_t>(1, device_attribute(cudaDevAttrMultiProcessorCount)), room_for_rows(),
-            largest_cluster(), peak > 0 ? 0.87 * peak : 4.27e6};
-    known = device;
+// The current device, asked once. Without a device one that is good for a plan; the launch then says
+// what is wrong.
+inline Chip current_chip() {
+    Chip chip{1, 0, 0, 4.27e6};
+    ask_once(&chip, [](Chip* answer, int device) {
+        const double megahertz =
+            static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
+        const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
+        const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; a copy gets 87 %
+        if (peak > 0) answer->bytes_per_us = 0.87 * peak;
+        answer->multiprocessors =
+            std::max<int64_t>(1, device_attribute(cudaDevAttrMultiProcessorCount));
+        answer->room = room_for_rows();
+        return find_largest_cluster(&answer->largest_cluster, device);
+    });
     return chip;
 }
 
@@ -446,7 +451,7 @@ inline constexpr int64_t kTurns = 4;
 // 88 x 720897 floats on an H200, where all of it gives 0.87 and nothing 0.855. (Gradients of 244 x 262144,
 // all of it: 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
-    const Chip& chip = current_chip();
+    const Chip chip = current_chip();
     const int64_t beside = blocks_beside(cut.slice, chip);
     const int64_t clusters = places_for_clusters(beside * chip.multiprocessors) / cut.blocks;
     if (cut.slice.kept == 0 || beside > 2 || rows < kTurns * clusters) return {};
@@ -472,13 +477,14 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     config.attrs = &attribute;
     config.numAttrs = cut.share == Share::block ? 0 : 1;
     cudaError_t error = cudaSuccess;
-    if (cut.slice.shared() > 0) {  // all: another host thread may be about to launch other rows
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(room_for_rows()));
+    if (cut.slice.shared() > 0) {  // all that any row may need
+        error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         static_cast<int>(room_for_rows()));
     }
     if (error == cudaSuccess && cut.share == Share::cluster) {  // more than 8 must be asked for
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        error = set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     }
+    if (error != cudaSuccess) return error;
     const int64_t rows_a_launch = cut.share == Share::grid ? rows : cut.rows_at_once;
     for (int64_t row = 0; row < rows && error == cudaSuccess; row += rows_a_launch) {
         const int64_t now = std::min(rows - row, cut.rows_at_once);
@@ -569,8 +575,9 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
 // Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width; a block per
 // row where there are no clusters, or x and y are not misaligned by the same. workspace may be null;
 // with cluster_softmax_workspace_bytes() of it, 16-byte aligned and of any content, few long rows take
-// less time. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than
-// 2^31 - 1 columns, an address that no T has.
+// less time. It belongs to one call at a time, on one stream: two calls that may overlap need one each, or
+// they take each other's sums for their own. Asynchronous on stream. cudaErrorInvalidValue for a null
+// pointer, a negative size, more than 2^31 - 1 columns, an address that no T has.
 template <class T>
 cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {

@@ -21,6 +21,8 @@
 
 namespace smem_softmax {
 
+using warp_softmax::ask_once;
+
 // ---------------------------------------------------------------- sets of elements
 
 // A set of elements: its maximum m, and d, the sum of lifted_exp(x - m), as in 03.
@@ -425,6 +427,14 @@ __global__ void __launch_bounds__(1024, 1)
 
 // ---------------------------------------------------------------- the launch
 
+// Sets what all launches of a kernel share, once a device: always to the same value, since another host
+// thread may be about to launch it. (That cudaDeviceReset undoes it is not noticed.)
+template <class... Parameters>
+cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
+    const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
+    return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
+}
+
 // A block's part of a row: so many packs, for so many threads. A row may be one of several tensors,
 // which are read side by side: then a thread has packs of each.
 struct Slice {
@@ -497,8 +507,8 @@ cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
         : slice.more()            ? row_on_chip_kernel<kAlgorithm, kHeld, true, true, Block, T>
                                   : row_on_chip_kernel<kAlgorithm, kHeld, false, true, Block, T>;
     if (slice.shared() > 0) {
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(room));
+        error =
+            set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(room));
         if (error != cudaSuccess) return error;
     }
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {

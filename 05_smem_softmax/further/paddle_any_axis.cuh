@@ -110,16 +110,10 @@ cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_
     if (outer < 0 || dim < 0 || inner < 0) return cudaErrorInvalidValue;
     if (outer == 0 || dim == 0 || inner == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
-    int device = 0;
-    int multiprocessors = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    if (error != cudaSuccess) return error;
-    error = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (error != cudaSuccess) return error;
-
     const dim3 block = block_size(dim, inner);
     const size_t shared = block.x == 1 ? 0 : block.x * block.y * sizeof(ComputeOf<T>);  // step 2
-    const int64_t active = 2 * int64_t{multiprocessors};                                // step 3
+    const int64_t active =  // step 3; without a device the launch says what is wrong
+        std::max<int64_t>(1, 2 * warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount));
     const dim3 grid = grid_size(block, active, outer, inner);
     if (swapped) {
         log_softmax_kernel<true>

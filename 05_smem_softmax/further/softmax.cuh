@@ -8,7 +8,7 @@
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any address; along the last axis or
 //              along the middle one of (outer, dim, inner); y may be x
 //   rows       as in 04
-//   needs      nothing but x and y; few long rows take less time with a workspace
+//   needs      CUDA 12.5; nothing but x and y, but few long rows take less time with a workspace
 #pragma once
 #include "../../04_warp_softmax/further/any_width.cuh"
 #include "../../04_warp_softmax/further/warp_softmax_backward.cuh"
@@ -205,7 +205,8 @@ size_t softmax_workspace_bytes(int64_t rows, int64_t cols) {
 }
 
 // Softmax of each row of x into y (rows x cols, row-major, device memory; y may be x). workspace: device
-// memory of any content, 16-byte aligned, or null; used where it is softmax_workspace_bytes() or more.
+// memory of any content, 16-byte aligned, or null; used where it is softmax_workspace_bytes() or more. It
+// belongs to one call at a time, on one stream: two calls that may overlap need one each.
 // Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than 2^31 - 1
 // columns, and an address that no T has.
 template <class T>

@@ -8,6 +8,7 @@
 //              have for one; what the blocks of a row tell each other is a sum
 //   traffic    2 reads + 1 write per element of what is kept, 4 reads + 1 write of the rest
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; dx may be dy or y
+//   needs      CUDA 12.5, as cluster_softmax.cuh, which says so where it is older
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "cluster_softmax.cuh"
@@ -272,8 +273,9 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
 // dx of softmax, from its result y and the gradient dy of that (rows x cols, device memory, dx may be
 // either), of any width; a block per row where there are no clusters, or y, dy and dx are not misaligned
 // by the same. workspace may be null; with softmax_backward_workspace_bytes() of it, 16-byte aligned and
-// of any content, few long rows take less time. Asynchronous on stream. cudaErrorInvalidValue for a null
-// pointer, a negative size, more than 2^31 - 1 columns, an address that no T has.
+// of any content, few long rows take less time. It belongs to one call at a time, on one stream: two calls
+// that may overlap need one each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
+// negative size, more than 2^31 - 1 columns, an address that no T has.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
