@@ -291,6 +291,20 @@ TEST_CASE("two threads of the host capture, launch and replay at the same time")
     CHECK(data.values() == std::vector<int>(64, 60));
 }
 
+TEST_CASE("cooperative launches are captured") {
+    const Stream stream;
+    const DeviceVector<int> data({0});
+    const Graph graph(stream, [&] {
+        int* to = data.data();
+        int value = 3;
+        void* arguments[] = {&to, &value};
+        CHECK(cudaLaunchCooperativeKernel(add, dim3(1), dim3(1), arguments, 0, stream) ==
+              cudaSuccess);
+    });
+    graph.launch(stream);
+    CHECK(data.values() == std::vector<int>{3});
+}
+
 TEST_CASE("launches of clusters are captured") {
     int has_clusters = 0;
     REQUIRE(cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, 0) == cudaSuccess);
