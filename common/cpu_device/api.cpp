@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Errors, streams and events. Everything has happened when a call returns, so a stream is only a
-// name and an event only a time.
+// name and an event only a time, but for what a stream captures: see capture.hpp.
 #include "api.hpp"
 
 #include <chrono>
@@ -9,13 +9,17 @@
 #include <mutex>
 #include <set>
 
+#include "capture.hpp"
 #include "cpu_device/runtime_api.h"
 
-struct CUstream_st {};
+struct CUstream_st {
+    bool waits_for_legacy_stream;
+};
 
 struct CUevent_st {
     bool has_time;
     bool recorded = false;
+    cpu_device::CaptureId recorded_in = 0;
     std::chrono::steady_clock::time_point time{};
 };
 
@@ -24,7 +28,6 @@ namespace {
 
 struct State {
     std::mutex mutex;
-    cudaError_t last_error = cudaSuccess;
     cudaError_t failure = cudaSuccess;
     std::set<cudaStream_t> streams;
     std::set<cudaEvent_t> events;
@@ -34,6 +37,9 @@ State& state() {
     static State* const instance = new State;  // alive until the very end of the process
     return *instance;
 }
+
+// Each thread of the host has its own, so that none finds the mistake of another.
+thread_local cudaError_t last_error = cudaSuccess;
 
 struct ErrorText {
     const char* name;
@@ -62,6 +68,8 @@ const std::map<cudaError_t, ErrorText>& error_texts() {
         {cudaErrorInvalidDevice, {"cudaErrorInvalidDevice", "invalid device ordinal"}},
         {cudaErrorInvalidResourceHandle,
          {"cudaErrorInvalidResourceHandle", "invalid resource handle"}},
+        {cudaErrorIllegalState,
+         {"cudaErrorIllegalState", "the operation cannot be performed in the present state"}},
         {cudaErrorNotReady, {"cudaErrorNotReady", "device not ready"}},
         {cudaErrorIllegalAddress,
          {"cudaErrorIllegalAddress", "an illegal memory access was encountered"}},
@@ -79,6 +87,31 @@ const std::map<cudaError_t, ErrorText>& error_texts() {
          {"cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"}},
         {cudaErrorNotPermitted, {"cudaErrorNotPermitted", "operation not permitted"}},
         {cudaErrorNotSupported, {"cudaErrorNotSupported", "operation not supported"}},
+        {cudaErrorStreamCaptureUnsupported,
+         {"cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"}},
+        {cudaErrorStreamCaptureInvalidated,
+         {"cudaErrorStreamCaptureInvalidated",
+          "operation failed due to a previous error during capture"}},
+        {cudaErrorStreamCaptureMerge,
+         {"cudaErrorStreamCaptureMerge",
+          "operation would result in a merge of separate capture sequences"}},
+        {cudaErrorStreamCaptureUnmatched,
+         {"cudaErrorStreamCaptureUnmatched",
+          "capture was not ended in the same stream as it began"}},
+        {cudaErrorStreamCaptureUnjoined,
+         {"cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"}},
+        {cudaErrorStreamCaptureIsolation,
+         {"cudaErrorStreamCaptureIsolation",
+          "dependency created on uncaptured work in another stream"}},
+        {cudaErrorStreamCaptureImplicit,
+         {"cudaErrorStreamCaptureImplicit",
+          "operation would make the legacy stream depend on a capturing blocking stream"}},
+        {cudaErrorCapturedEvent,
+         {"cudaErrorCapturedEvent",
+          "operation not permitted on an event last recorded in a capturing stream"}},
+        {cudaErrorStreamCaptureWrongThread,
+         {"cudaErrorStreamCaptureWrongThread",
+          "attempt to terminate a thread-local capture sequence from another thread"}},
         {cudaErrorInvalidClusterSize,
          {"cudaErrorInvalidClusterSize", "a cluster configuration is not supported"}},
         {cudaErrorUnknown, {"cudaErrorUnknown", "unknown error"}},
@@ -95,10 +128,7 @@ bool is_event(cudaEvent_t event) {
 }  // namespace
 
 cudaError_t remembered(cudaError_t error) {
-    if (error == cudaSuccess) return error;
-    State& all = state();
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    all.last_error = error;
+    if (error != cudaSuccess) last_error = error;
     return error;
 }
 
@@ -123,6 +153,12 @@ bool is_stream(cudaStream_t stream) {
     return all.streams.count(stream) != 0;
 }
 
+bool waits_for_legacy_stream(cudaStream_t stream) {
+    const bool created =
+        stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread;
+    return !created || stream->waits_for_legacy_stream;
+}
+
 }  // namespace cpu_device
 
 using namespace cpu_device;
@@ -130,14 +166,14 @@ using namespace cpu_device;
 cudaError_t cudaPeekAtLastError() {
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    return all.failure != cudaSuccess ? all.failure : all.last_error;
+    return all.failure != cudaSuccess ? all.failure : last_error;
 }
 
 cudaError_t cudaGetLastError() {
     const cudaError_t error = cudaPeekAtLastError();
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    all.failure = all.last_error = cudaSuccess;
+    all.failure = last_error = cudaSuccess;
     return error;
 }
 
@@ -152,10 +188,12 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+    if (const cudaError_t refusal = refusal_of_device_wait()) return refusal;
     return pending_failure();
 }
 
 cudaError_t cudaDeviceReset() {
+    forget_captures(nullptr);
     cudaGetLastError();
     return cudaSuccess;
 }
@@ -164,7 +202,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
     if (stream == nullptr || flags > cudaStreamNonBlocking) {
         return remembered(cudaErrorInvalidValue);
     }
-    *stream = new CUstream_st;
+    *stream = new CUstream_st{(flags & cudaStreamNonBlocking) == 0};
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
     all.streams.insert(*stream);
@@ -179,16 +217,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     State& all = state();
     {
         const std::lock_guard<std::mutex> lock(all.mutex);
-        if (all.streams.erase(stream) != 0) {
-            delete stream;
-            return cudaSuccess;
-        }
+        if (all.streams.erase(stream) == 0) return remembered(cudaErrorInvalidResourceHandle);
     }
-    return remembered(cudaErrorInvalidResourceHandle);
+    forget_captures(stream);
+    delete stream;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return is_stream(stream) ? pending_failure() : remembered(cudaErrorInvalidResourceHandle);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    if (const cudaError_t refusal = refusal_of_stream_wait(stream)) return refusal;
+    return pending_failure();
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
@@ -196,17 +235,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    const bool known = is_stream(stream) && is_event(event);
-    return remembered(known ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-// Launches run at once and cannot be kept for later.
-cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-    return remembered(cudaErrorNotSupported);
-}
-
-cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
-    return remembered(cudaErrorNotSupported);
+    if (!is_stream(stream) || !is_event(event)) return remembered(cudaErrorInvalidResourceHandle);
+    return let_stream_wait(stream, event->recorded_in, event->recorded);
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -224,13 +254,18 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     if (!is_event(event) || !is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    event->recorded_in = admission.capture;
     event->time = std::chrono::steady_clock::now();
     event->recorded = true;
     return cudaSuccess;
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return is_event(event) ? pending_failure() : remembered(cudaErrorInvalidResourceHandle);
+    if (!is_event(event)) return remembered(cudaErrorInvalidResourceHandle);
+    if (const cudaError_t refusal = refusal_of_event_wait(event->recorded_in)) return refusal;
+    return pending_failure();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
@@ -243,6 +278,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         if (!is_event(event) || !event->has_time || !event->recorded) {
             return remembered(cudaErrorInvalidResourceHandle);
         }
+        if (event->recorded_in != 0) return refusal_of_event_wait(event->recorded_in);
     }
     *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
     return cudaSuccess;

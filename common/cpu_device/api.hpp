@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What the parts of the host API share: the error that cudaGetLastError reports.
+// What the parts of the host API share: the error that cudaGetLastError reports, and the streams.
 #pragma once
 
 #include "cpu_device/types.h"
 
 namespace cpu_device {
 
-// Remembers an error for cudaGetLastError, and returns it.
+// Remembers an error for the calling thread's cudaGetLastError, and returns it.
 cudaError_t remembered(cudaError_t error);
 
 // The error of a kernel that nobody has asked for yet, or success. Like CUDA's sticky errors it is
@@ -17,5 +17,8 @@ void remember_failure(cudaError_t error);
 
 // Whether a launch or copy may name it: null, one of CUDA's two constants, or created and alive.
 bool is_stream(cudaStream_t stream);
+
+// Whether a stream that is_stream() and the legacy default stream wait for each other.
+bool waits_for_legacy_stream(cudaStream_t stream);
 
 }  // namespace cpu_device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Launches: the workers, what they share out among themselves, and the watchdog over them.
-#include "cpu_device/launch.h"
+#include "launch.hpp"
 
 #include <signal.h>
 
@@ -20,10 +20,8 @@
 
 #include "access.hpp"
 #include "api.hpp"
-#include "device.hpp"
 #include "meetings.hpp"
 #include "program_image.hpp"
-#include "symbolize.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -308,22 +306,6 @@ void forget_launch(Pool& to) {
     }
 }
 
-// A function's own name, without its namespaces and template arguments.
-std::string own_name(const std::string& function) {
-    const std::string path = function.substr(0, function.find('<'));
-    const size_t colons = path.rfind("::");
-    return colons == std::string::npos ? path : path.substr(colons + 2);
-}
-
-// As the program spells it in the launch; but a pointer's name says nothing of the kernel behind it.
-std::string name_of_kernel(const LaunchRequest& request) {
-    std::string name;
-    if (request.kernel_address != nullptr) name = function_name(as_address(request.kernel_address));
-    if (request.kernel_name == nullptr) return name.empty() ? "(unnamed)" : name;
-    const std::string spelled = request.kernel_name;
-    return name.empty() || own_name(name) == own_name(spelled) ? spelled : name;
-}
-
 void say(Pool& to, const std::string& text) {
     to.last_error = text;
     if (!to.prints_errors) return;
@@ -341,17 +323,15 @@ void describe_timeout(Failure& failure) {
         current.worker->launch->patience);
 }
 
-cudaError_t launch_request(const LaunchRequest& request) {
-    if (current.lane != nullptr) {
-        fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
-    }
+void tell(const std::string& text) {
     Pool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
-    cudaError_t code = cudaSuccess;
-    if (const std::string text = launch_objection(request, code); !text.empty()) {
-        say(all, "kernel " + name_of_kernel(request) + " cannot be launched: " + text);
-        return remembered(code);
-    }
+    say(all, text);
+}
+
+cudaError_t run_launch(const LaunchRequest& request) {
+    Pool& all = pool();
+    const std::lock_guard<std::mutex> lock(all.one_launch);
     Launch launch;
     launch.request = &request;
     const dim3 block = request.configuration.block, grid = request.configuration.grid;
@@ -386,31 +366,6 @@ cudaError_t launch_request(const LaunchRequest& request) {
     forget_launch(all);
     remember_failure(failure.code);
     return failure.code;
-}
-
-cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to) {
-    to = configuration(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream);
-    for (unsigned i = 0; i < from.numAttrs; i++) {
-        const cudaLaunchAttribute& attribute = from.attrs[i];
-        switch (attribute.id) {
-            case cudaLaunchAttributeClusterDimension:
-                to.cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y,
-                                  attribute.val.clusterDim.z);
-                break;
-            case cudaLaunchAttributeCooperative:
-                to.cooperative = attribute.val.cooperative != 0;
-                break;
-            case cudaLaunchAttributeIgnore:
-            case cudaLaunchAttributeAccessPolicyWindow:
-            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-            case cudaLaunchAttributePriority:
-            case cudaLaunchAttributeProgrammaticStreamSerialization:
-                break;  // about speed only, or true of launches that run one after the other
-            default:
-                return remembered(cudaErrorNotSupported);
-        }
-    }
-    return cudaSuccess;
 }
 
 Observer* set_observer(Observer* observer) {

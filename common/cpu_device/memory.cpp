@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "api.hpp"
+#include "capture.hpp"
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 
@@ -189,6 +190,78 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
     return check_range(from, from_bytes);
 }
 
+// A rectangle of bytes: what copies of either shape come down to.
+struct Copy {
+    static constexpr cudaGraphNodeType kNode = cudaGraphNodeTypeMemcpy;
+    void* to;
+    size_t to_pitch;
+    const void* from;
+    size_t from_pitch;
+    size_t width;
+    size_t height;
+    cudaMemcpyKind kind;
+
+    bool is_nothing() const { return width == 0 || height == 0; }
+
+    cudaError_t check() const {
+        if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
+        return check_copy(to, to_pitch * (height - 1) + width, from,
+                          from_pitch * (height - 1) + width, kind);
+    }
+
+    void carry_out() const {
+        for (size_t row = 0; row < height; row++) {
+            std::memmove(static_cast<char*>(to) + row * to_pitch,
+                         static_cast<const char*>(from) + row * from_pitch, width);
+        }
+    }
+};
+
+struct Fill {
+    static constexpr cudaGraphNodeType kNode = cudaGraphNodeTypeMemset;
+    void* to;
+    int value;
+    size_t bytes;
+
+    bool is_nothing() const { return bytes == 0; }
+
+    cudaError_t check() const {
+        if (!is_device_side(to)) return cudaErrorInvalidValue;
+        return check_range(to, bytes);
+    }
+
+    void carry_out() const { std::memset(to, value, bytes); }
+};
+
+template <class Task>
+cudaError_t do_now(const Task& task) {
+    if (const cudaError_t error = pending_failure()) return error;
+    if (task.is_nothing()) return cudaSuccess;
+    if (const cudaError_t error = task.check()) return remembered(error);
+    task.carry_out();
+    return cudaSuccess;
+}
+
+// Does a copy or fill, or keeps it where the stream captures. What is kept is checked twice: its
+// memory may be freed until then.
+template <class Task>
+cudaError_t submit(const Task& task, cudaStream_t stream) {
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    if (admission.capture == 0) return do_now(task);
+    if (task.is_nothing()) return cudaSuccess;
+    if (const cudaError_t error = task.check()) return remembered(error);
+    return record(admission.capture, Task::kNode, [task] { return do_now(task); });
+}
+
+// A call that is no work of a stream, and might hide from a capture what its graph depends on.
+template <class Call>
+cudaError_t unless_captures_forbid(Call call) {
+    if (const cudaError_t refusal = refusal_of_unsafe_call()) return refusal;
+    return remembered(call());
+}
+
 }  // namespace
 
 std::shared_ptr<const AllocationTable> allocation_table() {
@@ -220,25 +293,33 @@ bool has_address_space() {
 using namespace cpu_device;
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-    return remembered(allocate(pointer, bytes, MemoryKind::device));
+    return unless_captures_forbid([=] { return allocate(pointer, bytes, MemoryKind::device); });
 }
 
 cudaError_t cudaFree(void* pointer) {
-    return remembered(release(pointer, false));
+    return unless_captures_forbid([=] { return release(pointer, false); });
 }
 
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    if (admission.capture != 0) return refuse_to_record(admission.capture, "cudaMallocAsync");
     return cudaMalloc(pointer, bytes);
 }
 
+// A graph frees only what a graph allocates, and none does here.
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    if (admission.capture != 0) return remembered(cudaErrorInvalidValue);
     return cudaFree(pointer);
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-    return remembered(allocate(pointer, bytes, MemoryKind::pinned_host));
+    return unless_captures_forbid(
+        [=] { return allocate(pointer, bytes, MemoryKind::pinned_host); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
@@ -246,37 +327,26 @@ cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-    return remembered(release(pointer, true));
+    return unless_captures_forbid([=] { return release(pointer, true); });
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
-    return remembered(allocate(pointer, bytes, MemoryKind::managed));
-}
-
-cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
-                         size_t width, size_t height, cudaMemcpyKind kind) {
-    if (const cudaError_t error = pending_failure()) return error;
-    if (width == 0 || height == 0) return cudaSuccess;
-    if (width > to_pitch || width > from_pitch) return remembered(cudaErrorInvalidPitchValue);
-    const cudaError_t error = check_copy(to, to_pitch * (height - 1) + width, from,
-                                         from_pitch * (height - 1) + width, kind);
-    if (error != cudaSuccess) return remembered(error);
-    for (size_t row = 0; row < height; row++) {
-        std::memmove(static_cast<char*>(to) + row * to_pitch,
-                     static_cast<const char*>(from) + row * from_pitch, width);
-    }
-    return cudaSuccess;
+    return unless_captures_forbid([=] { return allocate(pointer, bytes, MemoryKind::managed); });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
                               size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    return submit(Copy{to, to_pitch, from, from_pitch, width, height, kind}, stream);
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                         size_t width, size_t height, cudaMemcpyKind kind) {
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-    return cudaMemcpy2D(to, bytes, from, bytes, bytes, 1, kind);
+    return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
@@ -285,17 +355,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
 }
 
 cudaError_t cudaMemset(void* to, int value, size_t bytes) {
-    if (const cudaError_t error = pending_failure()) return error;
-    if (bytes == 0) return cudaSuccess;
-    if (!is_device_side(to)) return remembered(cudaErrorInvalidValue);
-    if (const cudaError_t error = check_range(to, bytes)) return remembered(error);
-    std::memset(to, value, bytes);
-    return cudaSuccess;
+    return cudaMemsetAsync(to, value, bytes, nullptr);
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
-    return cudaMemset(to, value, bytes);
+    return submit(Fill{to, value, bytes}, stream);
 }
 
 // The host's memory is the device's memory.

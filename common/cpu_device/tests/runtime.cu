@@ -267,6 +267,46 @@ TEST_CASE("thousands of launches and allocations leave the process as it was") {
     CHECK(resident_kilobytes() <= kilobytes + 4096);
 }
 
+struct LargeArgument {
+    int values[900];
+};
+
+__global__ void store_last(int* to, LargeArgument argument) {
+    *to = argument.values[899];
+}
+
+void capture_and_drop(cudaStream_t stream, int* to, bool invalid) {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    store_last<<<1, 1, 0, stream>>>(to, LargeArgument{});
+    if (invalid) CHECK(cudaDeviceSynchronize() == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamEndCapture(stream, &graph) ==
+          (invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess));
+    cudaGetLastError();
+    if (graph == nullptr) return;
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    CHECK(cudaGraphLaunch(exec, stream) == cudaSuccess);
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess);
+}
+
+TEST_CASE("thousands of captures leave the process as it was") {
+    DeviceArray<int> data(1);
+    const auto capture_often = [&](int times) {
+        for (int i = 0; i < times; i++) {
+            cudaStream_t stream = nullptr;
+            REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
+            capture_and_drop(stream, data.data(), i % 2 == 1);
+            CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+        }
+    };
+    capture_often(100);
+    const size_t kilobytes = resident_kilobytes();
+    capture_often(4000);
+    CHECK(resident_kilobytes() <= kilobytes + 4096);  // one copy kept of each would be 14 MB
+}
+
 TEST_CASE("64 workers with blocks of 1024 threads stay far below the limit of mappings") {
     const Environment threads("CPU_DEVICE_THREADS", "64");
     DeviceArray<int> data(128 * 1024);

@@ -16,9 +16,9 @@
 // a macro around the launch may have for a parameter, as it may have `kernel`.) The first lambda
 // calls K, so template arguments are deduced and overloads chosen as in the original. The second
 // gives K's address where K alone names one function (which is when cudaFuncSetAttribute can name
-// it, too) and is not called otherwise. [=] is for kernels held in variables. Where K is an
-// expression (`table[i]`) it becomes ::cpu_device::named_kernel("table[i]", table[i]), evaluated
-// once, on the host.
+// it, too) and is not called otherwise. [=] is for kernels held in variables of the function (one
+// held elsewhere is read whenever a graph runs the launch). Where K is an expression (`table[i]`)
+// it becomes ::cpu_device::named_kernel("table[i]", table[i]), evaluated once, on the host.
 #pragma once
 
 #include <tuple>
@@ -51,9 +51,12 @@ struct LaunchRequest {
     void (*run)(void* invocation);
     void* invocation;
     size_t invocation_bytes;
+    void* (*copy)(const void* invocation);  // for a graph, which outlives the call
+    void (*discard)(void* copied);
 };
 
-// Checks the limits, runs the kernel to its end, and remembers and prints what went wrong.
+// Checks the limits, then runs the kernel to its end, or keeps it where its stream captures;
+// remembers and prints what went wrong.
 cudaError_t launch_request(const LaunchRequest& request);
 
 // Call with a function's name: its address.
@@ -64,7 +67,8 @@ struct AskAddress {
     }
 };
 
-// The kernel's call with its arguments, copied once at launch and once more for each thread.
+// The kernel's call with its arguments, copied once at launch, once more for a graph, and once more
+// for each thread.
 template <class Body, class... Arguments>
 struct Invocation {
     Body body;
@@ -74,6 +78,12 @@ struct Invocation {
         const auto* invocation = static_cast<const Invocation*>(self);
         std::apply(invocation->body, invocation->arguments);
     }
+
+    static void* copy(const void* self) {
+        return new Invocation(*static_cast<const Invocation*>(self));
+    }
+
+    static void discard(void* copied) { delete static_cast<Invocation*>(copied); }
 };
 
 template <class Body, class... Arguments>
@@ -81,8 +91,8 @@ cudaError_t launch_body(const LaunchConfiguration& configuration, const char* ke
                         const void* kernel_address, const Body& body, Arguments&&... arguments) {
     using Call = Invocation<Body, std::decay_t<Arguments>...>;
     Call call{body, {std::forward<Arguments>(arguments)...}};
-    return launch_request(
-        {configuration, kernel_name, kernel_address, &Call::run, &call, sizeof(call)});
+    return launch_request({configuration, kernel_name, kernel_address, &Call::run, &call,
+                           sizeof(call), &Call::copy, &Call::discard});
 }
 
 // A kernel with its configuration: called with its arguments, it runs.

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// Running a launch, once it is decided that it may run and now.
+#pragma once
+
+#include <string>
+
+#include "cpu_device/launch.h"
+
+namespace cpu_device {
+
+// Runs the kernel to its end, one launch at a time; remembers and prints what went wrong.
+cudaError_t run_launch(const LaunchRequest& request);
+
+// As the program spells it in the launch, where that says which kernel it is.
+std::string name_of_kernel(const LaunchRequest& request);
+
+// Says what an error code does not: on standard error, if errors are printed, and for
+// last_error_text.
+void tell(const std::string& text);
+
+}  // namespace cpu_device

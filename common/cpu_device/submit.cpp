@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+//
+// From the call that launches a kernel to the decision: it may not, it runs now, or it is kept for
+// a graph.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "api.hpp"
+#include "capture.hpp"
+#include "cpu_device/core.h"
+#include "device.hpp"
+#include "launch.hpp"
+#include "memory.hpp"
+#include "symbolize.hpp"
+#include "worker.hpp"
+
+namespace cpu_device {
+namespace {
+
+// A function's own name, without its namespaces and template arguments.
+std::string own_name(const std::string& function) {
+    const std::string path = function.substr(0, function.find('<'));
+    const size_t colons = path.rfind("::");
+    return colons == std::string::npos ? path : path.substr(colons + 2);
+}
+
+cudaError_t refuse(const LaunchRequest& request, const std::string& why, cudaError_t code) {
+    tell("kernel " + name_of_kernel(request) + " cannot be launched: " + why);
+    return remembered(code);
+}
+
+// The arguments go with it. (The name is a literal, and the kernel lives as long as the program.)
+Work kept(const LaunchRequest& request) {
+    const std::shared_ptr<void> invocation(request.copy(request.invocation), request.discard);
+    return [request, invocation] {
+        LaunchRequest again = request;
+        again.invocation = invocation.get();
+        return run_launch(again);
+    };
+}
+
+}  // namespace
+
+// As the program spells it in the launch; but a pointer's name says nothing of the kernel behind it.
+std::string name_of_kernel(const LaunchRequest& request) {
+    std::string name;
+    if (request.kernel_address != nullptr) name = function_name(as_address(request.kernel_address));
+    if (request.kernel_name == nullptr) return name.empty() ? "(unnamed)" : name;
+    const std::string spelled = request.kernel_name;
+    return name.empty() || own_name(name) == own_name(spelled) ? spelled : name;
+}
+
+cudaError_t launch_request(const LaunchRequest& request) {
+    if (current.lane != nullptr) {
+        fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
+    }
+    const Admission admission = admit(request.configuration.stream);
+    if (admission.refusal != cudaSuccess) return refuse(request, admission.why, admission.refusal);
+    cudaError_t code = cudaSuccess;
+    if (const std::string text = launch_objection(request, code); !text.empty()) {
+        invalidate(admission.capture);
+        // A GPU, too, has another code for blocks that are too large where it only notes the launch.
+        const bool other_code = admission.capture != 0 && code == cudaErrorInvalidConfiguration;
+        return refuse(request, text, other_code ? cudaErrorInvalidValue : code);
+    }
+    if (admission.capture == 0) return run_launch(request);
+    return record(admission.capture, cudaGraphNodeTypeKernel, kept(request));
+}
+
+cudaError_t read_launch_attributes(const cudaLaunchConfig_t& from, LaunchConfiguration& to) {
+    to = configuration(from.gridDim, from.blockDim, from.dynamicSmemBytes, from.stream);
+    for (unsigned i = 0; i < from.numAttrs; i++) {
+        const cudaLaunchAttribute& attribute = from.attrs[i];
+        switch (attribute.id) {
+            case cudaLaunchAttributeClusterDimension:
+                to.cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y,
+                                  attribute.val.clusterDim.z);
+                break;
+            case cudaLaunchAttributeCooperative:
+                to.cooperative = attribute.val.cooperative != 0;
+                break;
+            case cudaLaunchAttributeIgnore:
+            case cudaLaunchAttributeAccessPolicyWindow:
+            case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            case cudaLaunchAttributePriority:
+            case cudaLaunchAttributeProgrammaticStreamSerialization:
+                break;  // about speed only, or true of launches that run one after the other
+            default:
+                return remembered(cudaErrorNotSupported);
+        }
+    }
+    return cudaSuccess;
+}
+
+}  // namespace cpu_device
