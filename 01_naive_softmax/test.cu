@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/testing/softmax_properties.hpp"
+#include "common/operations/softmax/properties.hpp"
 
 runner::Stage describe_01_naive_softmax();
 

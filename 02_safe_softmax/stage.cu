@@ -3,26 +3,30 @@
 #include "safe_softmax.cuh"
 
 #include "../01_naive_softmax/further/batched_loads.cuh"
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 
 runner::Stage describe_02_safe_softmax() {
-    using runner::Call;
+    using operations::softmax::Call;
+    using operations::softmax::Kind;
+    using operations::softmax::operation_of;
+    using operations::softmax::Shape;
     using runner::DType;
-    using runner::Shape;
 
     runner::Variant baseline;
+    baseline.operation = operation_of(Kind::softmax);
     baseline.name = "01_naive_softmax/batched_loads";
     baseline.traffic = {2, 1};
     baseline.launch = [](const Call& call) {
         return naive_softmax::batched_loads(call.input<float>(), call.output<float>(), call.rows,
                                             call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape shape, DType) {
+    baseline.partial_sums = [](Shape shape, DType) {
         return naive_softmax::threads_for(shape.cols);
     };
     baseline.overflows = true;
 
     runner::Variant block_per_row;
+    block_per_row.operation = operation_of(Kind::softmax);
     block_per_row.name = "block_per_row";
     block_per_row.summary = "the row's maximum first: one more pass over x";
     block_per_row.traffic = {3, 1};
@@ -30,14 +34,13 @@ runner::Stage describe_02_safe_softmax() {
         return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                            call.cols, call.stream);
     };
-    block_per_row.threads_per_row = [](Shape shape, DType) {
+    block_per_row.partial_sums = [](Shape shape, DType) {
         return safe_softmax::threads_for(shape.cols);
     };
 
     runner::Stage stage;
     stage.name = "02_safe_softmax";
     stage.title = "softmax that cannot overflow";
-    stage.header = "02_safe_softmax/safe_softmax.cuh";
     stage.variants = {block_per_row};
     stage.baseline = baseline;
     stage.notes = {"02 is expected to be slower than 01: safety costs a third pass over x."};

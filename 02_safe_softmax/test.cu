@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/testing/softmax_properties.hpp"
+#include "common/operations/softmax/properties.hpp"
 
 runner::Stage describe_02_safe_softmax();
 

@@ -3,28 +3,31 @@
 #include "online_softmax.cuh"
 
 #include "../02_safe_softmax/safe_softmax.cuh"
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 #include "further/log_sum_exp.cuh"
 #include "further/split_row.cuh"
 
 runner::Stage describe_03_online_softmax() {
-    using runner::Call;
+    using operations::softmax::Call;
+    using operations::softmax::Kind;
+    using operations::softmax::operation_of;
+    using operations::softmax::Shape;
     using runner::DType;
-    using runner::Operation;
-    using runner::Shape;
 
     runner::Variant baseline;
+    baseline.operation = operation_of(Kind::softmax);
     baseline.name = "02_safe_softmax/block_per_row";
     baseline.traffic = {3, 1};
     baseline.launch = [](const Call& call) {
         return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                            call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape shape, DType) {
+    baseline.partial_sums = [](Shape shape, DType) {
         return safe_softmax::threads_for(shape.cols);
     };
 
     runner::Variant block_per_row;
+    block_per_row.operation = operation_of(Kind::softmax);
     block_per_row.name = "block_per_row";
     block_per_row.summary = "maximum and normalizer in one pass";
     block_per_row.traffic = {2, 1};
@@ -32,7 +35,7 @@ runner::Stage describe_03_online_softmax() {
         return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                              call.cols, call.stream);
     };
-    block_per_row.threads_per_row = [](Shape shape, DType) {
+    block_per_row.partial_sums = [](Shape shape, DType) {
         return online_softmax::threads_for(shape.cols);
     };
 
@@ -45,7 +48,7 @@ runner::Stage describe_03_online_softmax() {
                                          call.cols, call.workspace, call.workspace_bytes,
                                          call.stream);
     };
-    split_row.threads_per_row = [](Shape shape, DType) {
+    split_row.partial_sums = [](Shape shape, DType) {
         const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
         return cut.blocks * cut.threads;
     };
@@ -61,7 +64,7 @@ runner::Stage describe_03_online_softmax() {
     runner::Variant log_softmax = block_per_row;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "log(softmax(x)), small probabilities kept";
-    log_softmax.operation = Operation::log_softmax;
+    log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return online_softmax::log_softmax(call.input<float>(), call.output<float>(), call.rows,
                                            call.cols, call.stream);
@@ -70,7 +73,7 @@ runner::Stage describe_03_online_softmax() {
     runner::Variant log_sum_exp = block_per_row;
     log_sum_exp.name = "log_sum_exp";
     log_sum_exp.summary = "log of the normalizer: one read, a result a row";
-    log_sum_exp.operation = Operation::log_sum_exp;
+    log_sum_exp.operation = operation_of(Kind::log_sum_exp);
     log_sum_exp.traffic = {1, 0};
     log_sum_exp.launch = [](const Call& call) {
         return online_softmax::log_sum_exp(call.input<float>(), call.output<float>(), call.rows,
@@ -80,7 +83,6 @@ runner::Stage describe_03_online_softmax() {
     runner::Stage stage;
     stage.name = "03_online_softmax";
     stage.title = "maximum and normalizer in one pass";
-    stage.header = "03_online_softmax/online_softmax.cuh";
     stage.variants = {block_per_row, split_row, log_softmax, log_sum_exp};
     stage.baseline = baseline;
     return stage;

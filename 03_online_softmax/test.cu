@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <random>
 
+#include "common/operations/softmax/properties.hpp"
 #include "common/runner/build_info.hpp"
-#include "common/testing/softmax_properties.hpp"
 #include "further/split_row.cuh"
 
 runner::Stage describe_03_online_softmax();
@@ -39,7 +39,7 @@ Normalizer merge_at_random(const std::vector<Normalizer>& sets, size_t first, si
                    merge_at_random(sets, middle, last, random));
 }
 
-std::vector<Normalizer> lifted(runner::Input input, int64_t count, uint64_t seed) {
+std::vector<Normalizer> lifted(operations::softmax::Input input, int64_t count, uint64_t seed) {
     std::vector<Normalizer> sets;
     for (const float x : testing::named_values(input, {1, count}, seed)) sets.push_back(single(x));
     return sets;
@@ -55,14 +55,14 @@ TEST_CASE("every variant of 03 is what it says") {
 TEST_CASE(
     "merging (m, d) pairs is associative and commutative: any tree over any order gives the same") {
     std::mt19937 random(3);
-    for (const runner::Input input : runner::all_inputs()) {
+    for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
         for (uint64_t seed = 0; seed < 20; ++seed) {
             const int64_t count = 1 + static_cast<int64_t>(random() % 300);
             std::vector<Normalizer> sets = lifted(input, count, seed);
             const Normalizer one_way = merge_at_random(sets, 0, sets.size(), random);
             std::shuffle(sets.begin(), sets.end(), random);
             const Normalizer another = merge_at_random(sets, 0, sets.size(), random);
-            INFO(runner::name_of(input) << ", " << count << " elements, seed " << seed);
+            INFO(name_of(input) << ", " << count << " elements, seed " << seed);
             CHECK(alike(one_way, another, static_cast<int>(count)));
 
             double sum = 0;
@@ -94,7 +94,7 @@ TEST_CASE("a NaN and a +inf stay visible through every merge") {
     std::mt19937 random(4);
     for (int round = 0; round < 200; ++round) {
         std::vector<Normalizer> sets =
-            lifted(runner::Input::masked, 50, static_cast<uint64_t>(round));
+            lifted(operations::softmax::Input::masked, 50, static_cast<uint64_t>(round));
         sets[random() % sets.size()] = single(INFINITY);
         const Normalizer infinite = merge_at_random(sets, 0, sets.size(), random);
         CHECK(infinite.m == INFINITY);
@@ -106,7 +106,7 @@ TEST_CASE("a NaN and a +inf stay visible through every merge") {
 
 TEST_CASE("a set of several elements is the merge of its elements, whatever they are") {
     std::mt19937 random(5);
-    for (const runner::Input input : runner::all_inputs()) {
+    for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
         for (uint64_t seed = 0; seed < 20; ++seed) {
             std::vector<float> values = testing::named_values(input, {1, 8}, seed);
             if (seed == 1) values[random() % 8] = INFINITY;
@@ -116,7 +116,7 @@ TEST_CASE("a set of several elements is the merge of its elements, whatever they
             std::copy(values.begin(), values.end(), eight);
             Normalizer merged{-INFINITY, 0.f};
             for (const float x : values) merged = Merge{}(merged, single(x));
-            INFO(runner::name_of(input) << ", seed " << seed);
+            INFO(name_of(input) << ", seed " << seed);
             CHECK(alike(lift(eight), merged, 8));
         }
     }
@@ -172,15 +172,16 @@ TEST_CASE("split_row agrees with one block per row where rows are really split")
             shape.cols <= online_softmax::largest_cluster() * online_softmax::kClusterHeld * 512;
         REQUIRE(cut.wait ==
                 (fits_cluster ? online_softmax::Wait::cluster : online_softmax::Wait::grid));
-        for (const runner::Input input :
-             {runner::Input::normal, runner::Input::masked_slice, runner::Input::spike}) {
+        for (const operations::softmax::Input input :
+             {operations::softmax::Input::normal, operations::softmax::Input::masked_slice,
+              operations::softmax::Input::spike}) {
             const std::vector<float> values = testing::named_values(input, shape);
             const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
             const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
             testing::expect_good(variants.at(1), values, split, shape);
-            const runner::Result theirs{
+            const operations::softmax::Result theirs{
                 whole.data(), testing::rules_of(variants.at(0), shape, runner::DType::float32)};
-            const runner::Report report = runner::check_on_host(
+            const runner::Report report = operations::softmax::check_on_host(
                 values.data(), shape,
                 {split.data(), testing::rules_of(variants.at(1), shape, runner::DType::float32)},
                 &theirs);
@@ -210,7 +211,7 @@ TEST_CASE("split_row refuses a workspace that is too small, and needs none for c
     const testing::Shape shape{1, 140003};
     const size_t needed = online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
     REQUIRE(needed > 0);
-    runner::DeviceBuffer<float> x(testing::named_values(runner::Input::normal, shape));
+    runner::DeviceBuffer<float> x(testing::named_values(operations::softmax::Input::normal, shape));
     runner::DeviceBuffer<unsigned char> scratch(needed);
     CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, scratch.data(),
                                     needed - 1, nullptr) == cudaErrorInvalidValue);

@@ -3,14 +3,15 @@
 #include "warp_softmax.cuh"
 
 #include "../03_online_softmax/online_softmax.cuh"
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 #include "further/any_width.cuh"
 #include "further/masked_loads.cuh"
 #include "further/warp_softmax_backward.cuh"
 
 namespace {
 
-using runner::Call;
+using operations::softmax::Call;
+using operations::softmax::operation_of;
 using warp_softmax::Algorithm;
 using warp_softmax::ComputeOf;
 using warp_softmax::DirectLoad;
@@ -52,7 +53,7 @@ cudaError_t backward(const Call& call, Front front) {
 
 // What registers cannot hold: kOf rows of the lesson's widest.
 template <int kOf>
-std::string too_wide(runner::Shape shape, runner::DType dtype) {
+std::string too_wide(operations::softmax::Shape shape, runner::DType dtype) {
     return runner::visit(dtype, [&](auto of) -> std::string {
         constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type> / kOf;
         return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
@@ -62,22 +63,24 @@ std::string too_wide(runner::Shape shape, runner::DType dtype) {
 }  // namespace
 
 runner::Stage describe_04_warp_softmax() {
+    using operations::softmax::Kind;
+    using operations::softmax::Shape;
     using runner::DType;
-    using runner::Operation;
-    using runner::Shape;
 
     runner::Variant baseline;
+    baseline.operation = operation_of(Kind::softmax);
     baseline.name = "03_online_softmax/block_per_row";
     baseline.traffic = {2, 1};
     baseline.launch = [](const Call& call) {
         return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                              call.cols, call.stream);
     };
-    baseline.threads_per_row = [](Shape shape, DType) {
+    baseline.partial_sums = [](Shape shape, DType) {
         return online_softmax::threads_for(shape.cols);
     };
 
     runner::Variant softmax;
+    softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax";
     softmax.summary = "a row in registers of up to 32 lanes: one read";
     softmax.traffic = {1, 1};
@@ -90,7 +93,7 @@ runner::Stage describe_04_warp_softmax() {
         });
     };
     // A lane's elements are one chain of additions: of up to 17 where fewer lanes than a warp do.
-    softmax.threads_per_row = [](Shape shape, DType) {
+    softmax.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
@@ -107,7 +110,7 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "log(softmax(x)), from the same registers";
-    log_softmax.operation = Operation::log_softmax;
+    log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return forward<Algorithm::log_softmax>(call, [&](auto x, auto y) {
             return warp_softmax::log_softmax(x, y, call.rows, call.cols, call.stream);
@@ -117,7 +120,7 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant log_any_width = any_width;
     log_any_width.name = "log_softmax_any_width";
     log_any_width.summary = "the same of log_softmax";
-    log_any_width.operation = Operation::log_softmax;
+    log_any_width.operation = operation_of(Kind::log_softmax);
     log_any_width.launch = [](const Call& call) {
         return with_pointers(call, [&](auto x, auto y) {
             return warp_softmax::log_softmax_any_width(x, y, call.rows, call.cols, call.stream);
@@ -127,12 +130,12 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant scale_mask = softmax;
     scale_mask.name = "scale_mask_softmax";
     scale_mask.summary = "scaled, masked by bools: a byte more is read";
-    scale_mask.operation = Operation::scale_mask_softmax;
-    scale_mask.traffic = {1, 1, 1};
+    scale_mask.operation = operation_of(Kind::scale_mask_softmax);
+    scale_mask.traffic = {1, 1};
     scale_mask.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            const auto scale = static_cast<ComputeOf<T>>(runner::kScale);
+            const auto scale = static_cast<ComputeOf<T>>(operations::softmax::kScale);
             const T* x = call.input<T>();
             T* y = call.output<T>();
             if (!call.has_strides()) {
@@ -148,12 +151,12 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant causal = softmax;
     causal.name = "causal_softmax";
     causal.summary = "nothing above the diagonal is read";
-    causal.operation = Operation::causal_softmax;
+    causal.operation = operation_of(Kind::causal_softmax);
     causal.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            const auto scale = static_cast<ComputeOf<T>>(runner::kScale);
-            const int64_t seq = runner::causal_rows({call.rows, call.cols});
+            const auto scale = static_cast<ComputeOf<T>>(operations::softmax::kScale);
+            const int64_t seq = operations::softmax::causal_rows({call.rows, call.cols});
             const T* x = call.input<T>();
             T* y = call.output<T>();
             if (!call.has_strides()) {
@@ -169,7 +172,7 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant softmax_backward = softmax;
     softmax_backward.name = "softmax_backward";
     softmax_backward.summary = "the gradient, from y and dy: one reduction";
-    softmax_backward.operation = Operation::softmax_backward;
+    softmax_backward.operation = operation_of(Kind::softmax_backward);
     softmax_backward.traffic = {2, 1};
     softmax_backward.obstacle = too_wide<2>;
     softmax_backward.launch = [](const Call& call) {
@@ -181,7 +184,7 @@ runner::Stage describe_04_warp_softmax() {
     runner::Variant log_softmax_backward = softmax_backward;
     log_softmax_backward.name = "log_softmax_backward";
     log_softmax_backward.summary = "the same of log_softmax";
-    log_softmax_backward.operation = Operation::log_softmax_backward;
+    log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
     log_softmax_backward.launch = [](const Call& call) {
         return backward<Algorithm::log_softmax>(call, [&](auto y, auto dy, auto dx) {
             return warp_softmax::log_softmax_backward(y, dy, dx, call.rows, call.cols, call.stream);
@@ -191,7 +194,6 @@ runner::Stage describe_04_warp_softmax() {
     runner::Stage stage;
     stage.name = "04_warp_softmax";
     stage.title = "a row lives in registers";
-    stage.header = "04_warp_softmax/warp_softmax.cuh";
     stage.variants = {softmax,    any_width, log_softmax,      log_any_width,
                       scale_mask, causal,    softmax_backward, log_softmax_backward};
     stage.baseline = baseline;

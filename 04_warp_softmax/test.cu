@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/operations/softmax/properties.hpp"
 #include "common/testing/random_cases.hpp"
-#include "common/testing/softmax_properties.hpp"
 #include "further/any_width.cuh"
 #include "further/dropout_store.cuh"
 #include "further/masked_loads.cuh"
@@ -33,7 +33,7 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
     for (const int64_t cols : {33, 64, 500}) {
         const auto count = static_cast<size_t>(rows * cols);
         const DeviceBuffer<float> x(
-            testing::named_values<float>(runner::Input::normal, {rows, cols}));
+            testing::named_values<float>(operations::softmax::Input::normal, {rows, cols}));
         DeviceBuffer<float> plain(count);
         DeviceBuffer<float> dropped(count);
         REQUIRE(warp_softmax::softmax(x.data(), plain.data(), rows, cols, nullptr) == cudaSuccess);
@@ -71,7 +71,8 @@ TEST_CASE("04 refuses an address that no element has, instead of dividing by zer
 
 TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {
     constexpr int kCols = 40;
-    const DeviceBuffer<float> x(testing::named_values<float>(runner::Input::normal, {2, kCols}));
+    const DeviceBuffer<float> x(
+        testing::named_values<float>(operations::softmax::Input::normal, {2, kCols}));
     const DeviceBuffer<unsigned char> mask([] {
         std::vector<unsigned char> kept(2 * kCols, 0);
         kept[kCols + 3] = 1;  // of the second row
@@ -108,7 +109,7 @@ TEST_CASE("04 passes thousands of random cases", "[.more]") {
 TEST_CASE("04's causal softmax holds matrices as wide as it takes") {
     const std::vector<runner::Variant> variants = describe_04_warp_softmax().variants;
     const auto causal = std::find_if(variants.begin(), variants.end(), [](const auto& variant) {
-        return variant.operation == runner::Operation::causal_softmax;
+        return operations::softmax::kind_of(variant) == operations::softmax::Kind::causal_softmax;
     });
     REQUIRE(causal != variants.end());
     for (const int64_t cols : {1000, 1025}) {
@@ -120,7 +121,7 @@ TEST_CASE("04's causal softmax holds matrices as wide as it takes") {
 TEST_CASE("04 takes more elements and more rows than 32 bits count", "[.huge]") {
     for (const runner::Variant& variant : describe_04_warp_softmax().variants) {
         testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
-        if (variant.operation == runner::Operation::softmax)
+        if (operations::softmax::kind_of(variant) == operations::softmax::Kind::softmax)
             testing::holds_where_it_fits(variant, {(int64_t{1} << 31) + 5, 1});
     }
 }

@@ -21,8 +21,8 @@ inline std::vector<runner::Shape> any_axis_shapes() {
 }
 
 // The plan for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
-inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, int tensors,
-                                    int phase) {
+inline any_axis::Plan any_axis_plan(operations::softmax::Shape shape, runner::DType dtype,
+                                    int tensors, int phase) {
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         any_axis::Device device;
@@ -35,16 +35,18 @@ inline any_axis::Plan any_axis_plan(runner::Shape shape, runner::DType dtype, in
 }
 
 std::vector<runner::Variant> any_axis_variants() {
-    using runner::Call;
+    using operations::softmax::Call;
+    using operations::softmax::Kind;
+    using operations::softmax::operation_of;
+    using operations::softmax::Shape;
     using runner::DType;
-    using runner::Operation;
-    using runner::Shape;
 
     runner::Variant softmax;
+    softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax_any_axis";
     softmax.summary = "along any axis: whole packs, one read";
     softmax.dtypes = runner::all_dtypes();
-    softmax.takes_inner = true;
+    softmax.takes = {"inner"};
     softmax.measured_at = any_axis_shapes();
     softmax.traffic = {1, 1};
     softmax.traffic_at = [](Shape shape, DType dtype) {
@@ -74,12 +76,12 @@ std::vector<runner::Variant> any_axis_variants() {
             return std::max<int64_t>(1, fewest);
         };
     };
-    softmax.threads_per_row = threads(1);
+    softmax.partial_sums = threads(1);
 
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax_any_axis";
     log_softmax.summary = "the same of log_softmax";
-    log_softmax.operation = Operation::log_softmax;
+    log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -102,19 +104,19 @@ std::vector<runner::Variant> any_axis_variants() {
                                    call.inner, call.stream);
         });
     };
-    paddle.threads_per_row = [](Shape shape, DType) {
+    paddle.partial_sums = [](Shape shape, DType) {
         return int64_t{paddle::block_size(shape.cols, shape.inner).x};
     };
 
     runner::Variant softmax_backward = softmax;
     softmax_backward.name = "any_axis_backward";
     softmax_backward.summary = "the gradient, from y and dy";
-    softmax_backward.operation = Operation::softmax_backward;
+    softmax_backward.operation = operation_of(Kind::softmax_backward);
     softmax_backward.traffic = {2, 1};
     softmax_backward.traffic_at = [](Shape shape, DType dtype) {
         return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 4., 1.};
     };
-    softmax_backward.threads_per_row = threads(2);
+    softmax_backward.partial_sums = threads(2);
     softmax_backward.workspace_bytes = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             return any_axis_backward_workspace_bytes<typename decltype(of)::type>(
@@ -133,7 +135,7 @@ std::vector<runner::Variant> any_axis_variants() {
     runner::Variant log_softmax_backward = softmax_backward;
     log_softmax_backward.name = "any_axis_log_backward";
     log_softmax_backward.summary = "the same of log_softmax";
-    log_softmax_backward.operation = Operation::log_softmax_backward;
+    log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
     log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // y is of no use in the sum
         return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 3., 1.};
     };

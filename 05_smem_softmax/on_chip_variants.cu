@@ -9,9 +9,11 @@
 
 namespace {
 
-using runner::Call;
+using operations::softmax::Call;
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
+using operations::softmax::Shape;
 using runner::DType;
-using runner::Shape;
 using smem_softmax::Algorithm;
 using smem_softmax::Cut;
 
@@ -49,6 +51,7 @@ runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
 runner::Variant on_chip(const std::string& name, const std::string& summary,
                         const std::function<Cut(Shape, DType)>& cut_of) {
     runner::Variant variant;
+    variant.operation = operation_of(Kind::softmax);
     variant.name = name;
     variant.summary = summary;
     variant.traffic = {1, 1};
@@ -56,7 +59,7 @@ runner::Variant on_chip(const std::string& name, const std::string& summary,
     variant.traffic_at = [cut_of](Shape shape, DType dtype) {
         return traffic_of(cut_of(shape, dtype), packs_of(shape, dtype));
     };
-    variant.threads_per_row = [cut_of](Shape shape, DType dtype) {
+    variant.partial_sums = [cut_of](Shape shape, DType dtype) {
         return threads_of(cut_of(shape, dtype), packs_of(shape, dtype));
     };
     return variant;
@@ -95,6 +98,7 @@ runner::Variant short_rows() {
         });
     };
     runner::Variant variant;
+    variant.operation = operation_of(Kind::softmax);
     variant.name = "short_rows";
     variant.summary = "short rows in registers: fewest instructions";
     variant.traffic = {1, 1};
@@ -102,7 +106,7 @@ runner::Variant short_rows() {
     variant.obstacle = [](Shape shape, DType) -> std::string {
         return shape.cols > 4096 ? "more than 4096 columns, at any address" : "";
     };
-    variant.threads_per_row = [tile_of](Shape shape, DType dtype) {
+    variant.partial_sums = [tile_of](Shape shape, DType dtype) {
         const auto tile = tile_of(shape, dtype);
         return tile ? threads_of(*tile, shape) : 1;
     };
@@ -137,10 +141,9 @@ runner::Variant clusters(const std::string& name, const std::string& summary) {
 }
 
 template <Algorithm kAlgorithm>
-runner::Variant backward(const std::string& name, const std::string& summary,
-                         runner::Operation operation) {
+runner::Variant backward(const std::string& name, const std::string& summary, Kind kind) {
     runner::Variant variant = on_chip(name, summary, cut_for<2>);
-    variant.operation = operation;
+    variant.operation = operation_of(kind);
     variant.traffic = {2, 1};
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -177,11 +180,11 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
         return tier == Tier::lanes || tier == Tier::tile ? of_cut.traffic
                                                          : of_cut.traffic_at(shape, dtype);
     };
-    variant.threads_per_row = [=](Shape shape, DType dtype) {
+    variant.partial_sums = [=](Shape shape, DType dtype) {
         const softmax_stages::Plan plan = plan_of(shape, dtype);
         return plan.tier == Tier::lanes  ? std::clamp<int64_t>(shape.cols / 17, 1, 32)
                : plan.tier == Tier::tile ? threads_of(plan.tile, shape)
-                                         : of_cut.threads_per_row(shape, dtype);
+                                         : of_cut.partial_sums(shape, dtype);
     };
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -212,10 +215,10 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
 std::vector<runner::Variant> smem_softmax::on_chip_variants() {
     runner::Variant cluster_log = clusters<Algorithm::log_softmax>(
         "cluster_log_softmax", "log(softmax(x)), from the same clusters");
-    cluster_log.operation = runner::Operation::log_softmax;
+    cluster_log.operation = operation_of(Kind::log_softmax);
     runner::Variant front_log =
         front_call<Algorithm::log_softmax>("front_log_softmax", "the same of log_softmax");
-    front_log.operation = runner::Operation::log_softmax;
+    front_log.operation = operation_of(Kind::log_softmax);
     return {short_rows(),
             online_cached(),
             clusters<Algorithm::softmax>("cluster_softmax",
@@ -224,7 +227,7 @@ std::vector<runner::Variant> smem_softmax::on_chip_variants() {
             front_call<Algorithm::softmax>("front_softmax", "the front call: the fastest way"),
             front_log,
             backward<Algorithm::softmax>("softmax_backward", "the gradient of long rows",
-                                         runner::Operation::softmax_backward),
+                                         Kind::softmax_backward),
             backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
-                                             runner::Operation::log_softmax_backward)};
+                                             Kind::log_softmax_backward)};
 }

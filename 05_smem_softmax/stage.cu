@@ -4,13 +4,15 @@
 
 #include "../04_warp_softmax/warp_softmax.cuh"
 #include "05_smem_softmax/variants.hpp"
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 
 namespace {
 
-using runner::Call;
+using operations::softmax::Call;
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
+using operations::softmax::Shape;
 using runner::DType;
-using runner::Shape;
 using smem_softmax::Algorithm;
 using smem_softmax::DirectLoad;
 using smem_softmax::DirectStore;
@@ -53,6 +55,7 @@ int64_t threads_per_row(Shape shape, DType) {
 template <class Layout, int kRows = 1>
 runner::Variant variant_of(const std::string& name, const std::string& summary) {
     runner::Variant variant;
+    variant.operation = operation_of(Kind::softmax);
     variant.name = name;
     variant.summary = summary;
     variant.traffic = {1, 1};
@@ -60,7 +63,7 @@ runner::Variant variant_of(const std::string& name, const std::string& summary) 
     variant.takes_strides = true;
     variant.obstacle = does_not_fit<kRows>;
     variant.launch = forward<Algorithm::softmax, Layout, kRows>;
-    variant.threads_per_row = kRows == 1 ? threads_per_row<128, 8> : threads_per_row<32, 2>;
+    variant.partial_sums = kRows == 1 ? threads_per_row<128, 8> : threads_per_row<32, 2>;
     return variant;
 }
 
@@ -68,6 +71,7 @@ runner::Variant variant_of(const std::string& name, const std::string& summary) 
 
 runner::Stage describe_05_smem_softmax() {
     runner::Variant baseline;
+    baseline.operation = operation_of(Kind::softmax);
     baseline.name = "04_warp_softmax/softmax";
     baseline.traffic = {1, 1};
     baseline.dtypes = runner::all_dtypes();
@@ -84,7 +88,7 @@ runner::Stage describe_05_smem_softmax() {
                                          call.stream);
         });
     };
-    baseline.threads_per_row = [](Shape shape, DType) {
+    baseline.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
@@ -104,19 +108,18 @@ runner::Stage describe_05_smem_softmax() {
 
     runner::Variant log_softmax =
         variant_of<smem_softmax::Whole>("log_softmax", "log(softmax(x)), from the same row");
-    log_softmax.operation = runner::Operation::log_softmax;
+    log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = forward<Algorithm::log_softmax, smem_softmax::Whole>;
 
     runner::Variant uncached =
         variant_of<smem_softmax::Uncached>("uncached", "any width: x is read three times");
     uncached.traffic = {3, 1};
     uncached.obstacle = {};
-    uncached.threads_per_row = threads_per_row<1024, 8>;
+    uncached.partial_sums = threads_per_row<1024, 8>;
 
     runner::Stage stage;
     stage.name = "05_smem_softmax";
     stage.title = "a row lives in shared memory";
-    stage.header = "05_smem_softmax/smem_softmax.cuh";
     stage.variants = {four_rows_packed, four_rows_interleaved, packed,  interleaved,
                       softmax,          log_softmax,           uncached};
     for (const auto& more : {smem_softmax::on_chip_variants(), smem_softmax::any_axis_variants()}) {

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "../04_warp_softmax/further/masked_loads.cuh"
+#include "common/operations/softmax/properties.hpp"
 #include "common/runner/probe.hpp"
 #include "common/testing/random_cases.hpp"
-#include "common/testing/softmax_properties.hpp"
 #include "further/cluster_softmax.cuh"
 #include "smem_softmax.cuh"
 #include "test_any_axis.cuh"
@@ -20,8 +20,8 @@ namespace {
 
 // Conflicts of banks in one launch, as written; nothing where nobody counts.
 template <class T>
-std::optional<int64_t> conflicts(const std::string& name, runner::Shape shape) {
-    const DeviceBuffer<T> x(testing::named_values<T>(runner::Input::normal, shape));
+std::optional<int64_t> conflicts(const std::string& name, operations::softmax::Shape shape) {
+    const DeviceBuffer<T> x(testing::named_values<T>(operations::softmax::Input::normal, shape));
     DeviceBuffer<T> y(testing::size_of(shape));
     for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
         if (variant.name != name) continue;
@@ -39,16 +39,17 @@ std::optional<int64_t> conflicts(const std::string& name, runner::Shape shape) {
 TEMPLATE_TEST_CASE("every variant of 05 is what it says", "", float, __half, __nv_bfloat16,
                    double) {
     for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
-        if (!variant.takes_inner && testing::has_type<TestType>(variant))  // those have tests alone
+        if (!runner::takes(variant, "inner") &&
+            testing::has_type<TestType>(variant))  // those have tests alone
             testing::holds_every_property_in<TestType>(variant);
     }
 }
 
 TEST_CASE("packs of two floats, element by element in their order, take two wavefronts each") {
-    const runner::Shape shape{8, 1024};
+    const operations::softmax::Shape shape{8, 1024};
     if (!conflicts<float>("softmax", shape)) return;  // on a GPU Nsight Compute counts them
     // One put and two gets of each element, in requests of 32.
-    const int64_t requests = 3 * runner::elements(shape) / 32;
+    const int64_t requests = 3 * operations::softmax::elements(shape) / 32;
     CHECK(conflicts<float>("four_rows_packed", shape) == requests);
     CHECK(conflicts<float>("packed", shape) == requests);
     CHECK(conflicts<float>("four_rows_interleaved", shape) == 0);
@@ -66,7 +67,7 @@ TEST_CASE("05 takes rows up to what shared memory holds, and refuses longer ones
         REQUIRE(softmax.name == "softmax");
         for (const int64_t cols : {most - 1, most}) {
             const std::vector<T> values =
-                testing::named_values<T>(runner::Input::normal, {1, cols});
+                testing::named_values<T>(operations::softmax::Input::normal, {1, cols});
             testing::expect_good(softmax, values, testing::result_of(softmax, values, {1, cols}),
                                  {1, cols});
         }
@@ -102,7 +103,7 @@ void masks_long_rows() {
     constexpr int64_t kRows = 3;
     constexpr int64_t kCols = 5000;
     const DeviceBuffer<float> x(
-        testing::named_values<float>(runner::Input::normal, {kRows, kCols}));
+        testing::named_values<float>(operations::softmax::Input::normal, {kRows, kCols}));
     std::vector<unsigned char> kept(kRows * kCols, 0);
     for (int64_t col = 0; col < kCols; col += 3) kept[static_cast<size_t>(col)] = 1;
     kept[2 * kCols + 4321] = 1;

@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "05_smem_softmax/variants.hpp"
+#include "common/operations/softmax/properties.hpp"
 #include "common/testing/random_cases.hpp"
-#include "common/testing/softmax_properties.hpp"
 #include "further/any_axis_backward.cuh"
 #include "further/any_axis_softmax.cuh"
 #include "further/paddle_any_axis.cuh"
 
 namespace any_axis_tests {
 
+using operations::softmax::Kind;
+using operations::softmax::Shape;
 using runner::DeviceBuffer;
-using runner::Operation;
-using runner::Shape;
 using runner::Variant;
 
 // Inner of less than a pack, of no whole packs, of one, of a few, of many tiles; slabs of which a block
@@ -28,14 +28,15 @@ inline const std::vector<Shape> kShapes = {
 
 template <class T>
 void matches_reference(const Variant& variant) {
-    for (const runner::Input input : runner::all_inputs()) {
+    for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
         size_t number = 0;
         for (const Shape shape : kShapes) {
-            const bool large = runner::elements(shape) > 20000;
+            const bool large = operations::softmax::elements(shape) > 20000;
             if (!testing::meet<T>(input, number++) && !large) continue;
-            if (large && input != runner::Input::normal && input != runner::Input::masked_slice)
+            if (large && input != operations::softmax::Input::normal &&
+                input != operations::softmax::Input::masked_slice)
                 continue;
-            INFO(runner::name_of(input) << ", " << text_of(shape));
+            INFO(name_of(input) << ", " << runner::text_of(shape));
             const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
             testing::expect_good(variant, values, testing::result_of(variant, values, shape),
                                  shape);
@@ -54,9 +55,9 @@ void contains_special_slices(const Variant& variant, Shape shape) {
     const T inf(std::numeric_limits<float>::infinity());
     const T masked(-std::numeric_limits<float>::infinity());
     const T nan(std::numeric_limits<float>::quiet_NaN());
-    std::vector<T> values = testing::named_values<T>(runner::Input::normal, shape);
+    std::vector<T> values = testing::named_values<T>(operations::softmax::Input::normal, shape);
     const auto at = [&](int64_t slice, int64_t col) -> T& {
-        return values[static_cast<size_t>(runner::index_of(shape, slice, col))];
+        return values[static_cast<size_t>(operations::softmax::index_of(shape, slice, col))];
     };
     for (int64_t col = 0; col < shape.cols; ++col) {
         at(1, col) = masked;
@@ -65,7 +66,7 @@ void contains_special_slices(const Variant& variant, Shape shape) {
     }
     at(2, shape.cols / 2) = nan;
     at(3, shape.cols - 1) = inf;
-    INFO("special slices of " << text_of(shape));
+    INFO("special slices of " << runner::text_of(shape));
     testing::expect_good(variant, values, testing::result_of(variant, values, shape), shape);
 }
 
@@ -77,9 +78,9 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
     const T guard(-77.f);
     for (const Shape shape : {Shape{9, 7, 3}, Shape{2, 500, 12}, Shape{1, 130, 64},
                               Shape{1, 40, 1001}, Shape{1, 30011, 2}, Shape{1, 9001, 16}}) {
-        INFO(text_of(shape));
+        INFO(runner::text_of(shape));
         const std::vector<T> values =
-            testing::operand_values<T>(variant, runner::Input::normal, shape);
+            testing::operand_values<T>(variant, operations::softmax::Input::normal, shape);
         const std::vector<T> once = testing::result_of(variant, values, shape);
         CHECK(testing::same_bits(once, testing::result_of(variant, values, shape)));
         DeviceBuffer<T> both(values);
@@ -107,13 +108,13 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
 template <class T>
 void refuses_bad_arguments(const Variant& variant) {
     const Shape shape{2, 3, 5};
-    DeviceBuffer<T> x(testing::named_values<T>(runner::Input::normal, shape));
+    DeviceBuffer<T> x(testing::named_values<T>(operations::softmax::Input::normal, shape));
     DeviceBuffer<T> y(testing::size_of(shape));
     y.poison();
     const DeviceBuffer<unsigned char> x2 = testing::x2_of<T>(variant, shape);
     const auto status = [&](const T* from, T* to, int64_t outer, int64_t dim, int64_t inner) {
-        return variant.launch({from, to, runner::dtype_of<T>, outer, dim, nullptr, 0, nullptr,
-                               x2.data(), 0, 0, inner});
+        return operations::softmax::launch(variant, {from, to, runner::dtype_of<T>, outer, dim,
+                                                     nullptr, 0, nullptr, x2.data(), 0, 0, inner});
     };
     CHECK(status(nullptr, y.data(), 2, 3, 5) == cudaErrorInvalidValue);
     CHECK(status(x.data(), nullptr, 2, 3, 5) == cudaErrorInvalidValue);
@@ -138,7 +139,7 @@ TEMPLATE_TEST_CASE("every variant along any axis is what it says", "", float, __
         if (!testing::has_type<TestType>(variant)) continue;
         INFO(variant.name);
         matches_reference<TestType>(variant);
-        if (!runner::is_backward(variant.operation)) {
+        if (!operations::softmax::is_backward(operations::softmax::kind_of(variant))) {
             for (const Shape shape : {Shape{3, 1, 2}, Shape{7, 5, 1}, Shape{2, 40, 3},
                                       Shape{1, 200, 33}, Shape{1, 64, 100}, Shape{3, 30000, 2}})
                 contains_special_slices<TestType>(variant, shape);
@@ -230,11 +231,12 @@ TEST_CASE("any axis: clusters and second reads, as on a device with little share
         auto plan =
             smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster}, has_scratch);
         ++(plan.parts > 0 ? in_parts : held[plan.held][plan.blocks > 1]);
-        INFO(text_of(shape) << ", " << plan.parts << " parts, " << plan.blocks
-                            << " blocks, held: " << plan.held);
+        INFO(runner::text_of(shape)
+             << ", " << plan.parts << " parts, " << plan.blocks << " blocks, held: " << plan.held);
         const DeviceBuffer<unsigned char> sums(plan.sums_bytes(sizes, 2 * sizeof(double)));
         plan.sums = const_cast<unsigned char*>(sums.data());
-        const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
+        const std::vector<T> values =
+            testing::named_values<T>(operations::softmax::Input::masked, shape);
         const DeviceBuffer<T> x(values);
         DeviceBuffer<T> y(values.size());
         y.poison();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "05_smem_softmax/variants.hpp"
-#include "common/testing/softmax_properties.hpp"
+#include "common/operations/softmax/properties.hpp"
 #include "further/softmax.cuh"
 
 namespace plan_tests {
@@ -92,13 +92,14 @@ void hold_for(std::mt19937_64& random, int count) {
 template <class T>
 smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_t cols,
                                           int64_t shift) {
-    const runner::Shape shape{2, cols};
+    const operations::softmax::Shape shape{2, cols};
     const smem_softmax::Cut cut =
         smem_softmax::cut_for(int64_t{1} << 20, smem_softmax::packs_of<T>(cols),
                               smem_softmax::kWidest<T>, 1, smem_softmax::current_chip(), false);
     INFO(cols << " columns, " << cut.blocks << " blocks of " << cut.slice.threads << " threads, "
               << cut.slice.held << " packs each");
-    const std::vector<T> values = testing::named_values<T>(runner::Input::masked, shape);
+    const std::vector<T> values =
+        testing::named_values<T>(operations::softmax::Input::masked, shape);
     const auto before = static_cast<size_t>(shift);
     std::vector<T> shifted(before);
     shifted.insert(shifted.end(), values.begin(), values.end());
@@ -146,17 +147,17 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
         const bool is_gradient = variant.name == "softmax_backward";
         const bool is_log = variant.name == "front_log_softmax";
         if (!is_gradient && !is_log && variant.name != "front_softmax") continue;
-        const runner::Shape shape{7, cols};
+        const operations::softmax::Shape shape{7, cols};
         const int tensors = is_gradient ? 2 : 1;
         const Cut cut = smem_softmax::turns_cut(shape.rows, smem_softmax::packs_of<T>(cols),
                                                 smem_softmax::kWidest<T>, tensors, chip)
                             .value();
         CHECK(cut.rows_at_once < shape.rows);
         runner::Variant in_turn = variant;
-        in_turn.workspace_bytes = [&](runner::Shape, runner::DType) {
+        in_turn.workspace_bytes = [&](operations::softmax::Shape, runner::DType) {
             return smem_softmax::workspace_bytes_of(cut, shape.rows);
         };
-        in_turn.launch = [&](const runner::Call& call) {
+        in_turn.launch = [&](const operations::softmax::Call& call) {
             if (is_gradient) {
                 return smem_softmax::launch_backward_as<Algorithm::softmax>(
                     cut, call.input<T>(), call.second_input<T>(), call.output<T>(), call.rows,
@@ -169,9 +170,9 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
                                                                              call.workspace,
                                                                              call.stream);
         };
-        for (const runner::Input input : runner::all_inputs()) {
-            if (sizeof(T) != 4 && input != runner::Input::masked) continue;
-            INFO(variant.name << " of " << runner::name_of(input) << ", " << cols
+        for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
+            if (sizeof(T) != 4 && input != operations::softmax::Input::masked) continue;
+            INFO(variant.name << " of " << name_of(input) << ", " << cols
                               << " columns: " << cut.rows_at_once << " rows of " << cut.blocks
                               << " blocks, " << cut.slice.packs << " packs each");
             const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
@@ -224,9 +225,9 @@ TEST_CASE("the front call of a gradient, and along any axis, is what it calls") 
     for (const int64_t cols : {7, 1000, 5000}) {
         const auto count = static_cast<size_t>(kRows * cols);
         const runner::DeviceBuffer<float> x(
-            testing::named_values<float>(runner::Input::normal, {kRows, cols}));
+            testing::named_values<float>(operations::softmax::Input::normal, {kRows, cols}));
         const runner::DeviceBuffer<float> dy(
-            testing::named_values<float>(runner::Input::uniform, {kRows, cols}));
+            testing::named_values<float>(operations::softmax::Input::uniform, {kRows, cols}));
         runner::DeviceBuffer<float> y(count);
         runner::DeviceBuffer<float> front(count);
         runner::DeviceBuffer<float> direct(count);

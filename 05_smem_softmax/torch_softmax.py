@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "common" / "peers"))
-from stages_library import Library, StagesError  # noqa: E402
+from stages_library import Library, Problem, StagesError  # noqa: E402
 
 CALL = "05_smem_softmax/front_softmax"
 
@@ -28,11 +28,11 @@ def softmax(library, x):
     cols = x.shape[-1]
     if x.numel() == 0:
         return y
-    rows = x.numel() // cols
     dtype = str(x.dtype).removeprefix("torch.")
-    size = library.workspace_bytes(CALL, dtype, rows, cols)
+    problem = Problem(dtype, {"rows": x.numel() // cols, "cols": cols})
+    size = library.workspace_bytes(CALL, problem)
     workspace = torch.empty(size, dtype=torch.uint8, device=x.device)
-    library.call(CALL, dtype, x.data_ptr(), y.data_ptr(), rows, cols,
+    library.call(CALL, problem, {"x": x.data_ptr(), "y": y.data_ptr()},
                  SimpleNamespace(pointer=workspace.data_ptr(), size=size),
                  torch.cuda.current_stream().cuda_stream)
     return y

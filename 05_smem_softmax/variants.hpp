@@ -3,7 +3,7 @@
 #pragma once
 #include <vector>
 
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 
 namespace smem_softmax {
 

@@ -40,7 +40,8 @@ endfunction()
 
 # The device files of all stages, and of what they share, are translated together: any stage may use an earlier one's.
 file(GLOB_RECURSE shared_device_files CONFIGURE_DEPENDS
-     "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "common/runner/*.cu" "common/runner/*.cuh" "common/testing/*.cuh")
+     "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "common/runner/*.cu" "common/runner/*.cuh" "common/operations/*.cu" "common/operations/*.cuh"
+     "common/testing/*.cuh")
 list(FILTER shared_device_files EXCLUDE REGEX "/tests/|/test\\.cu$")
 translate_device_files(translated_stages ${shared_device_files})
 

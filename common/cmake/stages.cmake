@@ -32,7 +32,7 @@ function(add_stage_program program main)
     write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
-    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} runner strict_warnings)
+    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} operations strict_warnings)
 endfunction()
 
 # add_program_of_verbs(PROGRAM STAGE...): the same, and its command line begins with a verb.
@@ -60,7 +60,7 @@ function(add_stage name)
 
     add_course_test(test_${name} ${name}/test.cu)
     if(TARGET test_${name})
-        target_link_libraries(test_${name} PRIVATE describe_${name} runner)
+        target_link_libraries(test_${name} PRIVATE describe_${name} operations)
     endif()
 endfunction()
 
@@ -72,7 +72,7 @@ function(add_debug_program name)
     target_link_libraries(debug_describe_${name} PRIVATE debuggable strict_warnings)  # behind the -O1 of device_flags
     write_stage_list(list debug_${name} ${name})
     add_executable(debug_${name} common/course/debug.cpp "${list}")
-    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner strict_warnings)
+    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command operations strict_warnings)
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 

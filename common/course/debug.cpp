@@ -33,7 +33,7 @@ struct Options {
     std::string variant;  // empty: the stage's first
     std::string kernel;   // part of its name; empty: the first that the variant launches
     std::string block = "0", thread = "0";
-    std::string shape = "256x1024";
+    std::string shape;
     std::string dtype = "float32";
     std::vector<std::string> batch;  // what gdb is to do before it leaves; empty: it asks the user
     bool under_debugger = false;     // this is the process that gdb runs
@@ -90,8 +90,8 @@ private:
     std::string seen_;
 };
 
-KernelLaunch find_launch(const runner::Variant& variant, runner::Shape shape, runner::DType dtype,
-                         const std::string& kernel) {
+KernelLaunch find_launch(const runner::Variant& variant, const runner::Shape& shape,
+                         runner::DType dtype, const std::string& kernel) {
     xray::VariantRun run(variant, shape, dtype);
     LaunchFinder finder(kernel);
     try {
@@ -216,7 +216,9 @@ std::string nameless_file(const std::string& text) {
 
 void debug(const runner::Stage& stage, const Options& options) {
     const runner::Variant& variant = choose_variant(stage, options.variant);
-    const runner::Shape shape = runner::parse_shape(options.shape);
+    const runner::Shape shape = options.shape.empty()
+                                    ? variant.operation->usual_shape()
+                                    : runner::parse_shape(options.shape, {variant.operation});
     const runner::DType dtype = runner::parse_dtype(options.dtype);
     if (options.under_debugger) {
         xray::VariantRun run(variant, shape, dtype);
@@ -236,7 +238,7 @@ void debug(const runner::Stage& stage, const Options& options) {
     words.insert(words.end(),
                  {"-x", nameless_file(gdb_script(launch, block, thread, batch)), "--args",
                   std::filesystem::read_symlink("/proc/self/exe"), "--variant", variant.name,
-                  "--shape", options.shape, "--dtype", options.dtype, "--under-debugger"});
+                  "--shape", runner::word_of(shape), "--dtype", options.dtype, "--under-debugger"});
     // Whoever looks at a thread wants the others to wait, however long.
     setenv("CPU_DEVICE_THREADS", "1", 1);
     setenv("CPU_DEVICE_WATCHDOG_SECONDS", "0", 1);
@@ -250,7 +252,7 @@ void add_flags(CLI::App& app, Options& options) {
     app.add_option("--variant", options.variant, "default: the stage's first");
     app.add_option("--kernel", options.kernel,
                    "part of a name; default: the first that the variant launches");
-    app.add_option("--shape", options.shape, "ROWSxCOLS; default: 256x1024");
+    app.add_option("--shape", options.shape, "as `run` takes it; default: 256x1024");
     app.add_option("--dtype", options.dtype,
                    "element type: " + runner::names_of(runner::all_dtypes()));
     app.add_option("--batch", options.batch,

@@ -3,8 +3,6 @@
 
 #include <cstdio>
 
-#include "common/runner/inputs.cuh"
-
 namespace course {
 
 using namespace runner;
@@ -33,8 +31,8 @@ std::string list_of(const std::vector<const Stage*>& stages) {
         }
     }
     list += "\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n";
-    for (const Input input : all_inputs())
-        list += formatted("    %-16s %s\n", name_of(input), summary_of(input));
+    for (const NamedInput& input : named_inputs(stages))
+        list += formatted("    %-16s %s\n", input.name.c_str(), input.summary.c_str());
     return list;
 }
 

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/course/comparison.hpp"
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/peers/comparison.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
@@ -21,7 +21,7 @@ namespace course {
 namespace {
 
 using io::number;
-using nlohmann::json;
+using json = nlohmann::ordered_json;  // a shape's sizes have an order
 using xray::AccessKind;
 
 // Makes a generated part by its name; nothing for a name it does not know.
@@ -43,27 +43,22 @@ std::string megabytes(double bytes) {
     return number(bytes / 1e6, bytes < 1e7 ? 2 : 0);
 }
 
-std::string shape_text(int64_t rows, int64_t cols) {
-    return std::to_string(rows) + " x " + std::to_string(cols);
-}
-
 // float32 goes without saying.
-std::string shape_text(int64_t rows, int64_t cols, const std::string& dtype) {
-    return shape_text(rows, cols) + (dtype == "float32" ? "" : ", " + dtype);
+std::string with_dtype(const std::string& shape, const std::string& dtype) {
+    return shape + (dtype == "float32" ? "" : ", " + dtype);
 }
 std::string shape_text(const json& record) {
-    const auto& shape = record.at("shape");
-    if (!shape.contains("inner"))
-        return shape_text(record.at("rows"), record.at("cols"), record.at("dtype"));
-    return std::to_string(shape.at("outer").get<int64_t>()) + " x " +
-           shape_text(shape.at("dim"), shape.at("inner"), record.at("dtype"));
+    std::string text;
+    for (const auto& [name, size] : record.at("shape").items())
+        text += (text.empty() ? "" : " x ") + std::to_string(size.get<int64_t>());
+    return with_dtype(text, record.at("dtype"));
 }
 
 // ---------------------------------------------------------------- what the x-ray counts
 
 const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& recordings,
                                       const std::string& stage, const std::string& variant,
-                                      runner::Shape shape) {
+                                      const runner::Shape& shape) {
     for (const xray::Recording& recording : recordings) {
         if (const xray::RecordedVariant* found = recording.find(stage, variant, shape))
             return found;
@@ -72,8 +67,8 @@ const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& record
 }
 
 std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
-    const runner::Shape shape = xray::kUsualShape;
-    std::string text = "Counted at " + shape_text(shape.rows, shape.cols) + " (`./stages xray " +
+    const runner::Shape usual = stage.variants.front().operation->usual_shape();
+    std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
                        stage.name.substr(0, 2) +
                        " --lines` shows every line). Each pair is "
                        "the CPU device's count / the counter of an " +
@@ -81,6 +76,7 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",
                      "store requests", "store sectors", "shared-memory bank conflicts"});
     for (const runner::Variant& variant : stage.variants) {
+        const runner::Shape shape = variant.operation->usual_shape();
         if (!runner::obstacle_of(variant, shape, runner::DType::float32).empty()) continue;
         const xray::CountedVariant counted = xray::count(stage.name, variant, shape);
         const xray::RecordedVariant* gpu = recorded(recordings, stage.name, variant.name, shape);
@@ -112,32 +108,39 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
 
 constexpr double kSector = 32;  // bytes
 
+// The sizes as they stand at the top of a record, or all of them below "shape".
+json fields_of(const runner::Operation& operation, const runner::Shape& shape) {
+    json fields;
+    for (const auto& [name, size] : operation.record_fields(shape)) fields[name] = size;
+    if (!fields.empty()) return fields;
+    const std::vector<std::string> names = operation.size_names(shape);
+    for (size_t i = 0; i < names.size(); ++i) fields["shape"][names[i]] = shape[i];
+    for (const auto& [name, value] : shape.options()) fields["shape"][name] = value;
+    return fields;
+}
+
 // The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
 // and with nothing in them that differs from one machine or day to another.
 std::string counted_records(const runner::Stage& stage) {
-    const runner::Shape shape = xray::kUsualShape;
-    nlohmann::ordered_json document = {{"schema", 1}, {"records", json::array()}};
+    json document = {{"schema", 1}, {"records", json::array()}};
     for (const runner::Variant& variant : stage.variants) {
+        const runner::Shape shape = variant.operation->usual_shape();
         const xray::CountedVariant run = xray::count(stage.name, variant, shape);
         const runner::Traffic counted = run.traffic(), declared = run.declared();
         const xray::Counts loads = total(run.kernels, AccessKind::global_load);
         const xray::Counts stores = total(run.kernels, AccessKind::global_store);
         const double moved = kSector * static_cast<double>(loads.sectors + stores.sectors);
-        document["records"].push_back(
-            {{"stage", stage.name},
-             {"variant", variant.name},
-             {"role", "ours"},
-             {"op", runner::name_of(variant.operation)},
-             {"backend", "cpu"},
-             {"dtype", "float32"},
-             {"rows", shape.rows},
-             {"cols", shape.cols},
-             {"declared_loads_per_element", declared.loads},
-             {"declared_stores_per_element", declared.stores},
-             {"loads_per_element", counted.loads},
-             {"stores_per_element", counted.stores},
-             {"bytes_moved_per_byte", moved / static_cast<double>(loads.bytes + stores.bytes)}});
-        if (variant.overflows) document["records"].back()["overflows"] = true;
+        json record = {{"stage", stage.name}, {"variant", variant.name},
+                       {"role", "ours"},      {"op", variant.operation->name()},
+                       {"backend", "cpu"},    {"dtype", "float32"}};
+        record.update(fields_of(*variant.operation, shape));
+        record["declared_loads_per_element"] = declared.loads;
+        record["declared_stores_per_element"] = declared.stores;
+        record["loads_per_element"] = counted.loads;
+        record["stores_per_element"] = counted.stores;
+        record["bytes_moved_per_byte"] = moved / static_cast<double>(loads.bytes + stores.bytes);
+        if (variant.overflows) record["overflows"] = true;
+        document["records"].push_back(record);
     }
     return document.dump(1) + "\n";
 }
@@ -159,16 +162,15 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
                 std::find_if(stage.variants.begin(), stage.variants.end(),
                              [&](const auto& each) { return each.name == variant.variant; });
             if (described == stage.variants.end()) continue;
-            const runner::Footprint held =
-                runner::footprint_of(described->operation, variant.shape, variant.dtype);
+            const runner::Cost held = described->operation->cost(variant.shape, variant.dtype);
             const double asked =
                 variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
             const double through_l2 =
                 variant.sum("l2_read_sectors") + variant.sum("l2_write_sectors");
             text +=
                 row_of({"`" + variant.variant + "`",
-                        shape_text(variant.shape.rows, variant.shape.cols, name_of(variant.dtype)),
-                        megabytes(static_cast<double>(held.total())), megabytes(kSector * asked),
+                        with_dtype(text_of(variant.shape), name_of(variant.dtype)),
+                        megabytes(static_cast<double>(held.bytes())), megabytes(kSector * asked),
                         megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
                         megabytes(variant.sum("dram_write_bytes"))});
         }
@@ -181,9 +183,16 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 // The records hold every width of the sweep; the README shows a few round ones, and what a stage
 // measures besides, which has more rows.
 bool shown(const json& record) {
+    if (!record.contains("cols")) return true;
     const int64_t cols = record.at("cols");
     return record.at("rows") > 4000 || cols == 1000 || cols == 4000 || cols == 32000 ||
            cols == 128256 || cols == 1000000;
+}
+
+runner::Shape shape_of(const json& record) {
+    std::vector<int64_t> sizes;
+    for (const auto& [name, size] : record.at("shape").items()) sizes.push_back(size);
+    return runner::Shape(sizes);
 }
 
 // The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
@@ -192,13 +201,14 @@ double expected_us(const runner::Variant& variant, const json& record) {
     const double roof_us =
         record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
     const double empty_us = record.at("us_empty");
-    const runner::Shape shape{record.at("rows"), record.at("cols")};
+    const runner::Operation& operation = *variant.operation;
+    const runner::Shape shape = shape_of(record);
     const runner::DType dtype = runner::parse_dtype(record.at("dtype"));
-    const auto bytes_of_x =
-        static_cast<double>(runner::elements(shape)) * static_cast<double>(size_of(dtype));
-    const double roof_accesses = variant.operation == runner::Operation::log_sum_exp
+    const auto bytes_of_elements =
+        static_cast<double>(operation.elements(shape)) * static_cast<double>(size_of(dtype));
+    const double roof_accesses = operation.roof() == runner::Roof::read
                                      ? 1
-                                     : record.at("bytes").get<double>() / bytes_of_x;
+                                     : record.at("bytes").get<double>() / bytes_of_elements;
     const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
     const double accesses = declared.loads + declared.stores;
     return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
@@ -410,24 +420,24 @@ std::string compiled_part(const std::filesystem::path& recorded, const runner::S
     return text + "\nnvcc " + document.at("nvcc").get<std::string>() + ", for sm_90a.\n";
 }
 
-// What each stage's fastest softmax reaches, at a few shapes.
+// What each stage's fastest variant reaches at a few shapes, of what the course begins with.
 std::string speeds_part(const std::filesystem::path& folder,
                         const std::vector<runner::Stage>& stages) {
     const std::vector<runner::Shape> shapes = {
         {4000, 1000}, {4000, 4000}, {4000, 128256}, {10, 128256}, {10, 1000000}};
     std::vector<std::string> titles = {"GB/s (of the copy)"};
-    for (const runner::Shape shape : shapes) titles.push_back(shape_text(shape.rows, shape.cols));
+    for (const runner::Shape& shape : shapes) titles.push_back(text_of(shape));
+    const std::string op = stages.front().variants.front().operation->name();
     std::string text = head_of(titles);
     json document;
     for (const runner::Stage& stage : stages) {
         document = json::parse(read_file(folder / (stage.name + ".json")));
         std::vector<std::string> row = {"[" + stage.name + "](" + stage.name + ")"};
-        for (const runner::Shape shape : shapes) {
+        for (const runner::Shape& shape : shapes) {
             const json* best = nullptr;
             for (const json& record : document.at("records")) {
-                const bool here = record.at("op") == "softmax" && record.at("role") == "ours" &&
-                                  record.at("rows") == shape.rows &&
-                                  record.at("cols") == shape.cols && record.contains("us_median");
+                const bool here = record.at("op") == op && record.at("role") == "ours" &&
+                                  shape_of(record) == shape && record.contains("us_median");
                 if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
                     best = &record;
             }

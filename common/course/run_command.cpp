@@ -18,13 +18,13 @@ using namespace runner;
 namespace {
 
 // A named input, or a path to a .npy file.
-void add_input(RunOptions& options, const std::string& text) {
-    for (const Input input : all_inputs()) {
-        if (text == name_of(input)) return options.inputs.push_back(input);
+void add_input(RunOptions& options, const std::string& text, const std::vector<NamedInput>& named) {
+    std::string known;
+    for (const NamedInput& input : named) {
+        if (text == input.name) return options.inputs.push_back(text);
+        known += " " + input.name;
     }
     if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) {
-        std::string known;
-        for (const Input input : all_inputs()) known += std::string(" ") + name_of(input);
         throw UsageError("--input " + io::printable(text) + ": a .npy file or one of" + known);
     }
     if (!options.input_file.empty()) throw UsageError("--input: one file at a time");
@@ -65,8 +65,8 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_flag("--quick", options.quick, "fewer shapes");
     app.add_option(
            "--shape", words.shapes,
-           "ROWSxCOLS, or OUTERxDIMxINNER for softmax along the middle axis, instead of the "
-           "course's shapes; may be repeated")
+           "ROWSxCOLS, or OUTERxDIMxINNER along the middle axis, instead of the course's shapes; "
+           "may be repeated")
         ->allow_extra_args(false);  // what follows may be a stage
     add_number(app, "--megabytes",
                "every width of a fine grid instead, x and the result together of this size, by "
@@ -101,9 +101,12 @@ void add_fuzz_flags(CLI::App& app, FuzzOptions& options) {
 
 ExitCode run_verb(RunOptions options, const RunWords& words) {
     check_device(words.device);
-    for (const std::string& shape : words.shapes) options.shapes.push_back(parse_shape(shape));
+    const std::vector<Stage> all = all_stages();
+    const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
+    for (const std::string& shape : words.shapes)
+        options.shapes.push_back(parse_shape(shape, operations_of(stages)));
     for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
-    for (const std::string& input : words.inputs) add_input(options, input);
+    for (const std::string& input : words.inputs) add_input(options, input, named_inputs(stages));
     if (!options.input_file.empty() && !options.inputs.empty()) {
         throw UsageError("--input: either named inputs or a file, not both");
     }
@@ -116,7 +119,7 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         }
         return kNoDevice;
     }
-    return runner::run(all_stages(), options);
+    return runner::run(all, options);
 }
 
 int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {

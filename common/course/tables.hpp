@@ -34,7 +34,7 @@ inline std::string head_of(const std::vector<std::string>& titles) {
 }
 
 // Which machine and which versions a file of records belongs to: the line below its table.
-inline std::string stamp(const nlohmann::json& document) {
+inline std::string stamp(const nlohmann::ordered_json& document) {
     const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
     std::string tools;
     for (const char* tool : {"torch", "triton", "cudnn"}) {

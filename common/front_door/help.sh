@@ -63,6 +63,8 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
                       installed, cuDNN, PyTorch (eager, compiled) and Triton.
                       Needs a GPU and python3; writes NN_name.peers.json. Takes
                       a few minutes; Ctrl-C keeps what is done
+  --operation NAME    with --peers: times this one instead, softmax_backward or
+                      another that the stages compute; may be repeated
   --oneflow DIR, --fastertransformer DIR
                       with --peers: compiles and times the softmax kernels of a
                       checkout, too (FasterTransformer: version 1)" ;;

@@ -2,27 +2,29 @@
 # SPDX-License-Identifier: MIT
 # `./stages run --peers`: the run as ever, then the same stages beside what one would use instead.
 
-# Takes from `rest` what is meant for peers.py alone: the checkouts to compile. `with_peers` says
-# whether --peers was among the flags.
+# Takes from `rest` what is meant for peers.py alone: the checkouts to compile, and the operations to
+# time. `with_peers` says whether --peers was among the flags.
 split_peers_words() {
     local -a kept=()
-    local i
+    local i wanted
     with_peers=
-    checkouts=()
+    for_peers=()
     for ((i = 0; i < ${#rest[@]}; ++i)); do
         case ${rest[i]} in
             --peers) with_peers=yes ;;
-            --oneflow | --fastertransformer)
-                ((i + 1 < ${#rest[@]})) || fail 2 "${rest[i]} needs a value: the folder of a checkout"
-                checkouts+=("${rest[i]}" "${rest[i + 1]}")
+            --oneflow | --fastertransformer | --operation)
+                wanted="the folder of a checkout"
+                [[ ${rest[i]} != --operation ]] || wanted="the name of what is computed"
+                ((i + 1 < ${#rest[@]})) || fail 2 "${rest[i]} needs a value: $wanted"
+                for_peers+=("${rest[i]}" "${rest[i + 1]}")
                 ((++i))
                 ;;
-            --oneflow=* | --fastertransformer=*) checkouts+=("${rest[i]}") ;;
+            --oneflow=* | --fastertransformer=* | --operation=*) for_peers+=("${rest[i]}") ;;
             *) kept+=("${rest[i]}") ;;
         esac
     done
     rest=("${kept[@]}")
-    [[ $with_peers || ${#checkouts[@]} == 0 ]] || fail 2 "${checkouts[0]} is for \`./stages run --peers\`"
+    [[ $with_peers || ${#for_peers[@]} == 0 ]] || fail 2 "${for_peers[0]} is for \`./stages run --peers\`"
 }
 
 # run_beside_peers COMMAND...: runs it, then peers.py with the same flags. The exit status is the
@@ -39,7 +41,7 @@ run_beside_peers() {
         say "the peers are timed by a Python program, and there is no $python here: left out"
     else
         "$python" "$root/common/peers/peers.py" --library "$build/libstages.so" \
-            "${stages[@]}" "${rest[@]}" "${checkouts[@]}" || ((status != 0)) || status=1
+            "${stages[@]}" "${rest[@]}" "${for_peers[@]}" || ((status != 0)) || status=1
     fi
     return $status
 }

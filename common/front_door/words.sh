@@ -61,7 +61,7 @@ stages_like() {
 # The flags of our programs: behind those that take a value the next word is that, behind the others it may be
 # a stage. Of flags that are not here either may be true.
 readonly flags_with_a_value=" --variant --shape --megabytes --dtype --input --save-output --out --seed --cases --case \
---json --picture --format --from --only --launch --oneflow --fastertransformer "
+--json --picture --format --from --only --launch --oneflow --fastertransformer --operation "
 readonly flags_without_value=" --quick --peers --ask --lines --no-plot --terminal --check "
 
 # Splits the words after the verb into `stages` and `rest`. Stages may stand anywhere, several in one word with

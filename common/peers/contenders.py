@@ -1,24 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""Who is timed: our variants and the C++ peers from libstages.so, PyTorch, Triton, and softmax
-kernels from checkouts of the user's own."""
+"""Who can be timed, whatever the operation: what libstages.so calls, ours and the peers in C++, and
+kernels from checkouts of the user's own. What else there is for a family of operations is said by
+FAMILY_contenders.py, where there is such a file; softmax_contenders.py shows what it may have."""
 
 import ctypes
+import importlib
+import importlib.util
 import os
 import shutil
 import subprocess
 import tempfile
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-from stages_library import ITEM_SIZES
+from stages_library import Problem
 
 HERE = Path(__file__).resolve().parent
 
 
 class Skipped(Exception):
     """A contender cannot take part, here or at this shape: why."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes in the order in which an operation names them, and options: names and values."""
+    sizes: tuple
+    options: tuple = ()
+
+    def __str__(self):
+        return " x ".join(map(str, self.sizes)) + "".join(f" {name}={value:.10g}"
+                                                          for name, value in self.options)
+
+    def problem(self, operation, dtype):
+        names = operation.form_of(len(self.sizes))
+        return Problem(dtype, dict(zip(names, self.sizes)), dict(self.options))
 
 
 @dataclass
@@ -28,8 +45,8 @@ class Contender:
     stage: str      # whose variant it is; empty for a peer
     judged_as: str  # what stages_check holds the result to
     run: Callable   # queues the work on a stream
-    produce: Callable = None  # runs it on fresh memory, or the default: on a poisoned y
-    result: Callable = None   # where the last result lies, or the default: y
+    produce: Callable = None  # runs it on fresh memory, or the default: on poisoned outputs
+    result: Callable = None   # the addresses of outputs that lie elsewhere, by name
 
     def forget(self):
         """Lets go of the memory that the functions hold."""
@@ -37,7 +54,8 @@ class Contender:
 
 
 class Source:
-    """Makes contenders: names(operation), and make(name, matrices), which may raise Skipped."""
+    """Makes contenders: names(operation), an operation's name, and make(name, tensors), which may
+    raise Skipped."""
 
     def versions(self):
         """For the record's header: what the figures belong to."""
@@ -47,22 +65,44 @@ class Source:
         """Gives back memory that was kept for the next call."""
 
 
-class Matrices:
-    """x, filled, and a y for whoever writes into one, of one operation, type and shape."""
+class Tensors:
+    """The operands of one problem: inputs, filled, and outputs for whoever writes into them."""
 
-    def __init__(self, library, operation, dtype, shape):
-        self.library, self.operation, self.dtype = library, operation, dtype
-        self.rows, self.cols = shape
-        self.item_size = ITEM_SIZES[dtype]
-        self.results = self.rows if operation == "log_sum_exp" else self.rows * self.cols
-        self.x = library.allocate(self.item_size * self.rows * self.cols)
-        self.y = library.allocate(self.item_size * self.results)
-        library.fill("normal", dtype, self.x.pointer, self.rows, self.cols)
+    def __init__(self, library, operation, problem):
+        self.library, self.operation, self.problem = library, operation, problem
+        self.operands = library.describe(operation.name, problem)
+        self.cost = library.cost(operation.name, problem)
+        self.memory = {each.name: library.allocate(each.bytes) for each in self.operands}
+        library.fill(operation.name, problem, operation.usual_input, self.pointers())
+        # What is read and written is kept as it was.
+        self.before = {each.name: library.allocate(each.bytes) for each in self.operands
+                       if each.role == "in_out"}
+        for name, memory in self.before.items():
+            library.copy(memory.pointer, self.memory[name].pointer, memory.size)
 
-    @property
-    def bytes(self):
-        """The family's common numerator: x once and the result once."""
-        return self.item_size * (self.rows * self.cols + self.results)
+    def inputs(self):
+        return [each for each in self.operands if each.role != "out"]
+
+    def outputs(self):
+        return [each for each in self.operands if each.role != "in"]
+
+    def pointers(self):
+        """Name -> address."""
+        return {name: memory.pointer for name, memory in self.memory.items()}
+
+    def pointers_to_check(self):
+        """The same, and as stages_check wants it, what was there before."""
+        before = {f"{name}:before": memory.pointer for name, memory in self.before.items()}
+        return {**self.pointers(), **before}
+
+    def poison(self):
+        """Spoils the outputs; what is also read is as it was before."""
+        for each in self.outputs():
+            if each.name in self.before:
+                memory = self.before[each.name]
+                self.library.copy(self.memory[each.name].pointer, memory.pointer, memory.size)
+            else:
+                self.memory[each.name].poison()
 
 
 class LibraryContenders(Source):
@@ -81,136 +121,25 @@ class LibraryContenders(Source):
     def names(self, operation):
         return [each.name for each in self.callables if each.operation == operation]
 
-    def make(self, name, matrices):
+    def make(self, name, tensors):
         each = next(each for each in self.callables if each.name == name)
         if each.obstacle:
             raise Skipped(each.obstacle)
-        library, dtype = self.library, matrices.dtype
-        rows, cols = matrices.rows, matrices.cols
-        size = library.workspace_bytes(name, dtype, rows, cols)
-        workspace = library.allocate(size) if size else None
-
-        def run(stream):
-            library.call(name, dtype, matrices.x.pointer, matrices.y.pointer, rows, cols,
-                         workspace, stream)
-
+        size = self.library.workspace_bytes(name, tensors.problem)
+        workspace = self.library.allocate(size) if size else None
+        launch = self.library.launcher(name, tensors.problem, tensors.pointers(), workspace)
         ours = each.role == "ours"
         return Contender(name=each.variant if ours else name, role=each.role,
-                         stage=each.group if ours else "", judged_as=name, run=run)
-
-
-class TorchContenders(Source):
-    """PyTorch as it comes, PyTorch compiled for the very shape, and a kernel written in Triton."""
-
-    NAMES = ("torch_eager", "torch_compile", "triton_row")
-
-    def __init__(self):
-        self.obstacles = {}
-        try:
-            import torch
-        except ImportError as error:
-            self.obstacles = {name: f"PyTorch is not here ({error})" for name in self.NAMES}
-            return
-        if not torch.cuda.is_available():
-            self.obstacles = {name: "PyTorch sees no GPU" for name in self.NAMES}
-            return
-        self.torch = torch
-        try:
-            import triton_rows
-            self.triton_rows = triton_rows
-        except ImportError as error:
-            self.obstacles["triton_row"] = f"Triton is not here ({error})"
-
-    def names(self, _operation):
-        return self.NAMES
-
-    def release(self):
-        if hasattr(self, "torch"):
-            self.torch.cuda.empty_cache()
-
-    def versions(self):
-        if not hasattr(self, "torch"):
-            return {}
-        versions = {"torch": self.torch.__version__}
-        if hasattr(self, "triton_rows"):
-            versions["triton"] = self.triton_rows.triton.__version__
-        return versions
-
-    def make(self, name, matrices):
-        if name in self.obstacles:
-            raise Skipped(self.obstacles[name])
-        x = self._tensor(matrices.x.pointer, matrices.dtype, (matrices.rows, matrices.cols))
-        shape = (matrices.rows,) if matrices.operation == "log_sum_exp" else x.shape
-        y = self._tensor(matrices.y.pointer, matrices.dtype, shape)
-        return getattr(self, "_" + name)(matrices.operation, x, y)
-
-    def _tensor(self, pointer, dtype, shape):
-        # bfloat16 has no name there: it comes as integers of its size, and is then called so.
-        typestr = "<i2" if dtype == "bfloat16" else f"<f{ITEM_SIZES[dtype]}"
-
-        class View:  # how memory of others becomes a tensor, without a copy
-            __cuda_array_interface__ = {"shape": tuple(shape), "typestr": typestr,
-                                        "data": (pointer, False), "version": 3, "strides": None}
-        return self.torch.as_tensor(View(), device="cuda").view(getattr(self.torch, dtype))
-
-    def _eager_function(self, operation):
-        torch = self.torch
-        return {"softmax": lambda x, **out: torch.softmax(x, -1, **out),
-                "log_softmax": lambda x, **out: torch.log_softmax(x, -1, **out),
-                "log_sum_exp": lambda x, **out: torch.logsumexp(x, -1, **out)}[operation]
-
-    def _torch_eager(self, operation, x, y):
-        function = self._eager_function(operation)
-        return Contender("torch_eager", "peer", "", operation, lambda _: function(x, out=y))
-
-    def _torch_compile(self, operation, x, y):
-        """A compilation for this shape alone. One reused over many shapes gives up after eight and
-        runs eager code without a word, so that falling back must be an error."""
-        torch = self.torch
-        from torch._dynamo.utils import counters
-        from torch._inductor import config, metrics
-        config.force_disable_caches = True  # what a cache returns leaves no trace in the counters
-        torch._dynamo.reset()
-        counters.clear()
-        metrics.reset()
-        function = torch.compile(self._eager_function(operation), fullgraph=True, dynamic=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of caches that are off, and of plans it gave up
-            kept = [self._poisoned_elsewhere(function, x, y)]
-        if counters["stats"]["unique_graphs"] != 1 or metrics.generated_kernel_count < 1:
-            raise Skipped("torch.compile made no kernel of its own")
-
-        def run(_):
-            kept[0] = function(x)
-
-        def produce():
-            kept[0] = None
-            with torch.compiler.set_stance("fail_on_recompile"):
-                kept[0] = self._poisoned_elsewhere(function, x, y)
-
-        return Contender("torch_compile", "peer", "", operation, run, produce=produce,
-                         result=lambda: kept[0].data_ptr())
-
-    def _poisoned_elsewhere(self, function, x, y):
-        """function(x), which allocates: most likely the block that was just filled with NaN."""
-        poison = self.torch.full_like(y, float("nan"))
-        del poison
-        return function(x)
-
-    def _triton_row(self, operation, x, y):
-        if operation != "softmax":
-            raise Skipped(f"written for softmax, not {operation}")
-        rows = self.triton_rows
-        if rows.block_of(x.shape[1]) > rows.WIDEST_BLOCK:
-            raise Skipped(f"a row of more than {rows.WIDEST_BLOCK} elements fits no one program")
-        return Contender("triton_row", "peer", "", operation, lambda _: rows.softmax(x, y))
+                         stage=each.group if ours else "", judged_as=name, run=launch)
 
 
 class CheckoutContender(Source):
-    """A kernel compiled, for float32, from a checkout that the user points at."""
+    """A kernel compiled, for float32, from a checkout that the user points at. It computes one
+    operation; `source` has the C function of that name, `symbol`."""
 
-    def __init__(self, name, source, checkout, needed, below=("",)):
-        self.name, self.obstacle, self.function = name, "", None
+    def __init__(self, name, operation, source, symbol, checkout, needed, below=("",)):
+        self.name, self.operation, self.symbol = name, operation, symbol
+        self.obstacle, self.function = "", None
         if checkout is None:
             return
         roots = [Path(checkout) / folder for folder in below]
@@ -224,7 +153,8 @@ class CheckoutContender(Source):
             self._compile(nvcc, root, source)
 
     def names(self, operation):
-        return (self.name,) if (self.function or self.obstacle) and operation == "softmax" else ()
+        taking_part = (self.function or self.obstacle) and operation == self.operation
+        return (self.name,) if taking_part else ()
 
     def _compile(self, nvcc, root, source):
         # Kept to the end of the process: the loaded library is mapped from it.
@@ -240,57 +170,24 @@ class CheckoutContender(Source):
             first = next((line for line in said if "error" in line), said[0] if said else "")
             self.obstacle = f"it does not compile: {first.strip()}"
             return
-        # Its other functions may want libraries (cuBLAS) that the softmax does not.
+        # Its other functions may want libraries (cuBLAS) that this one does not.
         loaded = ctypes.CDLL(str(library), mode=os.RTLD_LAZY)
-        self.function = getattr(loaded, f"{self.name}_softmax")
+        self.function = getattr(loaded, self.symbol)
         self.function.restype = ctypes.c_int
 
-    def require_possible(self, matrices):
+    def require_possible(self, tensors):
         if self.obstacle:
             raise Skipped(self.obstacle)
-        if matrices.dtype != "float32":
+        if tensors.problem.dtype != "float32":
             raise Skipped("compiled for float32 only")
 
-    def _call(self, *arguments):
+    def call(self, *arguments):
         code = self.function(*arguments)
         if code != 0:
             raise Skipped("it does not take this shape" if code == 801 else f"CUDA error {code}")
 
 
-class OneFlow(CheckoutContender):
-    def __init__(self, checkout):
-        super().__init__("oneflow", "oneflow.cu", checkout, "oneflow/core/cuda/softmax.cuh")
-        if self.function:
-            self.function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
-                                      ctypes.c_int64, ctypes.c_void_p]
-
-    def make(self, _name, matrices):
-        self.require_possible(matrices)
-        return Contender(self.name, "peer", "", "softmax", lambda stream: self._call(
-            matrices.x.pointer, matrices.y.pointer, matrices.rows, matrices.cols, stream))
-
-
-class FasterTransformer(CheckoutContender):
-    """Works in place, on y: what lies there when it is timed does not matter to its time."""
-
-    def __init__(self, checkout):
-        super().__init__("fastertransformer", "fastertransformer.cu", checkout,
-                         "fastertransformer/cuda/open_attention.cu",
-                         below=("", "v1", "FasterTransformer/v1"))
-        if self.function:
-            self.function.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64,
-                                      ctypes.c_void_p]
-
-    def make(self, _name, matrices):
-        self.require_possible(matrices)
-        if matrices.cols > 1024:
-            raise Skipped("its kernels reach 1024 columns")
-
-        def run(stream):
-            self._call(matrices.y.pointer, matrices.rows, matrices.cols, stream)
-
-        def produce():
-            matrices.library.copy(matrices.y.pointer, matrices.x.pointer, matrices.x.size)
-            run(None)
-
-        return Contender(self.name, "peer", "", "softmax", run, produce=produce)
+def family_module(family):
+    """What is known of a family of operations: FAMILY_contenders.py, or None."""
+    name = f"{family}_contenders"
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None

@@ -14,6 +14,9 @@
 namespace peers {
 namespace {
 
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
+
 constexpr const char* kLibrary = "libcudnn.so.9";
 
 // cudnnSoftmaxAlgorithm_t
@@ -47,7 +50,7 @@ public:
 
     const std::string& obstacle() const { return obstacle_; }
 
-    cudaError_t softmax(Algorithm algorithm, const runner::Call& call) {
+    cudaError_t softmax(Algorithm algorithm, const operations::softmax::Call& call) {
         if (!open()) return cudaErrorNotSupported;
         if (call.rows <= 0 || call.cols <= 0 || call.rows > INT_MAX || call.cols > INT_MAX) {
             return cudaErrorInvalidValue;
@@ -124,12 +127,12 @@ runner::Variant variant(const char* name, const char* summary, Algorithm algorit
     variant.name = name;
     variant.summary = summary;
     variant.operation =
-        algorithm == Algorithm::log ? runner::Operation::log_softmax : runner::Operation::softmax;
+        operation_of(algorithm == Algorithm::log ? Kind::log_softmax : Kind::softmax);
     variant.dtypes = runner::all_dtypes();
-    variant.launch = [algorithm](const runner::Call& call) {
+    variant.launch = [algorithm](const operations::softmax::Call& call) {
         return Cudnn::instance().softmax(algorithm, call);
     };
-    variant.threads_per_row = [](runner::Shape, runner::DType) { return 256; };
+    variant.partial_sums = [](operations::softmax::Shape, runner::DType) { return 256; };
     variant.overflows = algorithm == Algorithm::fast;
     return variant;
 }

@@ -9,9 +9,11 @@
 namespace {
 
 namespace kernels = ::fastertransformer_softmax;
-using runner::Call;
+using operations::softmax::Call;
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
+using operations::softmax::Shape;
 using runner::DType;
-using runner::Shape;
 
 struct Batches {
     int64_t batch;
@@ -59,7 +61,7 @@ std::string beyond(int64_t limit) {
 
 std::string obstacle_to_v1(Shape shape, DType) {
     if (shape.cols > kernels::kV1MaxLength) return beyond(kernels::kV1MaxLength);
-    if (runner::elements(shape) > kernels::kV1MaxElements) return "counts elements in 32 bits";
+    if (elements(shape) > kernels::kV1MaxElements) return "counts elements in 32 bits";
     return no_matrices(shape);
 }
 
@@ -74,6 +76,7 @@ std::string obstacle_to_v5(Shape shape, DType dtype) {
 
 runner::Variant v1() {
     runner::Variant variant;
+    variant.operation = operation_of(Kind::softmax);
     variant.name = "v1";
     variant.summary = "FasterTransformer 1.0: an element a thread";
     variant.traffic = {1, 1};  // and the mask
@@ -85,7 +88,7 @@ runner::Variant v1() {
                                call.stream);
         });
     };
-    variant.threads_per_row = [](Shape shape, DType) { return shape.cols; };
+    variant.partial_sums = [](Shape shape, DType) { return shape.cols; };
     return variant;
 }
 
@@ -100,9 +103,7 @@ runner::Variant v5() {
                                call.stream);
         });
     };
-    variant.threads_per_row = [](Shape shape, DType) {
-        return std::min<int64_t>(shape.cols, 1024);
-    };
+    variant.partial_sums = [](Shape shape, DType) { return std::min<int64_t>(shape.cols, 1024); };
     return variant;
 }
 
@@ -112,7 +113,6 @@ peers::Peer peers::fastertransformer_softmax() {
     Peer peer;
     peer.stage.name = "fastertransformer_softmax";
     peer.stage.title = "FasterTransformer's softmax of attention scores";
-    peer.stage.header = "common/peers/fastertransformer_softmax.cuh";
     peer.stage.variants = {v1(), v5()};
     return peer;
 }
@@ -139,7 +139,6 @@ peers::Peer peers::invalid_fastertransformer() {
     Peer peer;
     peer.stage.name = "invalid_fastertransformer";
     peer.stage.title = "a kernel that uses no input";
-    peer.stage.header = "common/peers/invalid_fastertransformer.cuh";
     peer.stage.variants = {variant};
     peer.invalid = true;
     return peer;

@@ -4,10 +4,13 @@
 #include "common/peers/peers.hpp"
 
 peers::Peer peers::nvidia_online_softmax() {
-    using runner::Call;
+    using operations::softmax::Call;
+    using operations::softmax::Kind;
+    using operations::softmax::operation_of;
     namespace kernels = ::nvidia_online_softmax;
 
     runner::Variant naive;
+    naive.operation = operation_of(Kind::softmax);
     naive.name = "naive";
     naive.summary = "NVIDIA/online-softmax, Algorithm 1: no maximum";
     naive.traffic = {2, 1};
@@ -15,7 +18,7 @@ peers::Peer peers::nvidia_online_softmax() {
         return kernels::naive(call.input<float>(), call.output<float>(), call.rows, call.cols,
                               call.stream);
     };
-    naive.threads_per_row = [](runner::Shape shape, runner::DType) {
+    naive.partial_sums = [](operations::softmax::Shape shape, runner::DType) {
         return kernels::threads_for(shape.cols);
     };
     naive.overflows = true;
@@ -42,7 +45,6 @@ peers::Peer peers::nvidia_online_softmax() {
     Peer peer;
     peer.stage.name = "nvidia_online_softmax";
     peer.stage.title = "the kernels of the 2018 paper";
-    peer.stage.header = "common/peers/nvidia_online_softmax.cuh";
     peer.stage.variants = {naive, safe, online};
     return peer;
 }

@@ -13,11 +13,13 @@ namespace {
 
 namespace kernels = ::oneflow_warp_softmax;
 using kernels::Algorithm;
-using runner::Call;
+using operations::softmax::Call;
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
 using runner::DType;
 
 template <Algorithm kAlgorithm>
-std::string too_wide(runner::Shape shape, DType) {
+std::string too_wide(operations::softmax::Shape shape, DType) {
     const int64_t most = kernels::most_cols(kAlgorithm);
     return shape.cols > most ? "more than " + std::to_string(most) + " columns" : "";
 }
@@ -26,6 +28,7 @@ std::string too_wide(runner::Shape shape, DType) {
 
 peers::Peer peers::oneflow_warp_softmax() {
     runner::Variant softmax;
+    softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax";
     softmax.summary = "OneFlow's first tier: rows in registers";
     softmax.traffic = {1, 1};
@@ -36,14 +39,14 @@ peers::Peer peers::oneflow_warp_softmax() {
             return kernels::softmax(x, y, call.rows, call.cols, call.stream);
         });
     };
-    softmax.threads_per_row = [](runner::Shape shape, DType) {
+    softmax.partial_sums = [](operations::softmax::Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 2, 1, 32);
     };
 
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "OneFlow's first tier: the logarithm of it";
-    log_softmax.operation = runner::Operation::log_softmax;
+    log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.dtypes = {DType::float32};  // nobody times the others: a minute less to compile
     log_softmax.obstacle = too_wide<Algorithm::log_softmax>;
     log_softmax.launch = [](const Call& call) {
@@ -54,7 +57,6 @@ peers::Peer peers::oneflow_warp_softmax() {
     Peer peer;
     peer.stage.name = "oneflow_warp_softmax";
     peer.stage.title = "OneFlow's softmax of short rows";
-    peer.stage.header = "common/peers/oneflow_warp_softmax.cuh";
     peer.stage.variants = {softmax, log_softmax};
     return peer;
 }

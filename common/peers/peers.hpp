@@ -7,13 +7,13 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/call.hpp"
 
 namespace peers {
 
 // launch(x, y) with pointers of the call's type: of those that peers take, which is all but double.
 template <class Launch>
-cudaError_t with_pointers(const runner::Call& call, Launch launch) {
+cudaError_t with_pointers(const operations::softmax::Call& call, Launch launch) {
     using runner::DType;
     if (call.dtype == DType::float16) return launch(call.input<__half>(), call.output<__half>());
     if (call.dtype == DType::bfloat16)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Times the stages' variants and what one would use instead, all in turn with the course's clock:
-the kernels of the 2018 paper, OneFlow's and FasterTransformer's (rebuilt from their descriptions, and
-on request from a checkout), cuDNN, PyTorch (eager and compiled) and Triton. `./stages run 03 --peers`
-calls it; `--help` lists its flags.
+kernels of a paper and of other projects (rebuilt from their descriptions, and on request from a
+checkout), cuDNN, PyTorch (eager and compiled) and Triton. `./stages run 03 --peers` calls it;
+`--help` lists its flags.
 
 Each result is held to the fp64 reference before and after the timing, and a wrong one gets no time.
 A contender that cannot take part is left out by name, with the reason."""
@@ -11,115 +11,81 @@ A contender that cannot take part is left out by name, with the reason."""
 import argparse
 import gc
 import itertools
-import json
-import os
 import signal
 import sys
-from dataclasses import dataclass, field
-from pathlib import Path
 
-from contenders import (FasterTransformer, LibraryContenders, Matrices, OneFlow, Skipped,
-                        TorchContenders)
-from stages_library import (DTYPES, ITEM_SIZES, NOT_SUPPORTED, Library, StagesError,
-                            WorkFailed)
+import torch_contenders
+from contenders import LibraryContenders, Shape, Skipped, Tensors, family_module
+from peers_report import (LEGEND, Entry, Group, heading, in_one_line, left_out_lines, records_of,
+                          summary_of, table_of, where_of, write_records)
+from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError, WorkFailed
 
 # Peers promise no error bound: they use faster exponentials, or add 1e-6 to a sum. They may be off
 # this many times the bound of our own kernels; a wrong kernel is off by far more.
 PEER_ALLOWANCE = 16
 
-# The paper's two batches. Widths: its own, 63 * 2^i, from about a thousand on, and round ones.
-ROUND_COLS = (10, 100, 1000, 4000, 10000, 32000, 100000, 128256, 1000000)
-PAPER_COLS = {4000: tuple(63 * 2**i for i in range(4, 12)),  # to 129,024
-              10: tuple(63 * 2**i for i in range(4, 15))}    # to 1,032,192
-QUICK_SHAPES = ((4000, 4000), (10, 128256))
 
-# What a full run times besides when one of these stages takes part: attention scores of 32 batches and
-# 64 heads, the shapes of a well-known comparison of OneFlow with FasterTransformer.
-SHAPES_OF_STAGES = {"04_warp_softmax": tuple((32 * 64 * length, length)
-                                             for length in (16, 32, 64, 128, 256, 512)),
-                    # Vocabularies, one row, and widths that no pack divides.
-                    "05_smem_softmax": ((16384, 131072), (1, 262144), (1000000, 33),
-                                        (64, 1000003))}
-
-# And in the small types: the widths that OneFlow showed.
-HALVES = ("float16", "bfloat16")
-SHAPES_IN_HALVES = {"04_warp_softmax": ((49152, 256), (49152, 1024)),
-                    "05_smem_softmax": ((49152, 4096), (49152, 8192), (8192, 16384), (8192, 32768),
-                                        (4096, 50257), (8192, 151936))}
+def timed_operations(operations, options):
+    """Of these, by name, those to time: those asked for, or those that their families name."""
+    def is_timed(operation):
+        if options.operation:
+            return operation.name in options.operation
+        timed = getattr(family_module(operation.family), "TIMED_OPERATIONS", None)
+        # A variant that is asked for by its name is to be timed, whatever it computes.
+        return timed is None or operation.name in timed or options.variant != ""
+    return {name: operation for name, operation in operations.items() if is_timed(operation)}
 
 
-def course_shapes():
-    return [(rows, cols) for rows in (4000, 10)
-            for cols in sorted(set(ROUND_COLS) | set(PAPER_COLS[rows]))]
+def families_of(operations):
+    """Family -> the names of its operations."""
+    families = {}
+    for operation in operations.values():
+        families.setdefault(operation.family, []).append(operation.name)
+    return families
 
 
-def works_of(operations, stages, options):
-    """What to time, each an operation, a type and a shape."""
+def refusal_of(library, operation, shape):
+    """Why the operation has no such problem; empty where it has."""
+    if not operation.form_of(len(shape.sizes)):
+        return operation.shape_help
+    try:
+        library.describe(operation.name, shape.problem(operation, "float32"))
+    except StagesError as error:
+        return str(error)
+    return ""
+
+
+def works_of(library, operations, stages, options):
+    """What to time, each an operation's name, a type and a shape."""
     dtypes = options.dtype or ["float32"]
-    shapes = options.shape or (QUICK_SHAPES if options.quick else course_shapes())
-    works = list(itertools.product(operations, dtypes, shapes))
-    if not options.shape and not options.quick and "softmax" in operations:
-        more = [shape for stage in stages for shape in SHAPES_OF_STAGES.get(stage, ())]
-        works += itertools.product(["softmax"], dtypes, more)
-        halves = [dtype for dtype in HALVES if dtype in (options.dtype or HALVES)]
-        more = [shape for stage in stages for shape in SHAPES_IN_HALVES.get(stage, ())]
-        works += itertools.product(["softmax"], halves, more)
+    works = []
+    for family, names in families_of(operations).items():
+        module = family_module(family)
+        if options.shape:
+            works += [(name, dtype, shape)
+                      for name, dtype, shape in itertools.product(names, dtypes, options.shape)
+                      if not refusal_of(library, operations[name], shape)]
+        elif module:
+            works += module.works_of(names, stages, options)
+        else:  # where the course measures them
+            works += [(name, dtype, Shape(tuple(each.sizes.values()), tuple(each.options.items())))
+                      for name in names for dtype in dtypes
+                      for each in library.measured_problems(name, options.quick)]
     return works
 
 
-def wants_compilation(operation, shape, shapes_given):
-    """Whether torch.compile, a second or two a shape, is worth its time: always for softmax; for
-    the other operations at the round widths."""
-    return operation == "softmax" or shapes_given or shape[1] in ROUND_COLS
-
-
-@dataclass
-class Entry:
-    """One line of a table: a contender at a shape, timed and found right."""
-    contender: object
-    timing: object
-    max_relative_error: float
-
-
-@dataclass
-class Group:
-    """What was timed in turn: one operation in one type at one shape."""
-    operation: str
-    dtype: str
-    shape: tuple
-    bytes: int
-    roof_name: str
-    roof: object = None
-    empty: object = None
-    entries: list = field(default_factory=list)
-
-    def gigabytes_per_second(self, timing):
-        return self.bytes / timing.us_median / 1e3
-
-    def of_stage(self, stage):
-        return [each for each in self.entries if each.contender.stage == stage]
-
-    def peers(self):
-        return [each for each in self.entries if each.contender.role == "peer"]
-
-    def invalid(self):
-        return [each for each in self.entries if each.contender.role == "invalid"]
-
-    def best_peer(self):
-        return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
-
-
-def judge(library, contender, matrices):
+def judge(library, contender, tensors):
     """Runs the contender and returns its largest relative error; raises what is wrong with it. One
     that is known to be invalid has to be wrong."""
     if contender.produce:
         contender.produce()
     else:
-        matrices.y.poison()
+        tensors.poison()
         contender.run(None)
-    where = contender.result() if contender.result else matrices.y.pointer
-    report = library.check(contender.judged_as, matrices.dtype, matrices.x.pointer, where,
-                           matrices.rows, matrices.cols)
+    operands = tensors.pointers_to_check()
+    if contender.result:
+        operands.update(contender.result())
+    report = library.check(contender.judged_as, tensors.problem, operands)
     allowed = 1 if contender.role == "ours" else PEER_ALLOWANCE
     right = report.checked > 0 and report.share_of_bound <= allowed
     if contender.role == "invalid":
@@ -137,46 +103,50 @@ class WrongResult(Exception):
 class Harness:
     def __init__(self, library, sources):
         self.library, self.sources = library, sources
+        self.operations = library.operations()
         self.left_out = {}  # name -> reason -> the shapes it holds for
         self.wrong = []     # lines
         self.ours_wrong = False
 
     def leave_out(self, name, reason, group):
         shapes = self.left_out.setdefault(name, {}).setdefault(reason, [])
-        shapes.append(f"{group.operation} {where_of(group)}")
+        shapes.append(f"{group.name} {where_of(group)}")
 
     def report_wrong(self, contender, error, group):
-        self.wrong.append(f"{contender.name}, {group.operation}, {where_of(group)}: {error}")
+        self.wrong.append(f"{contender.name}, {group.name}, {where_of(group)}: {error}")
         self.ours_wrong = self.ours_wrong or contender.role == "ours"
 
-    def time(self, operation, dtype, shape, compile_here):
+    def time(self, name, dtype, shape):
         """A Group, or None where memory does not suffice."""
-        library = self.library
-        roof_name = "read" if operation == "log_sum_exp" else "copy"
-        # x, y, the roof's copy, and what PyTorch allocates for its results.
-        if ITEM_SIZES[dtype] * shape[0] * shape[1] * 5.5 > library.free_memory():
-            print(f"  {operation} {text_of(shape)} left out: the GPU has too little memory free")
+        library, operation = self.library, self.operations[name]
+        problem = shape.problem(operation, dtype)
+        if self._memory_needed(name, problem) > library.free_memory():
+            print(f"  {name} {shape} left out: the GPU has too little memory free")
             return None
-        matrices = Matrices(library, operation, dtype, shape)
-        group = Group(operation, dtype, shape, matrices.bytes, roof_name)
+        tensors = Tensors(library, operation, problem)
+        group = Group(operation, dtype, shape, problem, tensors.cost,
+                      library.record_fields(name, problem))
         right = []
         for source in self.sources:
-            for name in source.names(operation):
-                if name == "torch_compile" and not compile_here:
-                    self.leave_out(name, "compiled at the round widths only, but for softmax",
-                                   group)
-                    continue
-                right += self._make(source, name, matrices, group)
+            for contender in source.names(name):
+                right += self._make(source, contender, tensors, group)
         if right:
-            self._time(right, matrices, group)
+            self._time(right, tensors, group)
         for source in self.sources:
             source.release()
         return group
 
-    def _make(self, source, name, matrices, group):
+    def _memory_needed(self, name, problem):
+        """In bytes, for the operands, what the roof writes, and what PyTorch allocates for its
+        results."""
+        operands = self.library.describe(name, problem)
+        inputs = sum(each.bytes for each in operands if each.role != "out")
+        return inputs + 4.5 * max(each.bytes for each in operands)
+
+    def _make(self, source, name, tensors, group):
         try:
-            contender = source.make(name, matrices)
-            return [(contender, judge(self.library, contender, matrices))]
+            contender = source.make(name, tensors)
+            return [(contender, judge(self.library, contender, tensors))]
         except Skipped as skipped:
             self.leave_out(name, str(skipped), group)
         except StagesError as error:
@@ -189,14 +159,14 @@ class Harness:
             self.leave_out(name, in_one_line(error), group)
         return []
 
-    def _time(self, right, matrices, group):
+    def _time(self, right, tensors, group):
         timings = []
         while right and not timings:
             gc.disable()  # a collection in the middle of a launch would only cost a repetition
             try:
                 timings, group.roof, group.empty = self.library.time(
-                    [contender.run for contender, _ in right], group.roof_name,
-                    matrices.x.pointer, matrices.x.size)
+                    [contender.run for contender, _ in right], group.name, tensors.problem,
+                    tensors.pointers())
             except WorkFailed as failure:
                 contender, _ = right.pop(failure.index)
                 self.leave_out(contender.name, in_one_line(failure.__cause__), group)
@@ -204,127 +174,25 @@ class Harness:
                 gc.enable()
         for (contender, error), timing in zip(right, timings):
             try:
-                error = max(error, judge(self.library, contender, matrices))
+                error = max(error, judge(self.library, contender, tensors))
                 group.entries.append(Entry(contender, timing, error))
             except WrongResult as wrong:
                 self.report_wrong(contender, f"after the timing, {wrong}", group)
             contender.forget()
 
 
-def record(group, stage, backend, name, role, timing, max_relative_error):
-    """One record of schema 1, as common/runner/record.cpp writes them."""
-    rows, cols = group.shape
-    return {"stage": stage, "variant": name, "role": role, "op": group.operation,
-            "backend": backend, "dtype": group.dtype, "input": "normal", "rows": rows, "cols": cols,
-            "shape": {"rows": rows, "cols": cols}, "bytes": group.bytes,
-            "max_rel_err": max_relative_error,
-            "us_median": timing.us_median, "us_min": timing.us_min, "us_p10": timing.us_p10,
-            "us_p90": timing.us_p90, "us_empty": group.empty.us_median,
-            "gbps": group.gigabytes_per_second(timing),
-            "roof_gbps": group.gigabytes_per_second(group.roof)}
-
-
-def records_of(group, stage, backend):
-    """The stage's variants, each with the best peer as its baseline; the peers, then those that are
-    invalid; the roof."""
-    records = []
-    best = group.best_peer()
-    for entry in group.of_stage(stage) + group.peers() + group.invalid():
-        one = record(group, stage, backend, entry.contender.name, entry.contender.role,
-                     entry.timing, entry.max_relative_error)
-        if entry.contender.role == "ours" and best:
-            one["baseline"] = best.contender.name
-            one["speedup"] = best.timing.us_median / entry.timing.us_median
-        records.append(one)
-    records.append(record(group, stage, backend, group.roof_name, "roof", group.roof, 0.0))
-    return records
-
-
-def write_records(folder, stage, header, records):
-    """FOLDER/STAGE.peers.json, whole or not at all."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    path = Path(folder) / f"{stage}.peers.json"
-    unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
-    os.replace(unfinished, path)
-    return path
-
-
-def in_one_line(error):
-    words = str(error).strip().splitlines() or [""]
-    return f"{type(error).__name__}: {words[0][:150]}"
-
-
-def text_of(shape):
-    return f"{shape[0]} x {shape[1]}"
-
-
-def where_of(group):
-    """float32 goes without saying."""
-    return text_of(group.shape) + ("" if group.dtype == "float32" else f" {group.dtype}")
-
-
-def heading(title, context):
-    return f"{title}{context:>{80 - len(title)}}\n{'-' * 80}"
-
-
-def table_of(group, stage):
-    """The lines of one group: ours, the peers from the fastest on, the invalid, the roof."""
-    ours = group.of_stage(stage)
-    best = min(ours, key=lambda each: each.timing.us_median)
-    lines = [f"  {group.operation + ', ' + where_of(group):<36}"
-             f"{'us':>10}{'GB/s':>9}{'of ' + group.roof_name:>9}{'ours':>12}"]
-
-    def line(name, timing, ratio):
-        lines.append(f"  {name:<36}{timing.us_median:>10.1f}"
-                     f"{group.gigabytes_per_second(timing):>9.0f}"
-                     f"{group.roof.us_median / timing.us_median:>9.2f}{ratio:>12}".rstrip())
-
-    for entry in ours:
-        line(entry.contender.name + " (ours)", entry.timing, "")
-    for entry in sorted(group.peers(), key=lambda each: each.timing.us_median):
-        ratio = entry.timing.us_median / best.timing.us_median
-        line(entry.contender.name, entry.timing, f"{ratio:.2f}")
-    for entry in group.invalid():
-        line(entry.contender.name, entry.timing, "WRONG")
-    line(group.roof_name, group.roof, "")
-    return lines
-
-
-def summary_of(groups, stage):
-    """A line for each group: our best, the best peer, and how many times as long it takes."""
-    lines = [f"  {'':<26}{'our best':<16}{'best peer':<29}{'ours':>7}"]
-    for group in groups:
-        best, ours = group.best_peer(), group.of_stage(stage)
-        if not best or not ours:
-            continue
-        mine = min(ours, key=lambda each: each.timing.us_median)
-        ratio = best.timing.us_median / mine.timing.us_median
-        lines.append(f"  {group.operation + ' ' + where_of(group):<26}"
-                     f"{mine.contender.name:<16}{best.contender.name:<29}{ratio:>7.2f}")
-    return lines
-
-
-LEGEND = """  GB/s: bytes of x and of the result over the median time, caches flushed. of copy
-  (of read): share of the roof's speed, timed in turn. ours: how many times as long
-  as our fastest above; WRONG: the results are, the time is for comparison."""
-
-
-def left_out_lines(left_out):
-    lines = []
-    for name, reasons in left_out.items():
-        for reason, shapes in reasons.items():
-            unique = list(dict.fromkeys(shapes))
-            where = unique[0] if len(unique) == 1 else f"{len(unique)} shapes, {unique[0]} first"
-            lines.append(f"  left out: {name} ({where}): {reason}")
-    return lines
-
-
 def parse_shape(text):
-    rows, cross, cols = text.partition("x")
-    if not (cross and rows.isdigit() and cols.isdigit() and int(rows) and int(cols)):
+    """"4000x1000", or "4000x1000,k=5"."""
+    sizes, *options = text.split(",")
+    pairs = [option.partition("=") for option in options]
+    try:
+        shape = Shape(tuple(int(size) for size in sizes.split("x") if size.isdecimal()),
+                      tuple((name, float(value or 1)) for name, _, value in pairs))
+    except ValueError:
+        shape = Shape(())
+    if not shape.sizes or 0 in shape.sizes or len(shape.sizes) != sizes.count("x") + 1:
         raise argparse.ArgumentTypeError(f"{text}: ROWSxCOLS is wanted, as in 4000x1000")
-    return int(rows), int(cols)
+    return shape
 
 
 def parse_arguments(words):
@@ -336,6 +204,9 @@ def parse_arguments(words):
                         help="ROWSxCOLS instead of the course's shapes; may be repeated")
     parser.add_argument("--dtype", choices=list(DTYPES), action="append", default=[],
                         help="element type; may be repeated; default: float32")
+    parser.add_argument("--operation", metavar="NAME", action="append", default=[],
+                        help="what to time of what the stages compute; may be repeated; default: "
+                             "the plain ones of each family")
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
     parser.add_argument("--variant", default="", help="of ours, only this one")
     parser.add_argument("--out", default="results", help="folder for the records")
@@ -368,7 +239,7 @@ class Interruption:
         signal.signal(signal.SIGINT, self.before)
 
 
-def time_all(harness, works, shapes_given, interruption):
+def time_all(harness, works, interruption):
     """The groups of the works, each an operation, a type and a shape; and why they are not all: the
     GPU's error, or an interruption; or nothing."""
     groups = []
@@ -380,10 +251,9 @@ def time_all(harness, works, shapes_given, interruption):
             print(f"\r\033[K  timing {operation} and peers: {number} of {len(works)}", end="",
                   file=sys.stderr, flush=True)
         try:
-            group = harness.time(operation, dtype, shape,
-                                 wants_compilation(operation, shape, shapes_given))
+            group = harness.time(operation, dtype, shape)
         except StagesError as error:  # after a fault in a kernel nothing runs any more
-            return groups, f"{operation} {text_of(shape)}: {error}"
+            return groups, f"{operation} {shape}: {error}"
         if group and group.entries:
             groups.append(group)
     if terminal:
@@ -395,17 +265,47 @@ def stages_of(callables):
     return list(dict.fromkeys(each.group for each in callables if each.role == "ours"))
 
 
+def legends_of(operations):
+    """What explains the tables of these: a family's own words where they are of what it names."""
+    legends = []
+    for family, names in families_of(operations).items():
+        module = family_module(family)
+        own = set(names) <= set(getattr(module, "TIMED_OPERATIONS", ()))
+        legends.append(module.LEGEND if own else LEGEND)
+    return list(dict.fromkeys(legends))
+
+
+def chosen_operations(library, ours, options):
+    """Those to time, by name, and what is wrong with the choice, or nothing."""
+    known = library.operations()
+    computed = {name: known[name] for name in ours.operations()}
+    for name in options.operation:
+        if name not in computed:
+            return {}, (f"none of these stages' variants computes {name}; they compute: "
+                        f"{' '.join(computed)}")
+    operations = timed_operations(computed, options)
+    for shape in options.shape:
+        refusals = [refusal_of(library, each, shape) for each in operations.values()]
+        if refusals and all(refusals):
+            return {}, f"--shape {shape}: {refusals[0]}"
+    return operations, ""
+
+
 def run(library, options, sources):
     """Times everything, prints the tables, writes the records. Returns the exit status."""
     ours = sources[0]
-    stages = stages_of(ours.callables)
+    operations, wrong = chosen_operations(library, ours, options)
+    if wrong:
+        print(f"peers: {wrong}", file=sys.stderr)
+        return 2
+    stages = stages_of([each for each in ours.callables if each.operation in operations])
     header = library.record_header()
     harness = Harness(library, sources)
     dtypes = options.dtype or ["float32"]
-    works = works_of(ours.operations(), stages, options)
+    works = works_of(library, operations, stages, options)
 
     with Interruption() as interruption:
-        groups, stopped = time_all(harness, works, bool(options.shape), interruption)
+        groups, stopped = time_all(harness, works, interruption)
 
     for source in sources:
         header.update(source.versions())
@@ -414,7 +314,9 @@ def run(library, options, sources):
         print(heading(f"{stage} and its peers", f"{header['gpu']}, {' '.join(dtypes)}"))
         for group in mine:
             print("\n".join(table_of(group, stage)) + "\n")
-        print(LEGEND)
+        computed = {each.operation for each in ours.callables if each.group == stage}
+        print("\n".join(legends_of({name: operations[name] for name in operations
+                                    if name in computed})))
         if len(mine) > 1:
             print("\n" + "\n".join(summary_of(mine, stage)))
         records = [one for group in mine for one in records_of(group, stage, library.backend)]
@@ -435,7 +337,7 @@ def main(words):
         print("peers: left out, all of them: they need a GPU, and this library was built for the "
               "CPU device", file=sys.stderr)
         return 0
-    torch = TorchContenders()  # first: the library then finds the cuDNN that PyTorch has brought
+    torch_contenders.find_torch()  # first: the library then finds the cuDNN that PyTorch brings
     known = stages_of(library.callables())
     unknown = [stage for stage in options.stages if stage not in known]
     if unknown:
@@ -443,8 +345,10 @@ def main(words):
               file=sys.stderr)
         return 2
     ours = LibraryContenders(library, options.stages or known, options.variant)
-    return run(library, options, [ours, torch, OneFlow(options.oneflow),
-                                  FasterTransformer(options.fastertransformer)])
+    modules = [family_module(each.family) for each in library.operations().values()]
+    others = [source for module in dict.fromkeys(filter(None, modules))
+              for source in module.sources(options)]
+    return run(library, options, [ours, *others])
 
 
 if __name__ == "__main__":

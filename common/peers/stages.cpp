@@ -4,175 +4,112 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
-#include <new>
-#include <stdexcept>
+#include <deque>
+#include <numeric>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "common/peers/peers.hpp"
+#include "common/peers/catalogue.hpp"
+#include "common/peers/problem.hpp"
+#include "common/peers/refusal.hpp"
 #include "common/runner/build_info.hpp"
-#include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
-#include "common/runner/inputs.cuh"
 #include "common/runner/record.hpp"
-#include "common/runner/stage.hpp"
 #include "common/runner/timing.hpp"
 
 namespace {
 
-using runner::DType;
-using runner::Operation;
-using runner::Shape;
+using library::catalogue;
+using library::Entry;
+using library::guarded;
+using library::Operands;
+using library::Problem;
+using library::Refusal;
+using library::refuse;
+using library::require;
+using library::Subject;
+using library::subject_named;
 
 constexpr uint64_t kSeed = 2018;  // as `./stages run` has it
 
-struct Entry {
-    runner::Variant variant;
-    std::string group;
-    std::string role;
-    std::string obstacle;
-    std::string name;
-};
-
-struct Catalogue {
-    std::vector<Entry> entries;
-    std::vector<stages_callable> callables;  // point into entries
-
-    Catalogue() {
-        for (const runner::Stage& stage : runner::all_stages()) add(stage, "ours", "");
-        for (const peers::Peer& peer : peers::all_peers()) {
-            add(peer.stage, peer.invalid ? "invalid" : "peer", peer.obstacle);
-        }
-        for (const Entry& entry : entries) {
-            callables.push_back({entry.name.c_str(), entry.group.c_str(),
-                                 entry.variant.name.c_str(), name_of(entry.variant.operation),
-                                 entry.role.c_str(), entry.variant.summary.c_str(),
-                                 entry.obstacle.empty() ? nullptr : entry.obstacle.c_str()});
-        }
-    }
-
-    void add(const runner::Stage& stage, const std::string& role, const std::string& obstacle) {
-        for (const runner::Variant& variant : stage.variants) {
-            if (!is_plain(variant.operation)) continue;  // the ABI has one input, and its peers too
-            entries.push_back(
-                {variant, stage.name, role, obstacle, stage.name + "/" + variant.name});
-        }
-    }
-
-    const Entry* find(std::string_view name) const {
-        const auto found = std::find_if(entries.begin(), entries.end(),
-                                        [&](const Entry& entry) { return entry.name == name; });
-        return found == entries.end() ? nullptr : &*found;
-    }
-};
-
-const Catalogue& catalogue() {
-    static const Catalogue all;
-    return all;
+// A list of the catalogue's, or null and why.
+template <class T>
+const T* listed(const std::vector<T>& (*list_of)(), size_t* count) {
+    const T* all = nullptr;
+    const int status = guarded([&] {
+        require(count != nullptr, "count is null");
+        *count = 0;
+        all = list_of().data();
+        *count = list_of().size();
+    });
+    return status == cudaSuccess ? all : nullptr;
 }
 
-std::string& last_error() {
-    static std::string text;
-    return text;
-}
-
-// A caller's mistake, or something that is not to be had: code and words.
-class Refusal : public std::runtime_error {
+// Operands as C has them, and what their pointers point to.
+class Description {
 public:
-    Refusal(cudaError_t code, const std::string& words) : std::runtime_error(words), code_(code) {}
-    cudaError_t code() const { return code_; }
+    void describe(const std::vector<runner::Operand>& operands) {
+        operands_ = operands;
+        over_.clear();
+        in_c_.clear();
+        for (const runner::Operand& each : operands_) {
+            std::string& over = over_.emplace_back();
+            for (const std::string& name : each.may_lie_over)
+                over += (over.empty() ? "" : " ") + name;
+            in_c_.push_back({each.name.c_str(), name_of(each.role), name_of(each.type),
+                             each.dims.data(), each.dims.size(), each.bytes(), over.c_str()});
+        }
+    }
+    const std::vector<stages_operand_info>& in_c() const { return in_c_; }
 
 private:
-    cudaError_t code_;
+    std::vector<runner::Operand> operands_;
+    std::deque<std::string> over_;
+    std::vector<stages_operand_info> in_c_;
 };
 
-int failed(cudaError_t code, const char* words) noexcept {
-    try {
-        last_error() = words;
-    } catch (...) {
-        last_error().clear();  // no memory even for that
+// Names and numbers as C has them.
+template <class InC>
+class Pairs {
+public:
+    template <class Name, class Number>
+    void add(const Name& name, Number number) {
+        in_c_.push_back({names_.emplace_back(name).c_str(), number});
     }
-    return code;
-}
+    const std::vector<InC>& in_c() const { return in_c_; }
 
-// Runs a function's body: what it throws becomes a code and words.
-template <class Body>
-int guarded(Body body) noexcept {
-    try {
-        body();
-        return cudaSuccess;
-    } catch (const Refusal& refusal) {
-        return failed(refusal.code(), refusal.what());
-    } catch (const runner::CudaError& error) {
-        return failed(error.code(), error.what());
-    } catch (const std::bad_alloc&) {
-        return failed(cudaErrorMemoryAllocation, "the host's memory is full");
-    } catch (const std::exception& error) {
-        return failed(cudaErrorUnknown, error.what());
-    } catch (...) {
-        return failed(cudaErrorUnknown, "something was thrown that is no exception");
+private:
+    std::deque<std::string> names_;
+    std::vector<InC> in_c_;
+};
+
+// A shape as C has it.
+struct ShapeInC {
+    ShapeInC(const runner::Operation& operation, const runner::Shape& shape) {
+        const std::vector<std::string> names = operation.size_names(shape);
+        for (size_t i = 0; i < names.size(); ++i) sizes.add(names[i], shape[i]);
+        for (const auto& [name, value] : shape.options()) options.add(name, value);
     }
-}
-
-void require(bool condition, const std::string& otherwise) {
-    if (!condition) throw Refusal(cudaErrorInvalidValue, otherwise);
-}
-
-DType dtype_of(int number) {
-    switch (number) {
-        case STAGES_FLOAT32:
-            return DType::float32;
-        case STAGES_FLOAT16:
-            return DType::float16;
-        case STAGES_BFLOAT16:
-            return DType::bfloat16;
-        case STAGES_FLOAT64:
-            return DType::float64;
+    stages_problem problem() const {
+        return {STAGES_FLOAT32, sizes.in_c().data(), sizes.in_c().size(), options.in_c().data(),
+                options.in_c().size()};
     }
-    throw Refusal(cudaErrorInvalidValue,
-                  "dtype " + std::to_string(number) + " is none that stages.h names");
-}
 
-const Entry& entry_of(const char* name) {
-    require(name != nullptr, "the name is null");
-    const Entry* entry = catalogue().find(name);
-    require(entry != nullptr, std::string("nothing is called '") + name + "'");
-    if (!entry->obstacle.empty()) {
-        throw Refusal(cudaErrorNotSupported, entry->name + " " + entry->obstacle);
-    }
-    return *entry;
-}
-
-Shape shape_of(int64_t rows, int64_t cols) {
-    require(rows >= 0 && cols >= 0, "a shape cannot be negative");
-    require(cols == 0 || rows <= INT64_MAX / 16 / cols, "a shape of more bytes than 64 bits count");
-    return {rows, cols};
-}
-
-void require_taken(const Entry& entry, Shape shape, DType dtype) {
-    const std::string obstacle = obstacle_of(entry.variant, shape, dtype);
-    if (!obstacle.empty()) throw Refusal(cudaErrorNotSupported, entry.name + ": " + obstacle);
-}
-
-// How to judge a result of `what`: a callable, or an operation done elsewhere.
-runner::Rules rules_for(const char* what, Shape shape, DType dtype) {
-    require(what != nullptr, "what to check for is null");
-    if (const Entry* entry = catalogue().find(what)) {
-        require_taken(*entry, shape, dtype);
-        return rules_of(entry->variant, shape, dtype);
-    }
-    for (const Operation operation :
-         {Operation::softmax, Operation::log_softmax, Operation::log_sum_exp}) {
-        if (std::string_view(what) == name_of(operation)) return {operation, false, 256, dtype};
-    }
-    throw Refusal(cudaErrorInvalidValue,
-                  std::string("'") + what + "' is neither a callable nor an operation");
-}
+    Pairs<stages_size> sizes;
+    Pairs<stages_option> options;
+};
 
 stages_timing in_c(const runner::Timing& timing) {
     return {timing.us_median, timing.us_min, timing.us_p10, timing.us_p90, timing.repeats};
+}
+
+int64_t sum_of(const std::vector<int64_t>& all) {
+    return std::accumulate(all.begin(), all.end(), int64_t{0});
+}
+
+template <class T>
+void give(T* to, T value) {
+    if (to != nullptr) *to = value;
 }
 
 }  // namespace
@@ -182,45 +119,102 @@ int stages_abi_version(void) {
 }
 
 const char* stages_error(void) {
-    return last_error().c_str();
+    return library::last_error().c_str();
 }
 
 const stages_callable* stages_callables(size_t* count) {
-    const stages_callable* all = nullptr;
-    const int status = guarded([&] {
-        require(count != nullptr, "count is null");
-        *count = 0;
-        all = catalogue().callables.data();
-        *count = catalogue().callables.size();
-    });
-    return status == cudaSuccess ? all : nullptr;
+    return listed<stages_callable>(
+        []() -> const std::vector<stages_callable>& { return catalogue().callables(); }, count);
 }
 
-int stages_workspace_bytes(const char* name, int dtype, int64_t rows, int64_t cols, size_t* bytes) {
+const stages_operation* stages_operations(size_t* count) {
+    return listed<stages_operation>(
+        []() -> const std::vector<stages_operation>& { return catalogue().operations(); }, count);
+}
+
+int stages_describe(const char* what, const stages_problem* problem,
+                    const stages_operand_info** operands, size_t* count) {
+    static Description kept;
+    return guarded([&] {
+        require(operands != nullptr && count != nullptr, "operands or count is null");
+        kept.describe(Problem(*subject_named(what).operation, problem).operands);
+        *operands = kept.in_c().data();
+        *count = kept.in_c().size();
+    });
+}
+
+int stages_cost(const char* what, const stages_problem* problem, int64_t* bytes_read,
+                int64_t* bytes_written, double* operations, int64_t* elements) {
+    return guarded([&] {
+        const runner::Operation& operation = *subject_named(what).operation;
+        const Problem posed(operation, problem);
+        const runner::Cost cost = operation.cost(posed.shape, posed.dtype);
+        give(bytes_read, sum_of(cost.read));
+        give(bytes_written, sum_of(cost.written));
+        give(operations, cost.operations);
+        give(elements, operation.elements(posed.shape));
+    });
+}
+
+int stages_record_fields(const char* what, const stages_problem* problem,
+                         const stages_size** fields, size_t* count) {
+    static Pairs<stages_size> kept;
+    return guarded([&] {
+        require(fields != nullptr && count != nullptr, "fields or count is null");
+        const runner::Operation& operation = *subject_named(what).operation;
+        kept = {};
+        for (const auto& [name, value] : operation.record_fields(Problem(operation, problem).shape))
+            kept.add(name, value);
+        *fields = kept.in_c().data();
+        *count = kept.in_c().size();
+    });
+}
+
+int stages_measured_problems(const char* what, int quick, const stages_problem** problems,
+                             size_t* count) {
+    static std::deque<ShapeInC> shapes;
+    static std::vector<stages_problem> kept;
+    return guarded([&] {
+        require(problems != nullptr && count != nullptr, "problems or count is null");
+        const Subject subject = subject_named(what);
+        const bool gpu = runner::build_info().backend == "cuda";
+        std::vector<runner::Shape> measured = subject.operation->measured_at({gpu, quick != 0});
+        if (subject.entry != nullptr && !subject.entry->variant.measured_at.empty())
+            measured = subject.entry->variant.measured_at;
+        shapes.clear();
+        kept.clear();
+        for (const runner::Shape& shape : measured)
+            kept.push_back(shapes.emplace_back(*subject.operation, shape).problem());
+        *problems = kept.data();
+        *count = kept.size();
+    });
+}
+
+int stages_workspace_bytes(const char* name, const stages_problem* problem, size_t* bytes) {
     return guarded([&] {
         require(bytes != nullptr, "bytes is null");
-        const DType type = dtype_of(dtype);
-        const Entry& entry = entry_of(name);
-        const Shape shape = shape_of(rows, cols);
-        if (elements(shape) > 0) require_taken(entry, shape, type);
-        *bytes = workspace_of(entry.variant, shape, type);
+        const Entry& entry = library::callable_named(name);
+        const Problem posed(*entry.variant.operation, problem);
+        if (!posed.is_empty) require_taken(entry, posed.shape, posed.dtype);
+        *bytes = posed.is_empty ? 0 : workspace_of(entry.variant, posed.shape, posed.dtype);
     });
 }
 
-int stages_call(const char* name, int dtype, const void* x, void* y, int64_t rows, int64_t cols,
-                void* workspace, size_t workspace_bytes, void* stream) {
+int stages_call(const char* name, const stages_problem* problem, const stages_operand* operands,
+                size_t count, void* workspace, size_t workspace_bytes, void* stream) {
     return guarded([&] {
-        const Entry& entry = entry_of(name);
-        const DType type = dtype_of(dtype);
-        const Shape shape = shape_of(rows, cols);
-        if (elements(shape) == 0) return;
-        require_taken(entry, shape, type);
-        require(x != nullptr && y != nullptr, "x or y is null");
-        const size_t needed = workspace_of(entry.variant, shape, type);
-        require(needed == 0 || (workspace != nullptr && workspace_bytes >= needed),
-                entry.name + " needs a workspace of " + std::to_string(needed) + " bytes here");
-        const runner::Call call{
-            x, y, type, rows, cols, workspace, workspace_bytes, static_cast<cudaStream_t>(stream)};
+        const Entry& entry = library::callable_named(name);
+        const Problem posed(*entry.variant.operation, problem);
+        const Operands given(posed, operands, count);
+        const runner::View view = given.all();
+        if (posed.is_empty) return;
+        require_taken(entry, posed.shape, posed.dtype);
+        given.require_apart();
+        const size_t needed = workspace_of(entry.variant, posed.shape, posed.dtype);
+        if (needed > 0 && (workspace == nullptr || workspace_bytes < needed))
+            refuse(entry.name + " needs a workspace of " + std::to_string(needed) + " bytes here");
+        const runner::Call call{posed.shape, posed.dtype,     view,
+                                workspace,   workspace_bytes, static_cast<cudaStream_t>(stream)};
         runner::check_cuda(entry.variant.launch(call), "launching " + entry.name);
     });
 }
@@ -261,28 +255,38 @@ int stages_free_memory(size_t* bytes) {
     });
 }
 
-int stages_fill(const char* input, int dtype, void* x, int64_t rows, int64_t cols) {
+int stages_fill(const char* what, const stages_problem* problem, const char* input,
+                const stages_operand* operands, size_t count) {
     return guarded([&] {
+        const runner::Operation& operation = *subject_named(what).operation;
         require(input != nullptr, "the input's name is null");
-        const DType type = dtype_of(dtype);
-        const Shape shape = shape_of(rows, cols);
-        require(x != nullptr || elements(shape) == 0, "x is null");
-        for (const runner::Input each : runner::all_inputs()) {
-            if (std::string_view(input) != name_of(each)) continue;
-            return runner::fill(x, type, shape, each, kSeed);
-        }
-        throw Refusal(cudaErrorInvalidValue, std::string("no input is called '") + input + "'");
+        const Problem posed(operation, problem);
+        const std::vector<runner::NamedInput> known = operation.inputs();
+        if (std::none_of(known.begin(), known.end(),
+                         [&](const runner::NamedInput& each) { return each.name == input; }))
+            refuse(operation.name() + " has no input called '" + input + "'");
+        const runner::View inputs = Operands(posed, operands, count).inputs();
+        if (!posed.is_empty) operation.fill(posed.shape, posed.dtype, input, kSeed, inputs);
     });
 }
 
-int stages_check(const char* what, int dtype, const void* x, const void* y, int64_t rows,
-                 int64_t cols, stages_report* report) {
+int stages_check(const char* what, const stages_problem* problem, const stages_operand* operands,
+                 size_t count, stages_report* report) {
     return guarded([&] {
-        const Shape shape = shape_of(rows, cols);
-        const runner::Rules rules = rules_for(what, shape, dtype_of(dtype));
-        require(x != nullptr && y != nullptr && report != nullptr, "x, y or report is null");
-        require(elements(shape) > 0, "there is nothing to check");
-        const runner::Report found = runner::check(x, shape, {y, rules});
+        require(report != nullptr, "report is null");
+        const Subject subject = subject_named(what);
+        const Problem posed(*subject.operation, problem);
+        runner::Result result{subject.operation, {}, {}};
+        if (subject.entry != nullptr) {
+            require_taken(*subject.entry, posed.shape, posed.dtype);
+            result.arithmetic = arithmetic_of(subject.entry->variant, posed.shape, posed.dtype);
+        }
+        const Operands given(posed, operands, count);
+        const runner::View inputs = given.inputs_before();
+        result.outputs = given.outputs();
+        require(!posed.is_empty, "there is nothing to check");
+        const runner::Report found =
+            subject.operation->check(posed.shape, posed.dtype, inputs, result);
         *report = {found.checked,
                    found.unchecked,
                    found.mismatches,
@@ -294,20 +298,24 @@ int stages_check(const char* what, int dtype, const void* x, const void* y, int6
     });
 }
 
-int stages_time(const stages_contender* contenders, size_t count, int roof, const void* x,
-                size_t bytes, stages_timing* timings, stages_timing* roof_timing,
-                stages_timing* empty_timing) {
+int stages_time(const stages_contender* contenders, size_t contender_count, const char* what,
+                const stages_problem* problem, const stages_operand* operands, size_t count,
+                stages_timing* timings, stages_timing* roof_timing, stages_timing* empty_timing) {
     return guarded([&] {
         require(contenders != nullptr && timings != nullptr && roof_timing != nullptr &&
-                    empty_timing != nullptr && x != nullptr,
+                    empty_timing != nullptr,
                 "a pointer is null");
-        require(count > 0, "there is nothing to time");
-        require(roof == STAGES_ROOF_COPY || roof == STAGES_ROOF_READ, "no such roof");
-        if (runner::build_info().backend != "cuda") {
+        require(contender_count > 0, "there is nothing to time");
+        const runner::Operation& operation = *subject_named(what).operation;
+        const Problem posed(operation, problem);
+        const Operands given(posed, operands, count);
+        const runner::View inputs = given.inputs();
+        const runner::View outputs = given.outputs();
+        require(!posed.is_empty, "there is nothing to time");
+        if (runner::build_info().backend != "cuda")
             throw Refusal(cudaErrorNotSupported, "only on a GPU is there anything to time");
-        }
         std::vector<runner::Work> works;
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < contender_count; ++i) {
             const stages_contender each = contenders[i];
             require(each.work != nullptr, "a contender's work is null");
             works.emplace_back([each, i](cudaStream_t stream) {
@@ -316,8 +324,7 @@ int stages_time(const stages_contender* contenders, size_t count, int roof, cons
             });
         }
         const runner::TimedTogether timed = runner::time_with_roof(
-            works, roof == STAGES_ROOF_COPY ? runner::Roof::copy : runner::Roof::read, x,
-            {static_cast<int64_t>(bytes), 0, static_cast<int64_t>(bytes)});
+            works, runner::roof_for(operation, posed.shape, posed.dtype, inputs, outputs));
         std::transform(timed.works.begin(), timed.works.end(), timings, in_c);
         *roof_timing = in_c(timed.roof);
         *empty_timing = in_c(timed.empty);

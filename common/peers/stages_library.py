@@ -4,13 +4,11 @@
 import ctypes
 import json
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
-ITEM_SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "float64": 8}
 NOT_SUPPORTED = 801
-ROOFS = {"copy": 0, "read": 1}
 
 
 class StagesError(RuntimeError):
@@ -29,9 +27,47 @@ class WorkFailed(Exception):
         self.index = index
 
 
+class _Size(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_int64)]
+
+
+class _Option(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("value", c_double)]
+
+
+class _Problem(ctypes.Structure):
+    _fields_ = [("dtype", c_int), ("sizes", POINTER(_Size)), ("size_count", c_size_t),
+                ("options", POINTER(_Option)), ("option_count", c_size_t)]
+
+
 class _Callable(ctypes.Structure):
-    _fields_ = [(field, c_char_p) for field in
+    _fields_ = [(name, c_char_p) for name in
                 ("name", "group", "variant", "operation", "role", "summary", "obstacle")]
+
+
+class _Form(ctypes.Structure):
+    _fields_ = [("names", POINTER(c_char_p)), ("count", c_size_t)]
+
+
+class _Input(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p)]
+
+
+class _Operation(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("family", c_char_p), ("unit", c_char_p), ("roof", c_char_p),
+                ("shape_help", c_char_p), ("forms", POINTER(_Form)), ("form_count", c_size_t),
+                ("optional", POINTER(_Option)), ("optional_count", c_size_t),
+                ("inputs", POINTER(_Input)), ("input_count", c_size_t), ("usual_input", c_char_p)]
+
+
+class _OperandInfo(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("role", c_char_p), ("type", c_char_p),
+                ("dims", POINTER(c_int64)), ("rank", c_size_t), ("bytes", c_int64),
+                ("may_lie_over", c_char_p)]
+
+
+class _Operand(ctypes.Structure):
+    _fields_ = [("name", c_char_p), ("data", c_void_p)]
 
 
 class _Report(ctypes.Structure):
@@ -52,18 +88,24 @@ class _Contender(ctypes.Structure):
     _fields_ = [("work", _Work), ("context", c_void_p)]
 
 
+_PROBLEM = (c_char_p, POINTER(_Problem))  # of what, and which
+_OPERANDS = (POINTER(_Operand), c_size_t)
 _SIGNATURES = {
-    "stages_workspace_bytes": (c_char_p, c_int, c_int64, c_int64, POINTER(c_size_t)),
-    "stages_call": (c_char_p, c_int, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_size_t,
-                    c_void_p),
+    "stages_describe": (*_PROBLEM, POINTER(POINTER(_OperandInfo)), POINTER(c_size_t)),
+    "stages_cost": (*_PROBLEM, POINTER(c_int64), POINTER(c_int64), POINTER(c_double),
+                    POINTER(c_int64)),
+    "stages_record_fields": (*_PROBLEM, POINTER(POINTER(_Size)), POINTER(c_size_t)),
+    "stages_measured_problems": (c_char_p, c_int, POINTER(POINTER(_Problem)), POINTER(c_size_t)),
+    "stages_workspace_bytes": (*_PROBLEM, POINTER(c_size_t)),
+    "stages_call": (*_PROBLEM, *_OPERANDS, c_void_p, c_size_t, c_void_p),
     "stages_allocate": (c_size_t, POINTER(c_void_p)),
     "stages_free": (c_void_p,),
     "stages_copy": (c_void_p, c_void_p, c_size_t),
     "stages_poison": (c_void_p, c_size_t),
     "stages_free_memory": (POINTER(c_size_t),),
-    "stages_fill": (c_char_p, c_int, c_void_p, c_int64, c_int64),
-    "stages_check": (c_char_p, c_int, c_void_p, c_void_p, c_int64, c_int64, POINTER(_Report)),
-    "stages_time": (POINTER(_Contender), c_size_t, c_int, c_void_p, c_size_t, POINTER(_Timing),
+    "stages_fill": (*_PROBLEM, c_char_p, *_OPERANDS),
+    "stages_check": (*_PROBLEM, *_OPERANDS, POINTER(_Report)),
+    "stages_time": (POINTER(_Contender), c_size_t, *_PROBLEM, *_OPERANDS, POINTER(_Timing),
                     POINTER(_Timing), POINTER(_Timing)),
 }
 
@@ -77,6 +119,60 @@ class Callable:
     role: str
     summary: str
     obstacle: str  # empty where it can be called
+
+
+@dataclass(frozen=True)
+class Operation:
+    name: str
+    family: str
+    unit: str
+    roof: str
+    shape_help: str
+    usual_input: str
+    forms: tuple     # of the names of sizes that belong together, the usual one first
+    optional: dict   # what a callable may not take -> what all of them take
+    inputs: dict     # name -> what it is
+
+    def form_of(self, count):
+        """The names of so many sizes, or None where it never has as many."""
+        return next((form for form in self.forms if len(form) == count), None)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Which problem of an operation, in which type."""
+    dtype: str
+    sizes: dict
+    options: dict = field(default_factory=dict)
+
+    def in_c(self):
+        sizes = (_Size * len(self.sizes))(*[(name.encode(), value)
+                                            for name, value in self.sizes.items()])
+        options = (_Option * len(self.options))(*[(name.encode(), value)
+                                                  for name, value in self.options.items()])
+        return _Problem(DTYPES[self.dtype], sizes, len(sizes), options, len(options))
+
+
+@dataclass(frozen=True)
+class Operand:
+    name: str
+    role: str  # "in", "out", "in_out"
+    type: str
+    dims: tuple
+    bytes: int
+    may_lie_over: tuple  # of an output: the inputs that it may be written over
+
+
+@dataclass(frozen=True)
+class Cost:
+    bytes_read: int
+    bytes_written: int
+    operations: float
+    elements: int
+
+    @property
+    def bytes(self):
+        return self.bytes_read + self.bytes_written
 
 
 @dataclass(frozen=True)
@@ -114,19 +210,34 @@ class Memory:
         self._library.checked("stages_poison", self.pointer, self.size)
 
 
+def _operands(pointers):
+    """Name -> address, as two arguments of C."""
+    listed = [(name.encode(), pointer) for name, pointer in pointers.items()]
+    return (_Operand * len(listed))(*listed), len(listed)
+
+
+def _text(value):
+    return (value or b"").decode()
+
+
+def _pairs(found, count):
+    return {_text(found[i].name): found[i].value for i in range(count)}
+
+
 class Library:
     def __init__(self, path):
         self._c = ctypes.CDLL(path)
+        version = self._c.stages_abi_version()
+        if version != ABI_VERSION:
+            raise StagesError(0, f"{path} has version {version} of the interface, "
+                                 f"not {ABI_VERSION}: build it anew")
         for name, arguments in _SIGNATURES.items():
             function = getattr(self._c, name)
             function.argtypes, function.restype = arguments, c_int
         for name in ("stages_error", "stages_record_header", "stages_backend"):
             getattr(self._c, name).restype = c_char_p
         self._c.stages_callables.restype = POINTER(_Callable)
-        version = self._c.stages_abi_version()
-        if version != ABI_VERSION:
-            raise StagesError(0, f"{path} has version {version} of the interface, "
-                                 f"not {ABI_VERSION}: build it anew")
+        self._c.stages_operations.restype = POINTER(_Operation)
 
     def checked(self, function, *arguments):
         code = getattr(self._c, function)(*arguments)
@@ -144,19 +255,73 @@ class Library:
         count = c_size_t()
         found = self._c.stages_callables(byref(count))
         fields = [name for name, _ in _Callable._fields_]
-        return [Callable(**{field: (getattr(found[i], field) or b"").decode() for field in fields})
+        return [Callable(**{name: _text(getattr(found[i], name)) for name in fields})
                 for i in range(count.value)]
 
-    def workspace_bytes(self, name, dtype, rows, cols):
+    def operations(self):
+        """By name, in the order of the course."""
+        count = c_size_t()
+        found = self._c.stages_operations(byref(count))
+        operations = {}
+        for each in found[:count.value]:
+            texts = {name: _text(getattr(each, name)) for name in
+                     ("name", "family", "unit", "roof", "shape_help", "usual_input")}
+            forms = tuple(tuple(_text(name) for name in form.names[:form.count])
+                          for form in each.forms[:each.form_count])
+            inputs = {_text(one.name): _text(one.summary)
+                      for one in each.inputs[:each.input_count]}
+            operations[texts["name"]] = Operation(
+                **texts, forms=forms, inputs=inputs,
+                optional=_pairs(each.optional, each.optional_count))
+        return operations
+
+    def describe(self, what, problem):
+        """The operands, in order. what: a callable's name, or an operation's, here and below."""
+        found, count = POINTER(_OperandInfo)(), c_size_t()
+        self.checked("stages_describe", what.encode(), problem.in_c(), byref(found), byref(count))
+        return [Operand(_text(each.name), _text(each.role), _text(each.type),
+                        tuple(each.dims[:each.rank]), each.bytes,
+                        tuple(_text(each.may_lie_over).split()))
+                for each in found[:count.value]]
+
+    def cost(self, what, problem):
+        read, written, operations, elements = c_int64(), c_int64(), c_double(), c_int64()
+        self.checked("stages_cost", what.encode(), problem.in_c(), byref(read), byref(written),
+                     byref(operations), byref(elements))
+        return Cost(read.value, written.value, operations.value, elements.value)
+
+    def record_fields(self, what, problem):
+        """What a record has at its top beside the sizes."""
+        found, count = POINTER(_Size)(), c_size_t()
+        self.checked("stages_record_fields", what.encode(), problem.in_c(), byref(found),
+                     byref(count))
+        return _pairs(found, count.value)
+
+    def measured_problems(self, what, quick=False, dtype="float32"):
+        """Those at which the course measures it."""
+        found, count = POINTER(_Problem)(), c_size_t()
+        self.checked("stages_measured_problems", what.encode(), quick, byref(found), byref(count))
+        return [Problem(dtype, _pairs(each.sizes, each.size_count),
+                        _pairs(each.options, each.option_count))
+                for each in found[:count.value]]
+
+    def workspace_bytes(self, name, problem):
         size = c_size_t()
-        self.checked("stages_workspace_bytes", name.encode(), DTYPES[dtype], rows, cols,
-                     byref(size))
+        self.checked("stages_workspace_bytes", name.encode(), problem.in_c(), byref(size))
         return size.value
 
-    def call(self, name, dtype, x, y, rows, cols, workspace=None, stream=None):
-        self.checked("stages_call", name.encode(), DTYPES[dtype], x, y, rows, cols,
-                     workspace.pointer if workspace else None, workspace.size if workspace else 0,
-                     stream)
+    def launcher(self, name, problem, operands, workspace=None):
+        """A function of a stream that calls `name` on operands, addresses by name. What Python has
+        to prepare for a call is done here, once."""
+        arguments = (name.encode(), problem.in_c(), *_operands(operands),
+                     workspace.pointer if workspace else None, workspace.size if workspace else 0)
+
+        def launch(stream, _kept=workspace):
+            self.checked("stages_call", *arguments, stream)
+        return launch
+
+    def call(self, name, problem, operands, workspace=None, stream=None):
+        self.launcher(name, problem, operands, workspace)(stream)
 
     def allocate(self, size):
         return Memory(self, size)
@@ -169,17 +334,19 @@ class Library:
         self.checked("stages_free_memory", byref(size))
         return size.value
 
-    def fill(self, name, dtype, x, rows, cols):
-        self.checked("stages_fill", name.encode(), DTYPES[dtype], x, rows, cols)
+    def fill(self, what, problem, name, operands):
+        """All inputs among the operands, from the input of that name."""
+        self.checked("stages_fill", what.encode(), problem.in_c(), name.encode(),
+                     *_operands(operands))
 
-    def check(self, what, dtype, x, y, rows, cols):
+    def check(self, what, problem, operands):
         report = _Report()
-        self.checked("stages_check", what.encode(), DTYPES[dtype], x, y, rows, cols,
+        self.checked("stages_check", what.encode(), problem.in_c(), *_operands(operands),
                      byref(report))
         return Report(report.checked, report.unchecked, report.mismatches, report.share_of_bound,
                       report.max_relative_error, report.description.decode())
 
-    def time(self, works, roof, x, size):
+    def time(self, works, what, problem, operands):
         """Times works, functions of a stream, in turn: their timings, the roof's, an empty
         kernel's. WorkFailed where one raises something."""
         raised = []
@@ -199,8 +366,8 @@ class Library:
         timings = (_Timing * len(works))()
         roof_timing, empty = _Timing(), _Timing()
         try:
-            self.checked("stages_time", contenders, len(works), ROOFS[roof], x, size, timings,
-                         byref(roof_timing), byref(empty))
+            self.checked("stages_time", contenders, len(works), what.encode(), problem.in_c(),
+                         *_operands(operands), timings, byref(roof_timing), byref(empty))
         except StagesError:
             if raised:
                 index, error = raised[0]

@@ -63,11 +63,9 @@ std::string with_spaces(std::string name) {
 }
 
 std::string short_name(const std::string& stage) {
-    std::string name = stage;
-    const std::string ending = "_softmax";
-    if (name.size() > ending.size() + 3 && name.ends_with(ending))
-        name.resize(name.size() - ending.size());
-    return with_spaces(name);
+    const size_t word = stage.find('_');  // behind the number
+    return with_spaces(word == std::string::npos ? stage
+                                                 : stage.substr(0, stage.find('_', word + 1)));
 }
 
 std::string name_of_line(const Selection& records, const std::string& stage) {

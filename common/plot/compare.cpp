@@ -276,12 +276,13 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
         groups[{pair.any().op, pair.any().dtype, shape.at("rows")}].push_back(&pair);
     }
+    const std::string first_op = comparison.timed.empty() ? "" : comparison.timed.front().any().op;
     std::vector<Figure> figures;
     for (const auto& [group, pairs] : groups) {
         const auto& [op, dtype, rows] = group;
         Figure figure;
         figure.kind = "compare";
-        figure.name = "compare_" + (op == "softmax" ? "" : op + "_") +
+        figure.name = "compare_" + (op == first_op ? "" : op + "_") +
                       (dtype == "float32" ? "" : dtype + "_") + std::to_string(rows);
         figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +
                        " rows" + (dtype == "float32" ? "" : ", " + dtype);

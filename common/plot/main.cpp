@@ -157,7 +157,7 @@ int parse_and_run(int argc, char** argv) {
         ->allow_extra_args(false);
     plot->add_option("--dtype", words.choice.dtype, "only this element type, such as float32");
     plot->add_option("--op", words.choice.op,
-                     "this operation, such as log_softmax, instead of each stage's first");
+                     "this operation, as records name it, instead of each stage's first");
     plot->add_option("--x", words.choice.x, "cols (default), rows, k or size")
         ->check(CLI::IsMember({"cols", "rows", "k", "size"}));
     plot->add_option("--y", words.choice.y,

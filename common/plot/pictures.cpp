@@ -155,6 +155,7 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
             return std::find(choice.stages.begin(), choice.stages.end(), record.stage) !=
                    choice.stages.end();
         });
+    const std::string first_op = chosen.empty() ? "" : chosen.front().record->op;
     std::vector<Figure> figures;
     for (const auto& [group, records] : groups_of(chosen, choice)) {
         const std::vector<std::string> stages = distinct(records, stage_key);
@@ -164,7 +165,7 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
         sheet.y = y_for(records, choice);
         sheet.apart = true;
         sheet.figure =
-            figure_of("", op == "softmax" ? "staircase" : "staircase_" + op,
+            figure_of("", op == first_op ? "staircase" : "staircase_" + op,
                       "Every stage's " + with_spaces(op), records, group, choice, sheet.y);
         sheet.figure.notes.front() += "; a stage's fastest variant";
         for (const std::string& stage : stages) {

@@ -16,7 +16,7 @@ namespace plot {
 struct Record {
     std::string stage, variant;
     std::string role = "ours";  // or "peer", "roof"
-    std::string op = "softmax";
+    std::string op;
     std::string backend, dtype = "float32", input = "normal";
     std::string way;                        // "cluster: why", where the variant chose
     std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has

@@ -3,17 +3,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
+#include <map>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
 #include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
 #include "common/runner/build_info.hpp"
-#include "common/runner/check.hpp"
 #include "common/runner/device.hpp"
-#include "common/runner/operands.hpp"
+#include "common/runner/draws.hpp"
+#include "common/runner/tensors.hpp"
 
 namespace runner {
 
@@ -28,49 +29,18 @@ constexpr unsigned char kGuard = 0xa5;
 constexpr size_t kGuardBytes = 256;
 constexpr uint64_t kInputSeed = 2018;
 
-// Draws that depend on how many were made before: enough for one case.
-class Draws {
-public:
-    Draws(uint64_t seed, int64_t number) : state_(mix(seed) ^ static_cast<uint64_t>(number)) {}
-    uint64_t bits() { return state_ = mix(state_); }
-    int64_t below(int64_t limit) {
-        return static_cast<int64_t>(bits() % static_cast<uint64_t>(limit));
-    }
-    template <class T>
-    const T& one_of(const std::vector<T>& choices) {
-        return choices[static_cast<size_t>(below(static_cast<int64_t>(choices.size())))];
-    }
-    // 1 to limit, each order of magnitude as likely as another.
-    int64_t size_up_to(int64_t limit) {
-        const double exponent = unit(bits(), true) * std::log2(static_cast<double>(limit) + 1);
-        return std::clamp<int64_t>(static_cast<int64_t>(std::exp2(exponent)), 1, limit);
-    }
-
-private:
-    uint64_t state_;
-};
-
-// Half of the widths lie at, just below or just above a multiple of a power of two.
-int64_t draw_cols(Draws& draws, int64_t limit) {
-    const int64_t cols = draws.size_up_to(limit);
-    if (draws.below(2) == 0) return cols;
-    const int64_t step = int64_t{1} << draws.below(11);
-    const int64_t near = (cols + step / 2) / step * step + draws.below(3) - 1;
-    return std::clamp<int64_t>(near, 1, limit);
-}
-
-// Rows in device memory with guards around and between them.
+// An operand in device memory, with guards around it and between its rows.
 class GuardedRows {
 public:
-    // size: bytes of an element; offset and stride: elements; stride 0 for rows without a gap.
-    GuardedRows(Shape shape, size_t size, int64_t offset, int64_t stride, unsigned char guard)
-        : rows_(static_cast<size_t>(shape.rows)),
-          row_bytes_(static_cast<size_t>(shape.cols * shape.inner) * size),
-          pitch_(stride == 0 ? row_bytes_ : static_cast<size_t>(stride) * size),
-          start_(kGuardBytes + static_cast<size_t>(offset) * size),
-          guard_(guard),
+    GuardedRows(const Operand& operand, const FuzzCase::Place& place)
+        : rows_(static_cast<size_t>(operand.rows())),
+          row_bytes_(static_cast<size_t>(operand.row_elements()) * size_of(operand.type)),
+          pitch_(place.stride == 0 ? row_bytes_
+                                   : static_cast<size_t>(place.stride) * size_of(operand.type)),
+          start_(kGuardBytes + static_cast<size_t>(place.offset) * size_of(operand.type)),
+          guard_(operand.is_input() ? kInputGuard : kGuard),
           memory_(start_ + rows_ * pitch_ + kGuardBytes) {
-        check_cuda(cudaMemset(memory_.data(), guard, memory_.size()), "preparing memory");
+        check_cuda(cudaMemset(memory_.data(), guard_, memory_.size()), "preparing memory");
     }
     void* data() { return memory_.data() + start_; }
 
@@ -139,21 +109,124 @@ int64_t draw_stride(Draws& draws, int64_t cols) {
     }
 }
 
+std::vector<std::string> names_of_inputs(const Operation& operation) {
+    std::vector<std::string> names;
+    for (const NamedInput& input : operation.inputs()) names.push_back(input.name);
+    return names;
+}
+
+// Where the operands lie: some by the same number of elements behind an address that any access may use,
+// some outputs over an input.
+std::vector<FuzzCase::Place> draw_places(Draws& draws, const Variant& variant,
+                                         const std::vector<Operand>& operands) {
+    constexpr int64_t kOffsets = 17;
+    std::vector<FuzzCase::Place> places;
+    for (const Operand& operand : operands) {
+        const bool other = !places.empty() && draws.below(3) == 0;
+        places.push_back(
+            {operand.name, other ? places.front().offset : draws.below(kOffsets), 0, ""});
+        if (!operand.may_lie_over.empty() && draws.below(4) == 0)
+            places.back().over = draws.one_of(operand.may_lie_over);
+    }
+    if (!variant.takes_strides || draws.below(2) == 0) return places;
+    const auto stride_of = [&](const std::string& name) {
+        return std::find_if(places.begin(), places.end(),
+                            [&](const FuzzCase::Place& each) { return each.operand == name; })
+            ->stride;
+    };
+    for (size_t i = 0; i < operands.size(); ++i) {
+        if (operands[i].rows() <= 1) continue;  // no second row to be apart from
+        const std::string& like =
+            places[i].over.empty() ? operands[i].strides_with : places[i].over;
+        places[i].stride =
+            like.empty() ? draw_stride(draws, operands[i].row_elements()) : stride_of(like);
+    }
+    return places;
+}
+
+// The memory of one case: every operand guarded, an output that lies over an input in that one's.
+class GuardedCase {
+public:
+    GuardedCase(const FuzzCase& one, const View& inputs)
+        : one_(one), operands_(one.variant->operation->operands(one.shape, one.dtype)) {
+        for (const Operand& operand : operands_) {
+            if (!one.place(operand.name).over.empty()) continue;
+            GuardedRows& rows =
+                memory_.emplace(operand.name, GuardedRows(operand, one.place(operand.name)))
+                    .first->second;
+            if (operand.is_input()) {
+                rows.put(inputs[operand.name].data);
+            } else {
+                DeviceBuffer<unsigned char> poison(static_cast<size_t>(operand.bytes()));
+                poison.poison();  // an element that nobody writes is NaN
+                rows.put(poison.data());
+            }
+        }
+    }
+
+    View view() {
+        View view;
+        for (const FuzzCase::Place& place : one_.places)
+            view.add({place.operand, rows_of(place).data(), place.stride});
+        return view;
+    }
+
+    // The results, their rows close together, in memory that lives as long as this.
+    View results() {
+        View view;
+        for (const Operand& operand : outputs_of(operands_)) {
+            results_.push_back(rows_of(one_.place(operand.name)).rows());
+            view.add({operand.name, results_.back().data()});
+        }
+        return view;
+    }
+
+    // What was written to that is no result; empty where nothing was.
+    std::string trespass(const View& inputs) {
+        for (const auto& [name, rows] : memory_) {
+            if (!rows.intact()) return "memory beside " + name + " was written to";
+        }
+        for (const Operand& operand : inputs_of(operands_)) {
+            const bool is_result =
+                operand.is_output() ||
+                std::any_of(one_.places.begin(), one_.places.end(),
+                            [&](const auto& place) { return place.over == operand.name; });
+            if (!is_result && !unchanged(memory_.at(operand.name), inputs[operand.name].data))
+                return operand.name + " was written to";
+        }
+        return "";
+    }
+
+private:
+    GuardedRows& rows_of(const FuzzCase::Place& place) {
+        return memory_.at(place.over.empty() ? place.operand : place.over);
+    }
+
+    const FuzzCase& one_;
+    std::vector<Operand> operands_;
+    std::map<std::string, GuardedRows> memory_;
+    std::vector<DeviceBuffer<unsigned char>> results_;
+};
+
 }  // namespace
 
+const FuzzCase::Place& FuzzCase::place(const std::string& operand) const {
+    for (const Place& each : places) {
+        if (each.operand == operand) return each;
+    }
+    throw std::out_of_range("there is no operand called " + operand);
+}
+
 std::string text_of(const FuzzCase& one) {
-    const auto behind = [](const char* what, int64_t offset) {
-        return std::string(", ") + what + " + " + std::to_string(offset);
-    };
-    const bool has_x2 = x2_size(one.variant->operation, one.dtype) > 0;
     std::string text = one.stage->name + "/" + one.variant->name + ", " + name_of(one.dtype) +
-                       ", " + text_of(one.shape) + ", " + name_of(one.input) +
-                       behind("x", one.x_offset) + (has_x2 ? behind("x2", one.x2_offset) : "");
-    if (one.place == Place::own) text += behind("y", one.y_offset);
-    if (one.place != Place::own) text += one.place == Place::x ? ", in place" : ", y in x2";
-    if (one.x_stride == 0) return text;
-    return text + ", rows " + std::to_string(one.x_stride) + " and " +
-           std::to_string(one.y_stride) + " apart";
+                       ", " + text_of(one.shape) + ", " + one.input;
+    for (const FuzzCase::Place& place : one.places) {
+        text += ", " + place.operand +
+                (place.over.empty() ? " + " + std::to_string(place.offset) : " over " + place.over);
+        if (place.stride != 0 && place.over.empty())
+            text += ", rows " + std::to_string(place.stride) + " apart";
+    }
+    return text;
 }
 
 FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& variant,
@@ -167,71 +240,35 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
     }
     FuzzCase one;
     std::tie(one.stage, one.variant) = draws.one_of(choices);
+    const Operation& operation = *one.variant->operation;
     one.dtype = draws.one_of(one.variant->dtypes);
-    do {  // until the variant takes it; every variant takes a narrow row
-        one.shape.inner = 1;
-        if (one.variant->takes_inner && draws.below(4) > 0)
-            one.shape.inner = draw_cols(draws, elements);
-        const int64_t left = std::max<int64_t>(1, elements / one.shape.inner);
-        one.shape.cols = draw_cols(draws, left);
-        one.shape.rows = draws.size_up_to(std::max<int64_t>(1, left / one.shape.cols));
-        const bool square = one.variant->operation == Operation::causal_softmax &&
-                            one.shape.cols <= elements / one.shape.cols && draws.below(2) == 0;
-        if (square)  // one matrix or several
-            one.shape.rows = std::max<int64_t>(1, one.shape.rows / one.shape.cols) * one.shape.cols;
+    const auto is_taken = [&](const std::string& option) { return takes(*one.variant, option); };
+    do {  // until the variant takes it; every variant takes something small
+        one.shape = operation.draw(draws, elements, is_taken);
     } while (!obstacle_of(*one.variant, one.shape, one.dtype).empty());
-    one.input = draws.one_of(all_inputs());
-    one.x_offset = draws.below(17);
-    const auto other_offset = [&] { return draws.below(3) == 0 ? one.x_offset : draws.below(17); };
-    one.x2_offset = other_offset();
-    one.y_offset = other_offset();
-    if (one.variant->operation != Operation::log_sum_exp && draws.below(4) == 0) {
-        const bool over_x2 = is_backward(one.variant->operation) && draws.below(2) == 0;
-        one.place = over_x2 ? Place::x2 : Place::x;
-    }
-    if (one.variant->takes_strides && draws.below(2) == 0) {
-        one.x_stride = draw_stride(draws, one.shape.cols);
-        one.y_stride = one.place == Place::own ? draw_stride(draws, one.shape.cols) : one.x_stride;
-    }
+    one.input = draws.one_of(names_of_inputs(operation));
+    one.places = draw_places(draws, *one.variant, operation.operands(one.shape, one.dtype));
     return one;
 }
 
 std::string run_case(const FuzzCase& one) {
-    const Operation operation = one.variant->operation;
-    const size_t size = size_of(one.dtype);
-    const Shape y_shape{one.shape.rows, output_elements(operation, one.shape) / one.shape.rows, 1};
-    const Shape none;
-
-    const Operands original(operation, one.shape, one.dtype, one.input, kInputSeed);
-    const size_t of_x2 = x2_size(operation, one.dtype);
-    GuardedRows x(one.shape, size, one.x_offset, one.x_stride, kInputGuard);
-    GuardedRows x2(of_x2 > 0 ? one.shape : none, of_x2, one.x2_offset, one.x_stride, kInputGuard);
-    GuardedRows y(one.place == Place::own ? y_shape : none, size, one.y_offset, one.y_stride,
-                  kGuard);
-    DeviceBuffer<unsigned char> poison(one.place == Place::own ? y.rows().size() : 0);
-    poison.poison();  // an element that nobody writes is NaN
-    y.put(poison.data());
-    x.put(original.inputs().x);
-    x2.put(original.inputs().x2);
+    const Operation& operation = *one.variant->operation;
+    const Tensors originals = filled_inputs(operation, one.shape, one.dtype, one.input, kInputSeed);
+    const View inputs = originals.view();
+    GuardedCase memory(one, inputs);
     DeviceBuffer<unsigned char> workspace(workspace_of(*one.variant, one.shape, one.dtype));
     check_cuda(cudaMemset(workspace.data(), kGuard, workspace.size()), "preparing scratch");
 
-    GuardedRows& result = one.place == Place::own ? y : one.place == Place::x ? x : x2;
     const cudaError_t launched = one.variant->launch(
-        {x.data(), result.data(), one.dtype, one.shape.rows, one.shape.cols, workspace.data(),
-         workspace.size(), nullptr, x2.data(), one.x_stride, one.y_stride, one.shape.inner});
+        {one.shape, one.dtype, memory.view(), workspace.data(), workspace.size(), nullptr});
     if (launched != cudaSuccess) return std::string("the launch: ") + cudaGetErrorName(launched);
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) return std::string("the kernel: ") + cudaGetErrorName(ran);
 
-    const DeviceBuffer<unsigned char> rows = result.rows();
-    const Report report = check(original.inputs(), one.shape,
-                                {rows.data(), rules_of(*one.variant, one.shape, one.dtype)});
-    if (!report.good()) return describe(report);
-    if (!x.intact() || !x2.intact() || !y.intact()) return "memory beside x or y was written to";
-    if (one.place != Place::x && !unchanged(x, original.inputs().x)) return "x was written to";
-    if (one.place != Place::x2 && !unchanged(x2, original.inputs().x2)) return "x2 was written to";
-    return "";
+    const Report report = operation.check(
+        one.shape, one.dtype, inputs,
+        {&operation, arithmetic_of(*one.variant, one.shape, one.dtype), memory.results()});
+    return report.good() ? memory.trespass(inputs) : describe(report);
 }
 
 ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {

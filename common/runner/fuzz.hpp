@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "common/runner/inputs.cuh"
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
 
@@ -21,33 +20,34 @@ struct FuzzOptions {
     std::optional<int64_t> only;  // this case alone
 };
 
-// Where a result goes: to memory of its own, or over what the launch reads.
-enum class Place { own, x, x2 };
-
-// One launch: a variant in a type at a shape, and where its x, x2 and y lie.
+// One launch: a variant in a type at a shape, and where its operands lie.
 struct FuzzCase {
     const Stage* stage = nullptr;
     const Variant* variant = nullptr;
     DType dtype = DType::float32;
     Shape shape;
-    Input input = Input::normal;
-    int64_t x_offset = 0;  // elements behind an address that any access may use
-    int64_t x2_offset = 0;
-    int64_t y_offset = 0;
-    int64_t x_stride = 0;  // as in Call
-    int64_t y_stride = 0;
-    Place place = Place::own;
+    std::string input;
+    struct Place {
+        std::string operand;
+        int64_t offset = 0;  // elements behind an address that any access may use
+        int64_t stride = 0;  // elements from one row to the next; 0: rows lie close together
+        std::string over;    // of an output: the input over which it is written; empty: none
+    };
+    std::vector<Place> places;  // of all operands, in order
+
+    const Place& place(const std::string& operand) const;
 };
 
-// "04_warp_softmax/softmax, float16, 37 x 333, spike, x + 3, y + 5, rows 336 and 340 apart".
+// "04_warp_softmax/NAME, float16, 37 x 333, spike, x + 3, rows 336 apart, y over x".
 std::string text_of(const FuzzCase& one);
 
-// Case `number` of `seed` over variants that are in the course; elements: the most that x may have.
+// Case `number` of `seed` over variants that are in the course; elements: the most
+// that the first input may have.
 FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& variant,
                    uint64_t seed, int64_t number, int64_t elements);
 
 // Runs it. What is wrong, or an empty text: a result beyond its bound, an element around or between
-// the rows of y that was written to, an x or x2 that was changed, a launch that failed.
+// the rows of a result that was written to, an input that was changed, a launch that failed.
 std::string run_case(const FuzzCase& one);
 
 // Prints the first case that fails, and how to run it again.

@@ -16,12 +16,14 @@ constexpr double kNotWorthAsking = 64e6;
 // What the checker's tallies and the flushing of a GPU's caches take besides.
 constexpr double kBesidesOnGpu = 256e6;
 
-double count_of(int64_t elements) {
-    return static_cast<double>(elements);
+// In double: a shape that nobody has the memory for may have more than 64 bits count.
+double elements_of(const Operand& operand) {
+    double elements = 1;
+    for (const int64_t dim : operand.dims) elements *= static_cast<double>(dim);
+    return elements;
 }
-
-double bytes_of(DType dtype) {
-    return static_cast<double>(size_of(dtype));
+double bytes_of(const Operand& operand) {
+    return elements_of(operand) * static_cast<double>(size_of(operand.type));
 }
 
 std::string shortage_on_gpu(double bytes) {
@@ -36,21 +38,24 @@ std::string shortage_on_gpu(double bytes) {
 
 }  // namespace
 
-MemoryNeeded memory_needed(const Variant& variant, size_t workspace_bytes, Shape shape,
+MemoryNeeded memory_needed(const Operation& operation, size_t workspace_bytes, const Shape& shape,
                            DType dtype) {
-    const double of_x = count_of(elements(shape)) * bytes_of(dtype);
-    const double of_x2 =
-        count_of(elements(shape)) * static_cast<double>(x2_size(variant.operation, dtype));
-    const double of_y = count_of(output_elements(variant.operation, shape)) * bytes_of(dtype);
-    return {of_x + of_x2 + 2 * of_y + static_cast<double>(workspace_bytes), 0};
+    double bytes = static_cast<double>(workspace_bytes);
+    for (const Operand& operand : operation.operands(shape, dtype))
+        bytes += (operand.is_input() ? bytes_of(operand) : 0) +
+                 (operand.is_output() ? 2 * bytes_of(operand) : 0);
+    return {bytes, 0};
 }
 
-double host_copy_of_input(Shape shape, DType dtype) {
-    return count_of(elements(shape)) * bytes_of(dtype);  // its values are there already
+double host_copy_of_input(const Operation& operation, const Shape& shape, DType dtype) {
+    return bytes_of(operation.operands(shape, dtype).front());  // its values are there already
 }
 
-double host_copy_of_result(Operation operation, Shape shape, DType dtype) {
-    return count_of(output_elements(operation, shape)) * (bytes_of(dtype) + sizeof(double));
+double host_copy_of_results(const Operation& operation, const Shape& shape, DType dtype) {
+    double bytes = 0;
+    for (const Operand& operand : outputs_of(operation.operands(shape, dtype)))
+        bytes += bytes_of(operand) + elements_of(operand) * sizeof(double);
+    return bytes;
 }
 
 std::string shortage(const MemoryNeeded& needed) {

@@ -28,15 +28,21 @@ uint32_t little_endian(const unsigned char* bytes, size_t count) {
 }
 
 // NumPy's name for a type. bfloat16 has none.
-std::optional<std::string> descr_of(DType dtype) {
-    switch (dtype) {
-        case DType::float32:
+std::optional<std::string> descr_of(ElementType type) {
+    switch (type) {
+        case ElementType::float32:
             return "<f4";
-        case DType::float16:
+        case ElementType::float16:
             return "<f2";
-        case DType::float64:
+        case ElementType::float64:
             return "<f8";
-        case DType::bfloat16:
+        case ElementType::int32:
+            return "<i4";
+        case ElementType::int64:
+            return "<i8";
+        case ElementType::boolean:
+            return "|b1";
+        case ElementType::bfloat16:
             break;
     }
     return std::nullopt;
@@ -85,8 +91,9 @@ Array read_npy(const std::string& path, size_t rank) {
     file.read(text.data(), static_cast<std::streamsize>(header_size));
     const NpyHeader header = parse_npy_header(path, text);
 
-    const auto dtype = std::find_if(all_dtypes().begin(), all_dtypes().end(),
-                                    [&](DType each) { return descr_of(each) == header.type; });
+    const auto dtype = std::find_if(all_dtypes().begin(), all_dtypes().end(), [&](DType each) {
+        return descr_of(element_type(each)) == header.type;
+    });
     if (dtype == all_dtypes().end()) {
         refuse(path, "its elements are '" + io::printable(header.type, kQuoted) +
                          "'; float32 ('<f4'), float16 ('<f2') and float64 ('<f8') are read (NumPy "
@@ -136,10 +143,11 @@ Array read_npy(const std::string& path, size_t rank) {
     return array;
 }
 
-void write_npy(const std::string& path, const Array& array) {
-    const DType dtype = descr_of(array.dtype) ? array.dtype : DType::float32;
-    std::string header = "{'descr': '" + *descr_of(dtype) +
-                         "', 'fortran_order': False, 'shape': " + text_of(array.shape) + ", }";
+void write_npy(const std::string& path, const std::vector<int64_t>& shape,
+               const std::vector<double>& values, ElementType type) {
+    const ElementType written = descr_of(type) ? type : ElementType::float32;
+    std::string header = "{'descr': '" + *descr_of(written) +
+                         "', 'fortran_order': False, 'shape': " + text_of(shape) + ", }";
     constexpr size_t kPrefix = 10;
     constexpr size_t kAlignment = 64;  // of the data, as the format asks
     while ((kPrefix + header.size() + 1) % kAlignment != 0) header += ' ';
@@ -149,12 +157,12 @@ void write_npy(const std::string& path, const Array& array) {
     content +=
         {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
     content += header;
-    visit(dtype, [&](auto of) {
+    visit(written, [&](auto of) {
         using T = typename decltype(of)::type;
         const size_t start = content.size();
-        content.resize(start + array.values.size() * sizeof(T));
-        for (size_t i = 0; i < array.values.size(); ++i) {
-            const T element = static_cast<T>(array.values[i]);
+        content.resize(start + values.size() * sizeof(T));
+        for (size_t i = 0; i < values.size(); ++i) {
+            const T element = static_cast<T>(values[i]);
             std::memcpy(content.data() + start + i * sizeof(T), &element, sizeof(T));
         }
     });

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/io/files.hpp"
-#include "common/runner/dtype.hpp"
+#include "common/runner/operand.hpp"
 
 namespace runner {
 
@@ -22,8 +22,9 @@ struct Array {
 // Reads `path`, which must hold an array of `rank` dimensions. FileError otherwise.
 Array read_npy(const std::string& path, size_t rank);
 
-// Writes the array, as float32 where its type is bfloat16, of which NumPy knows nothing. The file
-// appears whole or not at all. FileError if it cannot.
-void write_npy(const std::string& path, const Array& array);
+// Writes an array of these values, row-major, rounded to the type; as float32 where that is bfloat16, of
+// which NumPy knows nothing. The file appears whole or not at all. FileError if it cannot.
+void write_npy(const std::string& path, const std::vector<int64_t>& shape,
+               const std::vector<double>& values, ElementType type);
 
 }  // namespace runner

@@ -52,57 +52,67 @@ Json header() {
             {"date", date}};
 }
 
-double per_element(int64_t bytes, const Record& record) {
-    return static_cast<double>(bytes) / static_cast<double>(size_of(record.dtype)) /
-           static_cast<double>(elements(record.shape));
+Json shape_of(const Record& record) {
+    Json json;
+    const std::vector<std::string> names = record.operation->size_names(record.shape);
+    for (size_t i = 0; i < names.size(); ++i) json[names[i]] = record.shape[i];
+    for (const auto& [name, value] : record.shape.options()) json[name] = value;
+    return json;
 }
 
-Json to_json(Shape shape) {
-    if (shape.inner == 1) return {{"rows", shape.rows}, {"cols", shape.cols}};
-    return {{"outer", shape.rows}, {"dim", shape.cols}, {"inner", shape.inner}};
+void add_times(Json& json, const Record& record) {
+    const TimedVariant& timed = *record.timed;
+    const double us = timed.work.us_median;
+    json["us_median"] = us;
+    json["us_min"] = timed.work.us_min;
+    json["us_p10"] = timed.work.us_p10;
+    json["us_p90"] = timed.work.us_p90;
+    json["us_empty"] = timed.empty.us_median;
+    json["us_host"] = timed.us_host;
+    json["us_host_empty"] = timed.us_host_empty;
+    json["gbps"] = gigabytes_per_second(record.cost.bytes(), us);
+    json["roof_gbps"] = gigabytes_per_second(record.cost.bytes(), timed.roof.us_median);
+    if (record.cost.operations > 0) {
+        json["tflops"] = teraflops(record.cost.operations, us);
+        json["roof_tflops"] = teraflops(record.cost.operations, timed.roof.us_median);
+    }
+}
+
+void add_counts(Json& json, const Record& record) {
+    const Counts& counts = *record.counts;
+    const int64_t requests = counts.global_load_requests + counts.global_store_requests;
+    const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
+    const Traffic traffic = traffic_of(record);
+    json["loads_per_element"] = traffic.loads;
+    json["stores_per_element"] = traffic.stores;
+    if (requests > 0)
+        json["sectors_per_request"] = static_cast<double>(sectors) / static_cast<double>(requests);
+    if (const auto moved = bytes_moved_per_byte(counts)) json["bytes_moved_per_byte"] = *moved;
+    json["bank_conflicts"] = record.bank_conflicts;
 }
 
 Json to_json(const Record& record) {
     Json json = {{"stage", record.stage},
                  {"variant", record.variant},
                  {"role", record.role},
-                 {"op", name_of(record.operation)},
+                 {"op", record.operation->name()},
                  {"backend", build_info().backend},
                  {"dtype", name_of(record.dtype)},
-                 {"input", record.input},
-                 {"rows", slices(record.shape)},
-                 {"cols", record.shape.cols},
-                 {"shape", to_json(record.shape)},
-                 {"bytes", record.bytes},
-                 {"declared_loads_per_element", record.declared.loads},
-                 {"declared_stores_per_element", record.declared.stores},
-                 {"max_rel_err", record.max_relative_error}};
+                 {"input", record.input}};
+    for (const auto& [name, size] : record.operation->record_fields(record.shape))
+        json[name] = size;
+    json["shape"] = shape_of(record);
+    json["bytes"] = record.cost.bytes();
+    if (record.cost.operations > 0) json["flops"] = record.cost.operations;
+    json["declared_loads_per_element"] = record.declared.loads;
+    json["declared_stores_per_element"] = record.declared.stores;
+    json["max_rel_err"] = record.max_relative_error;
     if (!record.way.empty()) json["way"] = record.way;
     if (record.overflows) json["overflows"] = true;
-    if (record.timed) {
-        const TimedVariant& timed = *record.timed;
-        json["us_median"] = timed.work.us_median;
-        json["us_min"] = timed.work.us_min;
-        json["us_p10"] = timed.work.us_p10;
-        json["us_p90"] = timed.work.us_p90;
-        json["us_empty"] = timed.empty.us_median;
-        json["gbps"] = gigabytes_per_second(record.bytes, timed.work.us_median);
-        json["roof_gbps"] = gigabytes_per_second(record.bytes, timed.roof.us_median);
-    }
+    if (record.timed) add_times(json, record);
     if (!record.baseline.empty()) json["baseline"] = record.baseline;
     if (record.speedup) json["speedup"] = *record.speedup;
-    if (record.counts) {
-        const Counts& counts = *record.counts;
-        const int64_t requests = counts.global_load_requests + counts.global_store_requests;
-        const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
-        json["loads_per_element"] = per_element(counts.global_load_bytes, record);
-        json["stores_per_element"] = per_element(counts.global_store_bytes, record);
-        if (requests > 0)
-            json["sectors_per_request"] =
-                static_cast<double>(sectors) / static_cast<double>(requests);
-        if (const auto moved = bytes_moved_per_byte(counts)) json["bytes_moved_per_byte"] = *moved;
-        json["bank_conflicts"] = record.bank_conflicts;
-    }
+    if (record.counts) add_counts(json, record);
     return json;
 }
 
@@ -116,8 +126,25 @@ std::string record_header() {
     return header().dump();
 }
 
+Traffic traffic_of(const Record& record) {
+    const double elements = static_cast<double>(record.operation->elements(record.shape)) *
+                            static_cast<double>(size_of(record.dtype));
+    return {static_cast<double>(record.counts->global_load_bytes) / elements,
+            static_cast<double>(record.counts->global_store_bytes) / elements};
+}
+
 double gigabytes_per_second(int64_t bytes, double us) {
     return static_cast<double>(bytes) / us / 1e3;
+}
+
+double teraflops(double operations, double us) {
+    return operations / us / 1e6;
+}
+
+double speed_of(const Record& record, double us) {
+    return record.operation->unit() == Unit::gigabytes
+               ? gigabytes_per_second(record.cost.bytes(), us)
+               : teraflops(record.cost.operations, us);
 }
 
 std::optional<double> bytes_moved_per_byte(const Counts& counts) {

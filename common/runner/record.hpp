@@ -16,12 +16,12 @@ struct Record {
     std::string stage;
     std::string variant;
     std::string role = "ours";  // or "peer", "roof"
-    Operation operation = Operation::softmax;
+    const Operation* operation = nullptr;
     DType dtype = DType::float32;
-    std::string input = "normal";
+    std::string input;
     Shape shape;
-    int64_t bytes = 0;  // the family's common numerator: each input once, the result once
-    Traffic declared;   // accesses per element that the lesson claims
+    Cost cost;         // of whatever computes the operation: one numerator for a whole family
+    Traffic declared;  // accesses per element that the lesson claims
     double max_relative_error = 0;
     std::optional<TimedVariant> timed;  // on a GPU
     std::optional<Counts> counts;       // on the CPU device
@@ -38,7 +38,14 @@ std::string version_text(int version);
 // What every file of records opens with, as JSON text: schema, GPU, versions, commit, date.
 std::string record_header();
 
+// What is counted per element: loads and stores of elements of the type.
+Traffic traffic_of(const Record& record);
+
 double gigabytes_per_second(int64_t bytes, double us);
+double teraflops(double operations, double us);
+
+// In the unit of its operation, for work of so many microseconds.
+double speed_of(const Record& record, double us);
 
 // Bytes of global memory that were moved, in sectors of 32, per byte that was asked for; nothing where
 // none was.

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "common/runner/stage.hpp"
+#include "common/runner/operation.hpp"
 
 namespace runner {
 
@@ -19,9 +19,6 @@ struct Timing {
     int repeats = 0;
 };
 
-// Queues work on the stream it is given.
-using Work = std::function<void(cudaStream_t)>;
-
 // Times several pieces of work in turn, over and over, so that a change of clock or temperature
 // meets all of them alike. Before each, a buffer of twice the L2's size is read: the work finds
 // nothing of its data there. The flush is queued ahead of the start event, so that the GPU is still
@@ -32,27 +29,36 @@ using Work = std::function<void(cudaStream_t)>;
 // work that waits for the GPU itself: its time cannot be told from the stall's.
 std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
 
-// What no kernel of this traffic can beat, measured: the roof.
-enum class Roof {
-    copy,  // as many bytes read as written: the better of cudaMemcpyAsync and a flat 16-byte copy
-    read,  // bytes read, next to nothing written: a flat 16-byte read
-    join,  // any bytes of x, x2 and y: a flat 16-byte y = x + x2
+// The roof of some work: what moves the bytes that it has to move.
+struct RoofWork {
+    Roof roof = Roof::copy;
+    const void* first = nullptr;  // read here, 16-byte aligned device memory
+    int64_t first_bytes = 0;
+    const void* second = nullptr;  // and here, where two inputs are joined
+    int64_t second_bytes = 0;
+    int64_t written_bytes = 0;   // to memory of its own
+    std::vector<Work> own = {};  // the ways of Roof::own instead
 };
+
+// That of an operation, on the operands of a launch.
+RoofWork roof_for(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
+                  const View& outputs);
 
 struct TimedVariant {
     Timing work;
     Timing roof;   // the better of the roof's ways
     Timing empty;  // a kernel that does nothing: the share of launching in a short time
+
+    // What a call takes the host: of calls that queue behind a busy GPU, and of a kernel that does nothing.
+    double us_host = 0;
+    double us_host_empty = 0;
 };
 
 // What makes a measurement doubtful, as ends of a sentence about it: faster than its roof, or spread
 // wide. Empty where nothing does.
 std::vector<std::string> oddities(const TimedVariant& timed);
 
-// The roof moves the bytes of `moved`: it reads at inputs.x (and x2), 16-byte aligned device memory,
-// and writes to memory of its own.
-TimedVariant time_with_roof(const Work& work, Roof roof, const Inputs& inputs,
-                            const Footprint& moved);
+TimedVariant time_with_roof(const Work& work, const RoofWork& roof);
 
 // The same for several pieces of work, timed in turn with one roof and one empty kernel.
 struct TimedTogether {
@@ -60,8 +66,11 @@ struct TimedTogether {
     Timing roof;
     Timing empty;
 };
-TimedTogether time_with_roof(const std::vector<Work>& works, Roof roof, const Inputs& inputs,
-                             const Footprint& moved);
+TimedTogether time_with_roof(const std::vector<Work>& works, const RoofWork& roof);
+
+// Microseconds of the host's time that each piece of work takes to be queued, `calls` of them behind a GPU
+// that is busy: medians.
+std::vector<double> host_microseconds(const std::vector<Work>& works, int calls);
 
 // A kernel of known cost, for the test of the clock itself: spins for at least that many
 // nanoseconds.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/runner/check.hpp"
+#include "common/runner/report.hpp"
 
 namespace runner {
 

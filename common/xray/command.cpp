@@ -9,7 +9,10 @@ Verbs::Verbs(CLI::App& app)
       ncu_(app.add_subcommand("ncu", "record a GPU's own counters, with Nsight Compute")) {
     xray_->add_option("stage", options_.stages, "stages: 03, online or 03_online_softmax");
     xray_->add_option("--variant", options_.variant, "only this variant (`list` names them)");
-    xray_->add_option("--shape", shape_, "ROWSxCOLS; default: 256x1024");
+    xray_->add_option(
+        "--shape", shape_,
+        "such as 4000x1000 (`run` takes the same); default: 256x1024, or what is usual for "
+        "another operation");
     const std::string dtypes = "element type: " + runner::names_of(runner::all_dtypes());
     xray_->add_option("--dtype", dtype_, dtypes);
     xray_->add_flag("--lines", options_.lines, "also for each line of the source");
@@ -30,14 +33,16 @@ bool Verbs::chosen() const {
 }
 
 runner::ExitCode Verbs::run(const std::vector<runner::Stage>& stages) {
+    const std::vector<const runner::Stage*> all = runner::chosen_stages(stages, {});
     if (ncu_->parsed()) {
-        ncu_options_.shape = runner::parse_shape(ncu_shape_);
+        if (!ncu_shape_.empty())
+            ncu_options_.shape = runner::parse_shape(ncu_shape_, operations_of(all));
         if (!ncu_dtypes_.empty()) ncu_options_.dtypes.clear();
         for (const std::string& dtype : ncu_dtypes_)
             ncu_options_.dtypes.push_back(runner::parse_dtype(dtype));
         return run_ncu(stages, ncu_options_);
     }
-    options_.shape = runner::parse_shape(shape_);
+    if (!shape_.empty()) options_.shape = runner::parse_shape(shape_, operations_of(all));
     options_.dtype = runner::parse_dtype(dtype_);
     return run_xray(stages, options_);
 }

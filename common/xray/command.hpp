@@ -4,6 +4,7 @@
 // counts).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@ class App;
 namespace xray {
 
 struct XrayOptions {
-    std::vector<std::string> stages;  // names; empty for all
-    std::string variant;              // empty for all
-    runner::Shape shape;
+    std::vector<std::string> stages;     // names; empty for all
+    std::string variant;                 // empty for all
+    std::optional<runner::Shape> shape;  // otherwise what is usual for what each variant computes
     runner::DType dtype = runner::DType::float32;
     bool lines = false;
     std::string json;     // a file, "-" for standard output, empty for none
@@ -55,10 +56,10 @@ private:
     CLI::App* xray_;
     CLI::App* ncu_;
     XrayOptions options_;
-    std::string shape_ = "256x1024";
+    std::string shape_;
     std::string dtype_ = "float32";
     NcuOptions ncu_options_;
-    std::string ncu_shape_ = "256x1024";
+    std::string ncu_shape_;
     std::vector<std::string> ncu_dtypes_;
 };
 

@@ -20,6 +20,7 @@ constexpr const char* kRecordedGpu = "NVIDIA H200";
 struct Chosen {
     const runner::Stage* stage;
     const runner::Variant* variant;
+    runner::Shape shape;
 };
 
 std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayOptions& options) {
@@ -30,9 +31,11 @@ std::vector<Chosen> choose(const std::vector<runner::Stage>& stages, const XrayO
     for (const runner::Stage* stage : among) {
         for (const runner::Variant& variant : stage->variants) {
             if (!options.variant.empty() && options.variant != variant.name) continue;
-            const std::string obstacle = runner::obstacle_of(variant, options.shape, options.dtype);
+            const runner::Shape shape =
+                options.shape ? *options.shape : variant.operation->usual_shape();
+            const std::string obstacle = runner::obstacle_of(variant, shape, options.dtype);
             if (obstacle.empty()) {
-                chosen.push_back({stage, &variant});
+                chosen.push_back({stage, &variant, shape});
             } else {
                 left_out +=
                     io::wrapped("left out: " + stage->name + "/" + variant.name + ": " + obstacle) +
@@ -57,7 +60,7 @@ void require_writable(const XrayOptions& options) {
 void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
     for (const Chosen& each : chosen) {
         for (const Picture& picture :
-             pictures_of(each.stage->name, *each.variant, options.shape, options.dtype)) {
+             pictures_of(each.stage->name, *each.variant, each.shape, options.dtype)) {
             const std::filesystem::path path =
                 std::filesystem::path(options.picture) / picture.name;
             io::replace_file(path, picture.svg);
@@ -73,7 +76,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     require_writable(options);
     std::vector<CountedVariant> all;
     for (const Chosen& each : chosen) {
-        all.push_back(count(each.stage->name, *each.variant, options.shape, options.dtype));
+        all.push_back(count(each.stage->name, *each.variant, each.shape, options.dtype));
     }
     if (options.json == "-") {
         std::fputs(json_of(all).c_str(), stdout);

@@ -8,8 +8,8 @@
 
 namespace xray {
 
-CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape,
-                     runner::DType dtype) {
+CountedVariant count(const std::string& stage, const runner::Variant& variant,
+                     const runner::Shape& shape, runner::DType dtype) {
     VariantRun run(variant, shape, dtype);
     Counter counter;
     {
@@ -24,35 +24,31 @@ runner::Traffic CountedVariant::traffic() const {
     const auto per_element = [&](AccessKind kind) {
         const auto bytes = static_cast<double>(total(kernels, kind).bytes);
         return bytes / static_cast<double>(runner::size_of(dtype)) /
-               static_cast<double>(runner::elements(shape));
+               static_cast<double>(variant->operation->elements(shape));
     };
     return {per_element(AccessKind::global_load), per_element(AccessKind::global_store)};
 }
 
 bool traffic_agrees(const CountedVariant& counted) {
     const runner::Variant& variant = *counted.variant;
-    const auto elements = static_cast<double>(runner::elements(counted.shape));
-    const auto rows = static_cast<double>(counted.shape.rows);
+    const runner::Operation& operation = *variant.operation;
     const auto bytes =
         static_cast<double>(runner::workspace_of(variant, counted.shape, counted.dtype));
-    const double scratch = bytes / static_cast<double>(runner::size_of(counted.dtype)) / elements;
-    // Scratch is written once, and read by every block of its row: no more blocks than it has
-    // floats there. A result per row is declared as no store at all.
-    const double scratch_reads = scratch * bytes / sizeof(float) / rows;
-    const double results =
-        variant.operation == runner::Operation::log_sum_exp ? rows / elements : 0;
-    const double in_pack = 16 / static_cast<double>(runner::size_of(counted.dtype));
-    const double behind_diagonal = variant.operation == runner::Operation::causal_softmax
-                                       ? rows * (in_pack - 1) / elements
-                                       : 0;
+    const double scratch = bytes / static_cast<double>(runner::size_of(counted.dtype)) /
+                           static_cast<double>(operation.elements(counted.shape));
+    // Scratch is written once, and read by every block of its part of the problem: no more blocks than it
+    // has floats there.
+    const double scratch_reads =
+        scratch * bytes / sizeof(float) / static_cast<double>(operation.parts(counted.shape));
+    const runner::Traffic more = operation.tolerance(counted.shape, counted.dtype);
 
-    const auto agrees = [](double found, double declared, double more) {
+    const auto agrees = [](double found, double declared, double beyond) {
         constexpr double kRounding = 1e-9;
-        return found >= declared - kRounding && found <= declared + more + kRounding;
+        return found >= declared - kRounding && found <= declared + beyond + kRounding;
     };
     const runner::Traffic declared = counted.declared(), found = counted.traffic();
-    return agrees(found.loads, declared.loads, scratch_reads + behind_diagonal) &&
-           agrees(found.stores, declared.stores, scratch + results);
+    return agrees(found.loads, declared.loads, scratch_reads + more.loads) &&
+           agrees(found.stores, declared.stores, scratch + more.stores);
 }
 
 int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind) {

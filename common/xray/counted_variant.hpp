@@ -36,12 +36,11 @@ struct CountedVariant {
 };
 
 // Runs the variant once and counts. Throws what VariantRun does.
-CountedVariant count(const std::string& stage, const runner::Variant& variant, runner::Shape shape,
-                     runner::DType dtype = runner::DType::float32);
+CountedVariant count(const std::string& stage, const runner::Variant& variant,
+                     const runner::Shape& shape, runner::DType dtype = runner::DType::float32);
 
 // Whether the counted traffic is the declared one. What a variant keeps in its workspace is no part
-// of what its lesson declares, nor is a result per row, nor what a load of several elements reads
-// beyond the diagonal: so much may be counted on top.
+// of what its lesson declares, nor is what its operation tolerates: so much may be counted on top.
 bool traffic_agrees(const CountedVariant& counted);
 
 // Bank conflicts in shared loads (or stores) of the compiled kernel.

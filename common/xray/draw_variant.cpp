@@ -9,7 +9,7 @@
 namespace xray {
 
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
-                                 runner::Shape shape, runner::DType dtype) {
+                                 const runner::Shape& shape, runner::DType dtype) {
     VariantRun run(variant, shape, dtype);
     Scenes scenes(variant.shared_accesses_fuse);
     Counter counter(&scenes);

@@ -19,6 +19,7 @@ struct Picture {
 // global request that moves most in vain; what a kernel does not do has no picture. Shared accesses
 // are those of the compiled kernel, by the rule that the variant names.
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
-                                 runner::Shape shape, runner::DType dtype = runner::DType::float32);
+                                 const runner::Shape& shape,
+                                 runner::DType dtype = runner::DType::float32);
 
 }  // namespace xray

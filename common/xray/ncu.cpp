@@ -18,12 +18,6 @@
 namespace xray {
 namespace {
 
-// The usual shape, at which the x-ray is held to the counters; and two at which DRAM shows what
-// The usual shape and the last are those at which the x-ray is held to the counters. The others show
-// in DRAM what caches keep: rows that fit them until they are read again, and rows that do not.
-constexpr runner::Shape kRecordedShapes[] = {
-    kUsualShape, {4000, 4000}, {4000, 32000}, {4000, 128256}, {10, 128256}};
-
 // The fields of a line of comma-separated, quoted text.
 std::vector<std::string> fields_of(const std::string& line) {
     std::vector<std::string> fields(1);
@@ -180,9 +174,9 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
 }
 
 std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      runner::Shape shape, runner::DType dtype) {
-    const std::string size = std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
-    return {"ncu", "--launch", variant, "--shape", size, "--dtype", name_of(dtype), stage};
+                                      const runner::Shape& shape, runner::DType dtype) {
+    return {"ncu",          "--launch", variant,        "--shape",
+            word_of(shape), "--dtype",  name_of(dtype), stage};
 }
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
@@ -191,9 +185,9 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
     Recording recording = new_recording();
     const Origin origin = origin_of_now();
     const auto record_variant = [&](const runner::Stage& stage, const runner::Variant& variant,
-                                    runner::DType dtype, runner::Shape shape) {
-        std::printf("  %-18s %-16s %-8s %7ld x %-7ld ", stage.name.c_str(), variant.name.c_str(),
-                    name_of(dtype), shape.rows, shape.cols);
+                                    runner::DType dtype, const runner::Shape& shape) {
+        std::printf("  %-18s %-16s %-8s %17s ", stage.name.c_str(), variant.name.c_str(),
+                    name_of(dtype), text_of(shape).c_str());
         std::fflush(stdout);
         const std::string obstacle = runner::obstacle_of(variant, shape, dtype);
         if (!obstacle.empty()) {
@@ -213,7 +207,7 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
     for (const runner::Stage* stage : chosen) {
         for (const runner::Variant& variant : stage->variants) {
             for (const runner::DType dtype : options.dtypes) {
-                for (const runner::Shape shape : kRecordedShapes)
+                for (const runner::Shape& shape : variant.operation->profiled_at())
                     record_variant(*stage, variant, dtype, shape);
             }
         }

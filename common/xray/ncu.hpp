@@ -23,9 +23,10 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
 
 // The command line that makes a program launch one variant, once, with the profiler on.
 std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      runner::Shape shape, runner::DType dtype);
+                                      const runner::Shape& shape, runner::DType dtype);
 
 // Launches it once, between cudaProfilerStart and cudaProfilerStop.
-void launch_profiled(const runner::Variant& variant, runner::Shape shape, runner::DType dtype);
+void launch_profiled(const runner::Variant& variant, const runner::Shape& shape,
+                     runner::DType dtype);
 
 }  // namespace xray

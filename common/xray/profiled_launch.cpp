@@ -8,7 +8,8 @@
 
 namespace xray {
 
-void launch_profiled(const runner::Variant& variant, runner::Shape shape, runner::DType dtype) {
+void launch_profiled(const runner::Variant& variant, const runner::Shape& shape,
+                     runner::DType dtype) {
     VariantRun run(variant, shape, dtype);
     runner::check_cuda(cudaProfilerStart(), "starting the profiler");
     run();

@@ -34,6 +34,24 @@ Json to_json(const RecordedKernel& kernel) {
     return json;
 }
 
+// Rows and columns, as most operations have them, or a word.
+runner::Shape shape_from(const Json& json) {
+    if (!json.contains("shape")) return {json.at("rows"), json.at("cols")};
+    const std::string word = json.at("shape");
+    const std::optional<runner::Shape> shape = runner::shape_from(word);
+    if (!shape) throw std::runtime_error("it has a shape called '" + word + "'");
+    return *shape;
+}
+
+void add_shape(Json& json, const runner::Shape& shape) {
+    if (shape.rank() == 2 && shape.options().empty()) {
+        json["rows"] = shape[0];
+        json["cols"] = shape[1];
+    } else {
+        json["shape"] = word_of(shape);
+    }
+}
+
 RecordedVariant variant_from(const Json& json) {
     const std::string type = json.at("dtype");
     const std::optional<runner::DType> dtype = runner::dtype_named(type);
@@ -44,17 +62,20 @@ RecordedVariant variant_from(const Json& json) {
                             {},
                             {json.at("driver"), json.at("ncu"), json.at("commit"), json.at("date")},
                             {}};
-    variant.shape = {json.at("rows"), json.at("cols")};
+    variant.shape = shape_from(json);
     for (const Json& kernel : json.at("kernels")) variant.kernels.push_back(kernel_from(kernel));
     return variant;
 }
 
 Json to_json(const RecordedVariant& variant) {
-    Json json = {{"stage", variant.stage},          {"variant", variant.variant},
-                 {"dtype", name_of(variant.dtype)}, {"rows", variant.shape.rows},
-                 {"cols", variant.shape.cols},      {"driver", variant.origin.driver},
-                 {"ncu", variant.origin.ncu},       {"commit", variant.origin.commit},
-                 {"date", variant.origin.date},     {"kernels", Json::array()}};
+    Json json = {
+        {"stage", variant.stage}, {"variant", variant.variant}, {"dtype", name_of(variant.dtype)}};
+    add_shape(json, variant.shape);
+    json["driver"] = variant.origin.driver;
+    json["ncu"] = variant.origin.ncu;
+    json["commit"] = variant.origin.commit;
+    json["date"] = variant.origin.date;
+    json["kernels"] = Json::array();
     for (const RecordedKernel& kernel : variant.kernels) json["kernels"].push_back(to_json(kernel));
     return json;
 }
@@ -112,10 +133,10 @@ double RecordedVariant::sum(const std::string& key) const {
 }
 
 const RecordedVariant* Recording::find(const std::string& stage, const std::string& variant,
-                                       runner::Shape shape, runner::DType dtype) const {
+                                       const runner::Shape& shape, runner::DType dtype) const {
     for (const RecordedVariant& each : variants) {
         if (each.stage == stage && each.variant == variant && each.dtype == dtype &&
-            each.shape.rows == shape.rows && each.shape.cols == shape.cols) {
+            each.shape == shape) {
             return &each;
         }
     }

@@ -46,7 +46,7 @@ struct Recording {
     std::vector<RecordedVariant> variants;
 
     const RecordedVariant* find(const std::string& stage, const std::string& variant,
-                                runner::Shape shape,
+                                const runner::Shape& shape,
                                 runner::DType dtype = runner::DType::float32) const;
 };
 

@@ -247,8 +247,8 @@ std::string heading(const CountedVariant& counted) {
 
 std::string page_of(const CountedVariant& counted, bool lines) {
     std::string page = heading(counted);
-    const int64_t bytes_of_x =
-        runner::elements(counted.shape) * static_cast<int64_t>(runner::size_of(counted.dtype));
+    const int64_t bytes_of_x = counted.variant->operation->elements(counted.shape) *
+                               static_cast<int64_t>(runner::size_of(counted.dtype));
     for (const KernelCounts& kernel : counted.kernels) {
         std::string grid = text_of(kernel.configuration.grid) + " blocks of " +
                            text_of(kernel.configuration.block) + " threads";

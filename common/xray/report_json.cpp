@@ -84,13 +84,14 @@ std::string json_of(const std::vector<CountedVariant>& all) {
         const runner::Traffic declared = counted.declared(), found = counted.traffic();
         Json variant = {{"stage", counted.stage},
                         {"variant", counted.variant->name},
-                        {"rows", counted.shape.rows},
-                        {"cols", counted.shape.cols},
+                        {"shape", word_of(counted.shape)},
                         {"dtype", name_of(counted.dtype)},
                         {"shared_accesses_fuse", counted.variant->shared_accesses_fuse},
                         {"declared", {{"loads", declared.loads}, {"stores", declared.stores}}},
                         {"counted", {{"loads", found.loads}, {"stores", found.stores}}},
                         {"kernels", Json::array()}};
+        for (const auto& [name, size] : counted.variant->operation->record_fields(counted.shape))
+            variant[name] = size;
         for (const KernelCounts& kernel : counted.kernels) {
             variant["kernels"].push_back(to_json(kernel, counted.sources));
         }

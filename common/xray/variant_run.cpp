@@ -8,30 +8,27 @@ namespace {
 
 constexpr uint64_t kSeed = 2018;
 
-size_t elements_of_result(const runner::Variant& variant, runner::Shape shape) {
-    return static_cast<size_t>(runner::output_elements(variant.operation, shape));
+// The variant, which takes this.
+const runner::Variant& taking(const runner::Variant& variant, const runner::Shape& shape,
+                              runner::DType dtype) {
+    runner::require_taken(variant, shape, dtype);
+    return variant;
 }
 
 }  // namespace
 
-VariantRun::VariantRun(const runner::Variant& variant, runner::Shape shape, runner::DType dtype)
-    : variant_(variant),
-      shape_(shape),
-      operands_(variant.operation, shape, dtype, runner::Input::normal, kSeed),
-      y_(dtype, elements_of_result(variant, shape)),
-      workspace_(runner::workspace_of(variant, shape, dtype)) {
-    runner::require_taken(variant, shape, dtype);
-    y_.poison();
+VariantRun::VariantRun(const runner::Variant& variant, const runner::Shape& shape,
+                       runner::DType dtype)
+    : variant_(taking(variant, shape, dtype)),
+      inputs_(
+          filled_inputs(*variant.operation, shape, dtype, variant.operation->usual_input(), kSeed)),
+      outputs_(poisoned_outputs(*variant.operation, shape, dtype, inputs_.view())),
+      launch_(variant, shape, dtype, inputs_.view(), outputs_.view()) {
     runner::check_cuda(cudaDeviceSynchronize(), "filling the input");
 }
 
 void VariantRun::operator()() {
-    const runner::DType dtype = operands_.x().dtype();
-    const runner::Inputs inputs = operands_.inputs();
-    const runner::Call call{
-        inputs.x,          y_.data(), dtype,     shape_.rows, shape_.cols, workspace_.data(),
-        workspace_.size(), nullptr,   inputs.x2, 0,           0,           shape_.inner};
-    runner::check_cuda(variant_.launch(call), "launching " + variant_.name);
+    launch_();
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant_.name);
 }
 

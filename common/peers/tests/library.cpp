@@ -1,157 +1,189 @@
 // SPDX-License-Identifier: MIT
-// libstages.so as a stranger would use it: opened at run time, through stages.h alone.
-#include <dlfcn.h>
+// The library's lists and its calls: each computes what it says, whatever the operation.
+#include "common/peers/tests/library.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
-#include <string>
-#include <vector>
-
-#include "common/peers/stages.h"
-#include "common/testing/catch.hpp"
 
 namespace {
 
-constexpr int kInvalidValue = 1;    // cudaErrorInvalidValue
-constexpr int kNotSupported = 801;  // cudaErrorNotSupported
-constexpr float kInf = std::numeric_limits<float>::infinity();
-
-// stages_call("...") below is the library's, found by its name.
-template <class Function>
-Function* function(const char* name) {
-    static void* const library = dlopen(STAGES_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) FAIL(dlerror());
-    void* const found = dlsym(library, name);
-    if (found == nullptr) FAIL(name << " is not exported");
-    return reinterpret_cast<Function*>(found);
-}
-#define LIBRARY(name) (function<decltype(name)>(#name))
-
-std::vector<stages_callable> callables() {
-    size_t count = 0;
-    const stages_callable* all = LIBRARY(stages_callables)(&count);
-    return {all, all + count};
-}
-
-std::string error() {
-    return LIBRARY(stages_error)();
-}
-
-class Memory {
-public:
-    explicit Memory(size_t floats) : bytes_(floats * sizeof(float)) {
-        if (LIBRARY(stages_allocate)(std::max<size_t>(bytes_, 1), &data_) != 0) FAIL(error());
-        LIBRARY(stages_poison)(data_, bytes_);
-    }
-    explicit Memory(const std::vector<float>& values) : Memory(values.size()) {
-        if (LIBRARY(stages_copy)(data_, values.data(), bytes_) != 0) FAIL(error());
-    }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    ~Memory() { LIBRARY(stages_free)(data_); }
-    void* data() { return data_; }
-    std::vector<float> download() {
-        std::vector<float> values(bytes_ / sizeof(float));
-        if (LIBRARY(stages_copy)(values.data(), data_, bytes_) != 0) FAIL(error());
-        return values;
-    }
-
-private:
-    void* data_ = nullptr;
-    size_t bytes_;
-};
-
+// (outer, dim, inner); of a matrix inner is 1.
 struct Shape {
-    int64_t rows;
-    int64_t cols;
+    int64_t outer;
+    int64_t dim;
+    int64_t inner = 1;
+
+    Problem problem() const {
+        return inner == 1 ? Problem::rows(outer, dim) : Problem::middle(outer, dim, inner);
+    }
+    size_t elements() const { return static_cast<size_t>(outer * dim * inner); }
+    size_t slices() const { return static_cast<size_t>(outer * inner); }
+    size_t index(int64_t slice, int64_t place) const {
+        return static_cast<size_t>((slice / inner * dim + place) * inner + slice % inner);
+    }
 };
 
-// Whether `name` takes such a matrix of floats.
-bool takes(const char* name, Shape shape) {
-    size_t bytes = 0;
-    return LIBRARY(stages_workspace_bytes)(name, STAGES_FLOAT32, shape.rows, shape.cols, &bytes) ==
-           0;
-}
-
-// Calls `name` on x; the result has one element per element of x, or per row.
-std::vector<float> result_of(const std::string& name, const std::vector<float>& x, Shape shape,
-                             bool one_per_row = false) {
-    size_t bytes = 0;
-    if (LIBRARY(stages_workspace_bytes)(name.c_str(), STAGES_FLOAT32, shape.rows, shape.cols,
-                                        &bytes) != 0) {
-        FAIL(error());
-    }
-    Memory input(x);
-    Memory output(one_per_row ? static_cast<size_t>(shape.rows) : x.size());
-    Memory workspace((bytes + sizeof(float) - 1) / sizeof(float));
-    if (LIBRARY(stages_call)(name.c_str(), STAGES_FLOAT32, input.data(), output.data(), shape.rows,
-                             shape.cols, workspace.data(), bytes, nullptr) != 0) {
-        FAIL(name << ": " << error());
-    }
-    return output.download();
-}
+using Values = std::vector<double>;
 
 // Values of a few units, no two alike.
-std::vector<float> wave(Shape shape) {
-    std::vector<float> x(static_cast<size_t>(shape.rows * shape.cols));
-    for (size_t i = 0; i < x.size(); ++i) x[i] = 4 * std::sin(0.7f * static_cast<float>(i));
+std::vector<float> wave(size_t count, float step = 0.7f) {
+    std::vector<float> x(count);
+    for (size_t i = 0; i < count; ++i) x[i] = 4 * std::sin(step * static_cast<float>(i));
     return x;
 }
 
-// log(sum of exp(x)) of a row in double, by plain loops.
-double log_sum_exp(const float* row, int64_t cols) {
-    const double max = *std::max_element(row, row + cols);
+// Two elements in three, and now and then a row without any.
+std::vector<unsigned char> holes(Shape shape) {
+    std::vector<unsigned char> mask(shape.elements());
+    for (size_t i = 0; i < mask.size(); ++i) {
+        const size_t row = i / static_cast<size_t>(shape.dim);
+        mask[i] = row % 3 != 1 && i % 3 != 0 ? 1 : 0;
+    }
+    return mask;
+}
+
+// log(sum of exp(x)) of a slice, where it is kept.
+double log_sum_exp(const Values& x, const std::vector<bool>& kept) {
+    double max = -HUGE_VAL;
+    for (size_t i = 0; i < x.size(); ++i) max = kept[i] ? std::max(max, x[i]) : max;
     double sum = 0;
-    for (int64_t col = 0; col < cols; ++col) sum += std::exp(row[col] - max);
+    for (size_t i = 0; i < x.size(); ++i) sum += kept[i] ? std::exp(x[i] - max) : 0;
     return max + std::log(sum);
 }
 
-double worst_error(const std::string& operation, const std::vector<float>& x,
-                   const std::vector<float>& y, Shape shape) {
-    double worst = 0;
-    const auto take = [&](double got, double wanted) {
-        const double error = std::fabs(got - wanted) / std::max(1e-30, std::fabs(wanted));
-        if (!(error <= worst)) worst = std::isnan(error) ? kInf : error;
-    };
-    for (int64_t row = 0; row < shape.rows; ++row) {
-        const float* x_row = x.data() + row * shape.cols;
-        const double log_sum = log_sum_exp(x_row, shape.cols);
-        if (operation == "log_sum_exp") {
-            take(y[static_cast<size_t>(row)], log_sum);
-            continue;
+// What is wanted, and what its error is a share of.
+struct Wanted {
+    double value;
+    double scale;
+};
+Wanted plainly(double value) {
+    return {value, std::fabs(value)};
+}
+
+// Of one slice, by plain loops in double: x (and a mask), or what a forward one gave and its
+// gradient.
+std::vector<Wanted> reference(const std::string& operation, const Values& x, const Values& second,
+                              int64_t row) {
+    const bool scaled = operation == "scale_mask_softmax" || operation == "causal_softmax";
+    std::vector<bool> kept(x.size(), true);
+    Values seen = x;
+    for (size_t i = 0; i < x.size() && scaled; ++i) {
+        seen[i] *= 0.125;
+        kept[i] = operation == "causal_softmax" ? static_cast<int64_t>(i) <= row : second[i] != 0;
+    }
+    std::vector<Wanted> wanted;
+    if (operation == "softmax_backward" || operation == "log_softmax_backward") {
+        const bool log = operation == "log_softmax_backward";
+        double sum = 0;
+        double sizes = 0;
+        for (size_t i = 0; i < x.size(); ++i) {
+            const double term = log ? second[i] : x[i] * second[i];
+            sum += term;
+            sizes += std::fabs(term);
         }
-        for (int64_t col = 0; col < shape.cols; ++col) {
-            const double log_p = x_row[col] - log_sum;
-            take(y[static_cast<size_t>(row * shape.cols + col)],
-                 operation == "softmax" ? std::exp(log_p) : log_p);
+        for (size_t i = 0; i < x.size(); ++i) {
+            const double p = log ? std::exp(x[i]) : x[i];
+            wanted.push_back(
+                log ? Wanted{second[i] - p * sum, std::fabs(second[i]) + p * sizes}
+                    : Wanted{p * (second[i] - sum), p * (std::fabs(second[i]) + sizes)});
+        }
+        return wanted;
+    }
+    const double log_sum = log_sum_exp(seen, kept);
+    if (operation == "log_sum_exp") return {plainly(log_sum)};
+    for (size_t i = 0; i < x.size(); ++i) {
+        const double log_p = seen[i] - log_sum;
+        const double p = kept[i] ? std::exp(log_p) : 0;
+        wanted.push_back(operation == "log_softmax" ? plainly(log_p) : plainly(p));
+    }
+    return wanted;
+}
+
+// The rows of a matrix of which causal_softmax takes several: square ones where they come out even.
+int64_t causal_rows(Shape shape) {
+    return shape.outer % shape.dim == 0 ? shape.dim : shape.outer;
+}
+
+double worst_error(const std::string& operation, Shape shape, const std::vector<float>& x,
+                   const std::function<double(size_t)>& second, const std::vector<float>& y) {
+    double worst = 0;
+    for (int64_t slice = 0; slice < shape.outer * shape.inner; ++slice) {
+        Values of_x;
+        Values of_second;
+        for (int64_t place = 0; place < shape.dim; ++place) {
+            const size_t i = shape.index(slice, place);
+            of_x.push_back(x[i]);
+            of_second.push_back(second(i));
+        }
+        const std::vector<Wanted> wanted =
+            reference(operation, of_x, of_second, slice % causal_rows(shape));
+        for (size_t place = 0; place < wanted.size(); ++place) {
+            const size_t i = wanted.size() == 1 && shape.dim > 1
+                                 ? static_cast<size_t>(slice)
+                                 : shape.index(slice, static_cast<int64_t>(place));
+            const double error =
+                std::fabs(y[i] - wanted[place].value) / std::max(1e-30, wanted[place].scale);
+            if (!(error <= worst)) worst = std::isnan(error) ? HUGE_VAL : error;
         }
     }
     return worst;
 }
 
-constexpr const char* kNvidia = "nvidia_online_softmax/";
+// Calls it on inputs of this test's own.
+double error_of(const stages_callable& callable, Shape shape) {
+    const std::string operation = callable.operation;
+    Tensors tensors(callable.name, shape.problem());
+    std::vector<float> x = wave(shape.elements());
+    std::function<double(size_t)> second = [](size_t) { return 0; };
+    const bool backward = operation == "softmax_backward" || operation == "log_softmax_backward";
+    if (backward) {
+        for (float& each : x)
+            each = operation == "softmax_backward" ? std::fabs(each) / 4 : each / 2;
+        const std::vector<float> dy = wave(shape.elements(), 0.3f);
+        tensors["dy"].upload(dy);
+        second = [dy](size_t i) { return dy[i]; };
+    } else if (operation == "scale_mask_softmax") {
+        const std::vector<unsigned char> mask = holes(shape);
+        tensors["mask"].upload(mask);
+        second = [mask](size_t i) { return mask[i]; };
+    }
+    tensors[backward ? "y" : "x"].upload(x);
+    tensors.call(callable.name);
+    const std::vector<float> result = tensors[backward ? "dx" : "y"].download<float>();
+    CHECK(result.size() == (operation == "log_sum_exp" ? shape.slices() : shape.elements()));
+    return worst_error(operation, shape, x, second, result);
+}
+
+const std::vector<int> kDtypes = {STAGES_FLOAT32, STAGES_FLOAT16, STAGES_BFLOAT16, STAGES_FLOAT64};
 
 }  // namespace
 
 TEST_CASE("the library lists every stage's variants and the peers, each name once") {
     CHECK(LIBRARY(stages_abi_version)() == STAGES_ABI_VERSION);
+    std::set<std::string> known;
+    for (const stages_operation& each : operations()) CHECK(known.insert(each.name).second);
     std::set<std::string> names;
     for (const stages_callable& each : callables()) {
+        INFO(each.name);
         CHECK(names.insert(each.name).second);
         CHECK(each.name == std::string(each.group) + "/" + each.variant);
         const bool ours = std::isdigit(each.group[0]) != 0;
         const bool invalid = std::string(each.group).rfind("invalid_", 0) == 0;
         CHECK(each.role == std::string(ours ? "ours" : invalid ? "invalid" : "peer"));
         CHECK((!ours || each.obstacle == nullptr));
+        CHECK(known.count(each.operation) == 1);
     }
-    for (const char* wanted : {"01_naive_softmax/thread_per_row", "02_safe_softmax/block_per_row",
-                               "03_online_softmax/split_row", "03_online_softmax/log_sum_exp",
-                               "nvidia_online_softmax/naive", "nvidia_online_softmax/online",
-                               "oneflow_warp_softmax/softmax", "oneflow_warp_softmax/log_softmax",
-                               "fastertransformer_softmax/v1", "fastertransformer_softmax/v5",
-                               "invalid_fastertransformer/input_unused", "cudnn/accurate"}) {
+    for (const char* wanted :
+         {"01_naive_softmax/thread_per_row", "02_safe_softmax/block_per_row",
+          "03_online_softmax/split_row", "03_online_softmax/log_sum_exp",
+          "04_warp_softmax/scale_mask_softmax", "04_warp_softmax/causal_softmax",
+          "05_smem_softmax/any_axis_log_backward", "nvidia_online_softmax/naive",
+          "nvidia_online_softmax/online", "oneflow_warp_softmax/softmax",
+          "oneflow_warp_softmax/log_softmax", "fastertransformer_softmax/v1",
+          "fastertransformer_softmax/v5", "invalid_fastertransformer/input_unused",
+          "cudnn/accurate"}) {
         INFO(wanted);
         CHECK(names.count(wanted) == 1);
     }
@@ -161,161 +193,145 @@ TEST_CASE("everything that can be called computes what it says, at every block s
     std::set<std::string> called;
     for (const Shape shape :
          {Shape{3, 1}, Shape{2, 33}, Shape{5, 257}, Shape{3, 515}, Shape{2, 1030}, Shape{2, 2051},
-          Shape{1, 9001}, Shape{66, 33}, Shape{7 * 18 * 7, 7}, Shape{257, 257}}) {
-        const std::vector<float> x = wave(shape);
+          Shape{1, 9001}, Shape{66, 33}, Shape{7 * 18 * 7, 7}, Shape{257, 257}, Shape{4, 33, 5},
+          Shape{1, 100, 64}}) {
         for (const stages_callable& each : callables()) {
-            if (each.obstacle != nullptr || !takes(each.name, shape)) continue;
-            if (each.role == std::string("invalid")) continue;
+            if (each.obstacle != nullptr || !takes(each.name, shape.problem())) continue;
+            if (is_invalid(each)) continue;
             called.insert(each.name);
-            const std::string operation = each.operation;
-            INFO(each.name << ", " << shape.rows << " x " << shape.cols);
-            const std::vector<float> y = result_of(each.name, x, shape, operation == "log_sum_exp");
+            INFO(each.name << ", " << shape.problem().text());
             // log-softmax of one element is 0 exactly, of which no error is small.
-            if (operation == "log_softmax" && shape.cols == 1) continue;
-            CHECK(worst_error(operation, x, y, shape) < 1e-5);
+            if (each.operation == std::string("log_softmax") && shape.dim == 1) continue;
+            CHECK(error_of(each, shape) < 1e-5);
         }
     }
     for (const stages_callable& each : callables()) {
-        if (each.obstacle != nullptr || each.role == std::string("invalid")) continue;
+        if (each.obstacle != nullptr || is_invalid(each)) continue;
         INFO(each.name);
         CHECK(called.count(each.name) == 1);
     }
 }
 
-TEST_CASE("the peers take what they promise, and say why they take no more") {
-    constexpr const char* kV1 = "fastertransformer_softmax/v1";
-    constexpr const char* kV5 = "fastertransformer_softmax/v5";
-    constexpr const char* kInvalid = "invalid_fastertransformer/input_unused";
-    const auto refuses = [](const char* name, Shape shape, const char* why) {
-        INFO(name << ", " << shape.rows << " x " << shape.cols);
-        CHECK(!takes(name, shape));
-        CHECK_THAT(error(), ContainsSubstring(why));
-    };
-    CHECK(takes("oneflow_warp_softmax/softmax", {3, 1023}));
-    refuses("oneflow_warp_softmax/softmax", {3, 1024}, "more than 1023 columns");
-    CHECK(takes("oneflow_warp_softmax/log_softmax", {3, 1024}));
-    refuses("oneflow_warp_softmax/log_softmax", {3, 1025}, "more than 1024 columns");
-    CHECK(takes("oneflow_block_softmax/softmax", {3, 1024}));
-    refuses("oneflow_block_softmax/softmax", {3, 1023}, "1023 columns or less");
-    CHECK(takes("oneflow_block_softmax/log_softmax", {3, 1025}));
-    refuses("oneflow_block_softmax/log_softmax", {3, 1024}, "1024 columns or less");
-
-    CHECK(takes(kV1, {2048 * 512, 512}));
-    CHECK(takes(kV1, {1024, 1024}));
-    refuses(kV1, {1025, 1025}, "more than 1024 columns");
-    refuses(kV1, {2048 * 1024, 1024}, "counts elements in 32 bits");
-    refuses(kV1, {100, 16}, "rows a multiple of columns");
-    CHECK(takes(kV5, {4096, 4096}));
-    refuses(kV5, {4098, 4098}, "more than 4096 columns");
-    refuses(kV5, {100, 16}, "rows a multiple of columns");
-    CHECK(takes(kInvalid, {32, 16}));
-    refuses(kInvalid, {5, 1}, "right for one column");
-    refuses(kInvalid, {2050, 1025}, "more than 1024 columns");
-}
-
-TEST_CASE("the reconstruction of NVIDIA/online-softmax has the limits that it states") {
-    const Shape shape{1, 300};
-    std::vector<float> x = wave(shape);
-    const auto all_nan = [](const std::vector<float>& y) {
-        return std::all_of(y.begin(), y.end(), [](float each) { return std::isnan(each); });
-    };
-
-    SECTION("a row of -inf alone is NaN, and masked elements among others are 0") {
-        std::vector<float> masked(x.size(), -kInf);
-        for (const char* variant : {"naive", "safe", "online"}) {
-            INFO(variant);
-            CHECK(all_nan(result_of(std::string(kNvidia) + variant, masked, shape)));
-        }
-        masked = x;
-        std::fill(masked.begin(), masked.begin() + 150, -kInf);
-        for (const char* variant : {"naive", "safe", "online"}) {
-            INFO(variant);
-            const std::vector<float> y = result_of(std::string(kNvidia) + variant, masked, shape);
-            CHECK(std::all_of(y.begin(), y.begin() + 150, [](float each) { return each == 0; }));
-            CHECK(worst_error("softmax", masked, y, shape) < 3e-6);
-        }
-    }
-    SECTION("where exp overflows naive fails and the others do not") {
-        for (float& each : x) each += 1000;
-        CHECK(all_nan(result_of(std::string(kNvidia) + "naive", x, shape)));
-        for (const char* variant : {"safe", "online"}) {
-            INFO(variant);
-            const std::vector<float> y = result_of(std::string(kNvidia) + variant, x, shape);
-            CHECK(worst_error("softmax", x, y, shape) < 3e-6);
-        }
-    }
-}
-
-TEST_CASE("mistakes come back as codes and words") {
-    const Shape shape{3, 5000};
-    const std::vector<float> x = wave(shape);
-    Memory input(x);
-    Memory output(x.size());
-    Memory workspace(16);
-    const auto call = [&](const char* name, int dtype, void* from, void* to, int64_t rows,
-                          size_t workspace_bytes) {
-        return LIBRARY(stages_call)(name, dtype, from, to, rows, shape.cols, workspace.data(),
-                                    workspace_bytes, nullptr);
-    };
-    constexpr const char* kOnline = "03_online_softmax/block_per_row";
-    const auto good = [&](const char* name, int dtype) {
-        return call(name, dtype, input.data(), output.data(), 3, 64);
-    };
-    CHECK(good(kOnline, STAGES_FLOAT32) == 0);
-
-    CHECK(good("03_online_softmax/blok", STAGES_FLOAT32) == kInvalidValue);
-    CHECK_THAT(error(), ContainsSubstring("nothing is called '03_online_softmax/blok'"));
-    CHECK(good(nullptr, STAGES_FLOAT32) == kInvalidValue);
-    CHECK(good(kOnline, STAGES_FLOAT16) == kNotSupported);
-    CHECK_THAT(error(), ContainsSubstring("block_per_row: takes float32 only"));
-    CHECK(good(kOnline, 7) == kInvalidValue);
-    CHECK_THAT(error(), ContainsSubstring("dtype 7"));
-    CHECK(call(kOnline, STAGES_FLOAT32, nullptr, output.data(), 3, 64) == kInvalidValue);
-    CHECK(call(kOnline, STAGES_FLOAT32, input.data(), nullptr, 3, 64) == kInvalidValue);
-    CHECK(call(kOnline, STAGES_FLOAT32, input.data(), output.data(), -1, 64) == kInvalidValue);
-    CHECK(call(kOnline, STAGES_FLOAT32, nullptr, nullptr, 0, 64) == 0);  // nothing to do
-
-    // So long a row is shared by blocks that exchange their parts through scratch memory.
-    const std::vector<float> long_row = wave({1, 140000});
-    Memory long_input(long_row);
-    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", STAGES_FLOAT32, long_input.data(),
-                               long_input.data(), 1, 140000, workspace.data(), 8,
-                               nullptr) == kInvalidValue);
-    CHECK_THAT(error(), ContainsSubstring("needs a workspace of"));
+// Nothing here knows what an operation is.
+TEST_CASE("everything is found right by the library itself, in every type that it takes") {
     for (const stages_callable& each : callables()) {
-        if (each.obstacle == nullptr) continue;
-        CHECK(good(each.name, STAGES_FLOAT32) == kNotSupported);
-        CHECK_THAT(error(), ContainsSubstring(each.obstacle));
+        if (each.obstacle != nullptr || is_invalid(each)) continue;
+        const auto operation = std::string(each.operation);
+        const std::vector<stages_operation> all = operations();
+        const auto of = std::find_if(all.begin(), all.end(),
+                                     [&](const auto& one) { return one.name == operation; });
+        REQUIRE(of != all.end());
+        int types = 0;
+        for (const int dtype : kDtypes) {
+            for (const Problem& problem :
+                 {Problem::rows(66, 33, dtype), Problem::rows(2, 1030, dtype),
+                  Problem::middle(2, 33, 5, dtype)}) {
+                if (!takes(each.name, problem)) continue;
+                ++types;
+                INFO(each.name << ", " << problem.text());
+                const Tensors tensors(each.name, problem);
+                tensors.fill(operation, of->usual_input);
+                CHECK(tensors.check(operation).mismatches > 0);  // all NaN yet
+                tensors.call(each.name);
+                const stages_report report = tensors.check(each.name);
+                INFO(report.description);
+                CHECK(report.checked > 0);
+                CHECK((report.mismatches == 0 || each.role == std::string("peer")));
+                CHECK(report.share_of_bound <= 16);
+            }
+        }
+        INFO(each.name);
+        CHECK(types > 0);
     }
-
-    stages_report report = {};
-    CHECK(LIBRARY(stages_check)("sofmax", STAGES_FLOAT32, input.data(), output.data(), 3, 5000,
-                                &report) == kInvalidValue);
-    CHECK(LIBRARY(stages_fill)("gauss", STAGES_FLOAT32, input.data(), 3, 5000) == kInvalidValue);
-    void* memory = nullptr;
-    CHECK(LIBRARY(stages_allocate)(size_t{1} << 60, &memory) == 2);  // cudaErrorMemoryAllocation
-    CHECK(memory == nullptr);
-    CHECK(good(kOnline, STAGES_FLOAT32) == 0);
 }
 
-TEST_CASE("the library's check finds a wrong result, also of an operation done elsewhere") {
-    const Shape shape{4, 1000};
-    Memory input(wave(shape));
-    Memory output(4000);
-    const auto check = [&](const char* what) {
-        stages_report report = {};
-        if (LIBRARY(stages_check)(what, STAGES_FLOAT32, input.data(), output.data(), shape.rows,
-                                  shape.cols, &report) != 0) {
-            FAIL(error());
-        }
-        return report;
+TEST_CASE("operands and sizes go by their names, in whichever order") {
+    const Problem swapped({{"cols", 33}, {"rows", 7}});
+    Tensors tensors("scale_mask_softmax", swapped);
+    tensors.fill("scale_mask_softmax", "normal");
+    const stages_operand backwards[] = {
+        {"y", tensors["y"].data()}, {"mask", tensors["mask"].data()}, {"x", tensors["x"].data()}};
+    CHECK(LIBRARY(stages_call)("04_warp_softmax/scale_mask_softmax", swapped.in_c(), backwards, 3,
+                               nullptr, 0, nullptr) == 0);
+    CHECK(tensors.check("scale_mask_softmax").mismatches == 0);
+    CHECK(tensors.check("04_warp_softmax/scale_mask_softmax").checked == 7 * 33);
+}
+
+TEST_CASE("an output may lie over the inputs that the description names") {
+    const Problem problem = Problem::rows(3, 100);
+    const stages_operand_info* operands = nullptr;
+    size_t count = 0;
+    REQUIRE(LIBRARY(stages_describe)("softmax_backward", problem.in_c(), &operands, &count) == 0);
+    REQUIRE(count == 3);
+    CHECK(operands[2].name == std::string("dx"));
+    CHECK(operands[2].may_lie_over == std::string("y dy"));
+
+    Tensors tensors("softmax_backward", problem);
+    tensors.fill("softmax_backward", "normal");
+    tensors.call("04_warp_softmax/softmax_backward");
+    const std::vector<float> elsewhere = tensors["dx"].download<float>();
+    const stages_operand in_place[] = {
+        {"y", tensors["y"].data()}, {"dy", tensors["dy"].data()}, {"dx", tensors["dy"].data()}};
+    REQUIRE(LIBRARY(stages_call)("04_warp_softmax/softmax_backward", problem.in_c(), in_place, 3,
+                                 nullptr, 0, nullptr) == 0);
+    CHECK(tensors["dy"].download<float>() == elsewhere);
+}
+
+TEST_CASE("the library tells what a problem is made of, and what it costs") {
+    const Problem problem = Problem::rows(6, 5, STAGES_FLOAT16);
+    const stages_operand_info* operands = nullptr;
+    size_t count = 0;
+    REQUIRE(LIBRARY(stages_describe)("04_warp_softmax/scale_mask_softmax", problem.in_c(),
+                                     &operands, &count) == 0);
+    REQUIRE(count == 3);
+    const auto is = [&](size_t i, const char* name, const char* role, const char* type,
+                        int64_t bytes) {
+        INFO(name);
+        CHECK(operands[i].name == std::string(name));
+        CHECK(operands[i].role == std::string(role));
+        CHECK(operands[i].type == std::string(type));
+        CHECK(operands[i].bytes == bytes);
+        REQUIRE(operands[i].rank == 2);
+        CHECK(operands[i].dims[0] == 6);
+        CHECK(operands[i].dims[1] == 5);
     };
-    CHECK(check("softmax").mismatches == 4000);  // all NaN
-    REQUIRE(LIBRARY(stages_call)("02_safe_softmax/block_per_row", STAGES_FLOAT32, input.data(),
-                                 output.data(), 4, 1000, nullptr, 0, nullptr) == 0);
-    CHECK(check("softmax").mismatches == 0);
-    CHECK(check("02_safe_softmax/block_per_row").checked == 4000);
-    CHECK(check("log_softmax").mismatches == 4000);
+    is(0, "x", "in", "float16", 60);
+    is(1, "mask", "in", "bool", 30);
+    is(2, "y", "out", "float16", 60);
+
+    int64_t read = 0;
+    int64_t written = 0;
+    int64_t elements = 0;
+    double flops = -1;
+    REQUIRE(LIBRARY(stages_cost)("scale_mask_softmax", problem.in_c(), &read, &written, &flops,
+                                 &elements) == 0);
+    CHECK(read == 90);
+    CHECK(written == 60);
+    CHECK(flops == 0);
+    CHECK(elements == 30);
+    REQUIRE(LIBRARY(stages_cost)("log_sum_exp", Problem::middle(4, 5, 6).in_c(), nullptr, &written,
+                                 nullptr, nullptr) == 0);
+    CHECK(written == 4 * 4 * 6);
+
+    const stages_size* fields = nullptr;
+    REQUIRE(LIBRARY(stages_record_fields)("softmax", Problem::middle(4, 5, 6).in_c(), &fields,
+                                          &count) == 0);
+    REQUIRE(count == 2);
+    CHECK(fields[0].name == std::string("rows"));
+    CHECK(fields[0].value == 24);
+    CHECK(fields[1].name == std::string("cols"));
+    CHECK(fields[1].value == 5);
+
+    const stages_problem* problems = nullptr;
+    REQUIRE(LIBRARY(stages_measured_problems)("softmax", 1, &problems, &count) == 0);
+    REQUIRE(count >= 1);
+    CHECK(problems[0].size_count == 2);
+    REQUIRE(LIBRARY(stages_measured_problems)("05_smem_softmax/softmax_any_axis", 0, &problems,
+                                              &count) == 0);
+    REQUIRE(count >= 1);
+    CHECK(problems[0].sizes[2].name == std::string("inner"));
+    CHECK(takes("05_smem_softmax/softmax_any_axis",
+                Problem({problems[0].sizes, problems[0].sizes + problems[0].size_count})));
 }
 
 // All elements are alike: each is a 1024th, in every type.
@@ -328,28 +344,22 @@ TEST_CASE("the library fills and checks in every type") {
                                      {STAGES_FLOAT16, {0x00, 0x14}},
                                      {STAGES_BFLOAT16, {0x80, 0x3a}},
                                      {STAGES_FLOAT64, {0, 0, 0, 0, 0, 0, 0x50, 0x3f}}};
-    const Shape shape{2, 1024};
     for (const Type& type : types) {
         INFO("dtype " << type.dtype);
-        Memory input(2048 * 2);  // enough for doubles
-        Memory output(2048 * 2);
-        REQUIRE(LIBRARY(stages_fill)("constant", type.dtype, input.data(), shape.rows,
-                                     shape.cols) == 0);
+        const Problem problem = Problem::rows(2, 1024, type.dtype);
+        Tensors tensors("softmax", problem);
+        tensors.fill("softmax", "constant");
         std::vector<unsigned char> bytes;
-        for (int i = 0; i < 2047; ++i)  // the last stays NaN
+        for (int i = 0; i < 2047; ++i)
             bytes.insert(bytes.end(), type.a_1024th.begin(), type.a_1024th.end());
-        REQUIRE(LIBRARY(stages_copy)(output.data(), bytes.data(), bytes.size()) == 0);
-        stages_report report = {};
-        REQUIRE(LIBRARY(stages_check)("softmax", type.dtype, input.data(), output.data(),
-                                      shape.rows, shape.cols, &report) == 0);
+        bytes.resize(tensors["y"].bytes(), 0xff);  // the last stays NaN
+        tensors["y"].upload(bytes);
+        const stages_report report = tensors.check("softmax");
         INFO(report.description);
         CHECK(report.checked == 2048);
         CHECK(report.mismatches == 1);
         CHECK_THAT(report.description, ContainsSubstring("first at row 1, col 1023"));
-        size_t size = 0;
-        CHECK(LIBRARY(stages_workspace_bytes)("02_safe_softmax/block_per_row", type.dtype, 2, 1024,
-                                              &size) ==
-              (type.dtype == STAGES_FLOAT32 ? 0 : kNotSupported));
+        CHECK(takes("02_safe_softmax/block_per_row", problem) == (type.dtype == STAGES_FLOAT32));
     }
 }
 
@@ -357,7 +367,6 @@ TEST_CASE("a record's header is one JSON object with the fields of schema 1") {
     const std::string header = LIBRARY(stages_record_header)();
     CHECK(header.front() == '{');
     CHECK(header.back() == '}');
-    for (const char* field : {"schema", "gpu", "driver", "cuda", "nvcc", "commit", "date"}) {
+    for (const char* field : {"schema", "gpu", "driver", "cuda", "nvcc", "commit", "date"})
         CHECK_THAT(header, ContainsSubstring('"' + std::string(field) + "\":"));
-    }
 }

@@ -8,20 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "common/operations/softmax/properties.hpp"
 #include "common/peers/fastertransformer_softmax.cuh"
 #include "common/peers/invalid_fastertransformer.cuh"
 #include "common/peers/oneflow_block_softmax.cuh"
 #include "common/peers/oneflow_warp_softmax.cuh"
 #include "common/peers/peers.hpp"
-#include "common/testing/softmax_properties.hpp"
 
 namespace {
 
 namespace ft = ::fastertransformer_softmax;
 namespace long_rows = ::oneflow_block_softmax;
 namespace of = ::oneflow_warp_softmax;
+using operations::softmax::Shape;
 using runner::DeviceBuffer;
-using runner::Shape;
 using runner::to_double;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("OneFlow's warp tier is right at every width, in every type",
                 if (!testing::takes<TestType>(variant, shape)) continue;
                 INFO(rows << " x " << cols);
                 const auto values =
-                    testing::named_values<TestType>(runner::Input::normal, shape, 11);
+                    testing::named_values<TestType>(operations::softmax::Input::normal, shape, 11);
                 testing::expect_good(variant, values, testing::result_of(variant, values, shape),
                                      shape);
             }
@@ -67,10 +67,12 @@ TEST_CASE("OneFlow's warp tier walks over more rows than its blocks take at once
     const runner::Variant variant = peers::oneflow_warp_softmax().stage.variants.front();
     DeviceBuffer<float> x(testing::size_of(shape));
     DeviceBuffer<float> y(testing::size_of(shape));
-    runner::fill(x.data(), runner::DType::float32, shape, runner::Input::normal, 5);
-    runner::fill(y.data(), runner::DType::float32, shape, runner::Input::normal, 5);
+    operations::softmax::fill(x.data(), runner::DType::float32, shape,
+                              operations::softmax::Input::normal, 5);
+    operations::softmax::fill(y.data(), runner::DType::float32, shape,
+                              operations::softmax::Input::normal, 5);
     testing::launch(variant, y.data(), y.data(), shape);
-    const runner::Report report = runner::check(
+    const runner::Report report = operations::softmax::check(
         x.data(), shape, {y.data(), rules_of(variant, shape, runner::DType::float32)});
     INFO(runner::describe(report));
     CHECK(report.good());
@@ -105,7 +107,8 @@ TEMPLATE_TEST_CASE("OneFlow's second and third tier are right, in every type", "
         for (const int64_t cols : {1026, 3000, 8191, 12500, 20001}) {  // shared memory to 12,000
             const Shape shape{3, cols};
             INFO(cols << " columns");
-            const auto values = testing::named_values<TestType>(runner::Input::normal, shape, 11);
+            const auto values =
+                testing::named_values<TestType>(operations::softmax::Input::normal, shape, 11);
             const std::vector<TestType> y = testing::result_of(variant, values, shape);
             testing::expect_good(variant, values, y, shape);
             DeviceBuffer<TestType> both(values);
@@ -329,13 +332,14 @@ TEST_CASE("the kernel of the published comparison gives 1 / length, whatever it 
     for (const Shape shape : {Shape{4 * 33, 33}, Shape{128 * 16, 16}, Shape{256, 256}}) {
         INFO(shape.rows << " x " << shape.cols);
         const double wanted = 1 / (static_cast<double>(shape.cols) + 1e-6);
-        for (const runner::Input input : {runner::Input::normal, runner::Input::spike}) {
+        for (const operations::softmax::Input input :
+             {operations::softmax::Input::normal, operations::softmax::Input::spike}) {
             const std::vector<float> values = testing::named_values(input, shape);
             const std::vector<float> y = testing::result_of(variant, values, shape);
             CHECK(std::all_of(y.begin(), y.end(), [&](float each) {
                 return std::fabs(each - wanted) <= 1e-6 * wanted;
             }));
-            const runner::Report report = runner::check_on_host(
+            const runner::Report report = operations::softmax::check_on_host(
                 values.data(), shape, {y.data(), rules_of(variant, shape, runner::DType::float32)});
             CHECK(report.mismatches > report.checked * 9 / 10);
         }

@@ -11,12 +11,17 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import contenders  # noqa: E402
 import peers  # noqa: E402
-from stages_library import Library, StagesError, Timing, WorkFailed  # noqa: E402
+import peers_report  # noqa: E402
+import softmax_contenders  # noqa: E402
+from contenders import Shape  # noqa: E402
+from stages_library import (Cost, Library, Operand, Operation, Problem, Report,  # noqa: E402
+                            StagesError, Timing, WorkFailed)
 
 LIBRARY = os.environ["STAGES_LIBRARY"]
 
@@ -24,7 +29,7 @@ LIBRARY = os.environ["STAGES_LIBRARY"]
 class TimelessLibrary(Library):
     """Runs each contender once: the first takes 10 us, the next 20, and so on."""
 
-    def time(self, works, roof, x, size):
+    def time(self, works, what, problem, operands):
         for index, work in enumerate(works):
             try:
                 work(None)
@@ -41,7 +46,7 @@ class WrongPeer(contenders.Source):
     def names(self, operation):
         return ("wrong_peer",) if operation == "softmax" else ()
 
-    def make(self, name, matrices):
+    def make(self, name, tensors):
         return contenders.Contender(name, "peer", "", "softmax", lambda stream: None)
 
 
@@ -51,11 +56,10 @@ class PeerThatFailsWhenTimed(contenders.Source):
     def names(self, operation):
         return ("failing_peer",) if operation == "softmax" else ()
 
-    def make(self, name, matrices):
+    def make(self, name, tensors):
         def produce():
-            matrices.library.call("02_safe_softmax/block_per_row", matrices.dtype,
-                                  matrices.x.pointer, matrices.y.pointer, matrices.rows,
-                                  matrices.cols)
+            tensors.library.call("02_safe_softmax/block_per_row", tensors.problem,
+                                 tensors.pointers())
 
         def run(_):
             raise RuntimeError("recompiled")
@@ -107,8 +111,8 @@ class Run(unittest.TestCase):
         self.assertLess(0, first["max_rel_err"])
         self.assertLess(first["max_rel_err"], 1e-5)
         self.assertIn("left out: cudnn/accurate (softmax 3 x 70): needs a GPU", printed)
-        self.assertIn("left out: fastertransformer_softmax/v1 (softmax 3 x 70): wants square matrices",
-                      printed)
+        self.assertIn("left out: fastertransformer_softmax/v1 (softmax 3 x 70): wants square "
+                      "matrices", printed)
         self.assertLessEqual(max(map(len, printed.splitlines()[:12])), 80)
 
     def test_an_invalid_kernel_is_timed_and_nobody_compares_with_it(self):
@@ -136,12 +140,11 @@ class Run(unittest.TestCase):
             def names(self, operation):
                 return ("right_after_all",)
 
-            def make(self, name, matrices):
+            def make(self, name, tensors):
                 return contenders.Contender(
                     name, "invalid", "", "softmax",
-                    lambda stream: matrices.library.call(
-                        "02_safe_softmax/block_per_row", matrices.dtype, matrices.x.pointer,
-                        matrices.y.pointer, matrices.rows, matrices.cols))
+                    lambda stream: tensors.library.call("02_safe_softmax/block_per_row",
+                                                        tensors.problem, tensors.pointers()))
         _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
                                            more=[RightAfterAll()])
         self.assertIn("right_after_all, softmax, 2 x 33: known to be wrong, and here it is right",
@@ -182,7 +185,7 @@ class Run(unittest.TestCase):
         self.assertEqual({record["cols"] for record in records}, {33})
 
     def test_without_torch_its_peers_are_left_out_by_name(self):
-        torch = contenders.TorchContenders()
+        torch = softmax_contenders.SoftmaxInTorch()
         if not torch.obstacles:
             self.skipTest("PyTorch and a GPU are here")
         _, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=[torch])
@@ -190,7 +193,8 @@ class Run(unittest.TestCase):
             self.assertRegex(printed, f"left out: {name} .*PyTorch")
 
     def test_a_checkout_that_is_none(self):
-        checkouts = [contenders.OneFlow("/nowhere"), contenders.FasterTransformer(None)]
+        checkouts = [softmax_contenders.OneFlow("/nowhere"),
+                     softmax_contenders.FasterTransformer(None)]
         status, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=checkouts)
         self.assertEqual(status, 0)
         self.assertIn("left out: oneflow (softmax 2 x 33): "
@@ -207,16 +211,130 @@ class Run(unittest.TestCase):
         records = files["02_safe_softmax.peers.json"]["records"]
         self.assertEqual({record["dtype"] for record in records}, {"float32"})
 
-    def test_matrices_have_the_size_of_their_type(self):
+    def test_tensors_have_the_size_of_their_type(self):
         library = TimelessLibrary(LIBRARY)
+        operation = library.operations()["log_sum_exp"]
         for dtype, size in (("float32", 4), ("float16", 2), ("bfloat16", 2), ("float64", 8)):
-            matrices = contenders.Matrices(library, "log_sum_exp", dtype, (3, 5))
-            self.assertEqual((matrices.x.size, matrices.y.size), (15 * size, 3 * size))
-            self.assertEqual(matrices.bytes, 18 * size)
-            matrices.y.poison()
-            report = library.check("log_sum_exp", dtype, matrices.x.pointer, matrices.y.pointer,
-                                   3, 5)
+            problem = Problem(dtype, {"rows": 3, "cols": 5})
+            tensors = contenders.Tensors(library, operation, problem)
+            self.assertEqual({name: memory.size for name, memory in tensors.memory.items()},
+                             {"x": 15 * size, "y": 3 * size})
+            self.assertEqual(tensors.cost.bytes, 18 * size)
+            tensors.poison()
+            report = library.check("log_sum_exp", problem, tensors.pointers())
             self.assertEqual((report.checked, report.mismatches), (3, 3))
+
+    def test_operations_with_more_inputs_are_timed_where_they_are_asked_for(self):
+        status, printed, files = self.run_peers("04_warp_softmax", "--shape", "6x70", "--operation",
+                                                "softmax_backward", "--operation",
+                                                "scale_mask_softmax")
+        self.assertEqual(status, 0)
+        records = files["04_warp_softmax.peers.json"]["records"]
+        self.assertEqual([(r["op"], r["variant"], r["role"]) for r in records], [
+            ("scale_mask_softmax", "scale_mask_softmax", "ours"),
+            ("scale_mask_softmax", "join", "roof"),
+            ("softmax_backward", "softmax_backward", "ours"),
+            ("softmax_backward", "join", "roof")])
+        self.assertEqual([r["bytes"] for r in records[::2]], [9 * 6 * 70, 12 * 6 * 70])
+        self.assertNotIn("tflops", records[0])  # nobody counts its operations
+        self.assertRegex(printed, "softmax_backward, 6 x 70 .*GB/s  of join")
+        self.assertIn("bytes that nobody can do without", printed)
+
+    def test_a_variant_that_is_named_is_timed_whatever_it_computes(self):
+        _, _, files = self.run_peers("04_warp_softmax", "--shape", "6x70", "--variant",
+                                     "causal_softmax")
+        records = files["04_warp_softmax.peers.json"]["records"]
+        self.assertEqual([r["variant"] for r in records], ["causal_softmax", "join"])
+
+    def test_sizes_of_another_form_are_timed_by_those_who_take_them(self):
+        status, printed, files = self.run_peers("05_smem_softmax", "--shape", "2x33x5",
+                                                "--operation", "softmax")
+        self.assertEqual(status, 0)
+        records = files["05_smem_softmax.peers.json"]["records"]
+        self.assertEqual([r["variant"] for r in records], ["softmax_any_axis", "copy"])
+        self.assertEqual(records[0]["shape"], {"outer": 2, "dim": 33, "inner": 5})
+        self.assertEqual((records[0]["rows"], records[0]["cols"]), (10, 33))
+        self.assertIn("softmax, 2 x 33 x 5", printed)
+        self.assertRegex(printed, r"left out: oneflow_warp_softmax/softmax \(softmax 2 x 33 x 5\): "
+                                  "works along the last axis only")
+
+    def test_choices_that_there_are_not_are_usage_errors(self):
+        for words, said in ((("--operation", "gemm"), "computes gemm; they compute: softmax"),
+                            (("--operation", "log_softmax"), "computes log_softmax"),
+                            (("--shape", "4x5x6x7"), "--shape 4 x 5 x 6 x 7: ROWSxCOLS is wanted"),
+                            (("--shape", "4x5,k=3"), "softmax has no option 'k'")):
+            errors = io.StringIO()
+            with contextlib.redirect_stderr(errors):
+                status, printed, files = self.run_peers("02_safe_softmax", *words)
+            self.assertEqual((status, printed, files), (2, "", {}))
+            self.assertIn(said, errors.getvalue())
+
+
+class Families(unittest.TestCase):
+    def test_a_family_without_a_module_has_the_librarys_contenders(self):
+        self.assertIsNone(contenders.family_module("no_such_family"))
+        self.assertIs(contenders.family_module("softmax"), softmax_contenders)
+
+    def test_what_a_family_names_is_the_librarys(self):
+        known = Library(LIBRARY).operations()
+        for name in softmax_contenders.TIMED_OPERATIONS:
+            self.assertEqual(known[name].family, "softmax")
+        functions = softmax_contenders.SoftmaxInTorch().functions()
+        self.assertEqual(set(functions),
+                         {name for name, each in known.items() if each.family == "softmax"})
+
+    def test_without_a_module_the_course_says_what_is_timed(self):
+        library = Library(LIBRARY)
+        operations = {"softmax": library.operations()["softmax"]}
+        options = peers.parse_arguments(["--library", LIBRARY, "--dtype", "float16"])
+        with mock.patch.object(peers, "family_module", return_value=None):
+            self.assertEqual(peers.timed_operations(operations, options), operations)
+            self.assertEqual(peers.works_of(library, operations, [], options),
+                             [("softmax", "float16", Shape((256, 1024)))])
+            self.assertEqual(peers.legends_of(operations), [peers_report.LEGEND])
+
+
+class InAndOut(unittest.TestCase):
+    """An operand that is read and written, which no operation has yet: y += x."""
+
+    class Library:
+        """Memory is a list of numbers, its address what it is."""
+
+        def describe(self, what, problem):
+            return [Operand("x", "in", "float32", (2,), 8, ()),
+                    Operand("y", "in_out", "float32", (2,), 8, ())]
+
+        def cost(self, what, problem):
+            return Cost(16, 8, 2.0, 2)
+
+        def allocate(self, size):
+            class Memory:
+                def __init__(self):
+                    self.pointer, self.size = [0.0, 0.0], size
+            return Memory()
+
+        def copy(self, to, source, size):
+            to[:] = source
+
+        def fill(self, what, problem, name, operands):
+            operands["x"][:], operands["y"][:] = [1, 2], [10, 20]
+
+        def check(self, what, problem, operands):
+            wanted = [a + b for a, b in zip(operands["x"], operands["y:before"])]
+            wrong = sum(a != b for a, b in zip(operands["y"], wanted))
+            return Report(2, 0, wrong, float(wrong), 0.0, "")
+
+    def test_it_is_as_before_whenever_a_contender_is_judged(self):
+        operation = Operation("add", "sums", "GB/s", "join", "", "normal", (("count",),), {}, {})
+        tensors = contenders.Tensors(self.Library(), operation, Problem("float32", {"count": 2}))
+        y = tensors.memory["y"].pointer
+
+        def run(_):
+            y[:] = [a + b for a, b in zip(tensors.memory["x"].pointer, y)]
+        contender = contenders.Contender("add", "ours", "a_stage", "add", run)
+        for _ in range(2):
+            self.assertEqual(peers.judge(tensors.library, contender, tensors), 0.0)
+        self.assertEqual(y, [11, 22])
 
 
 class CommandLine(unittest.TestCase):
@@ -229,33 +347,40 @@ class CommandLine(unittest.TestCase):
     def test_the_clock_needs_a_gpu(self):
         with self.assertRaises(StagesError) as caught:
             library = Library(LIBRARY)
-            matrices = contenders.Matrices(library, "softmax", "float32", (2, 3))
-            library.time([lambda stream: None], "copy", matrices.x.pointer, 24)
+            problem = Problem("float32", {"rows": 2, "cols": 3})
+            tensors = contenders.Tensors(library, library.operations()["softmax"], problem)
+            library.time([lambda stream: None], "softmax", problem, tensors.pointers())
         self.assertEqual(caught.exception.code, 801)
 
     def test_shapes_of_a_stage(self):
-        def works(*words, stages=("04_warp_softmax",), operations=("softmax", "log_softmax")):
+        library = Library(LIBRARY)
+
+        def works(*words, stages=("04_warp_softmax",), names=("softmax", "log_softmax")):
             options = peers.parse_arguments(["--library", LIBRARY, *words])
-            return peers.works_of(list(operations), stages, options)
-        attention = ("softmax", "float32", (1048576, 512))
+            operations = {name: library.operations()[name] for name in names}
+            return peers.works_of(library, operations, stages, options)
+        attention = ("softmax", "float32", Shape((1048576, 512)))
         self.assertIn(attention, works())
-        self.assertIn(("softmax", "float16", (32768, 16)), works("--dtype", "float16"))
+        self.assertIn(("softmax", "float16", Shape((32768, 16))), works("--dtype", "float16"))
         self.assertNotIn(("log_softmax", *attention[1:]), works())
         for dtype in ("float16", "bfloat16"):
-            self.assertIn(("softmax", dtype, (49152, 1024)), works())
-        self.assertNotIn(("softmax", "float16", (49152, 1024)), works("--dtype", "float32"))
+            self.assertIn(("softmax", dtype, Shape((49152, 1024))), works())
+        self.assertNotIn(("softmax", "float16", Shape((49152, 1024))), works("--dtype", "float32"))
         self.assertNotIn(attention, works("--quick"))
-        self.assertEqual(works("--shape", "3x5", operations=["softmax"]),
-                         [("softmax", "float32", (3, 5))])
+        self.assertEqual(works("--shape", "3x5", names=["softmax"]),
+                         [("softmax", "float32", Shape((3, 5)))])
         self.assertNotIn(attention, works(stages=["03_online_softmax"]))
 
     def test_shapes(self):
-        shapes = peers.course_shapes()
+        shapes = softmax_contenders.course_shapes()
         self.assertEqual(len(shapes), len(set(shapes)))
         for wanted in ((4000, 1008), (4000, 129024), (10, 1032192), (10, 1000000), (4000, 128256)):
             self.assertIn(wanted, shapes)
-        self.assertEqual(peers.parse_shape("4000x1000"), (4000, 1000))
-        for bad in ("4000", "x", "0x5", "-1x5", "4x5x6"):
+        self.assertEqual(peers.parse_shape("4000x1000"), Shape((4000, 1000)))
+        with_option = peers.parse_shape("4x128256,k=5,sorted")
+        self.assertEqual(with_option, Shape((4, 128256), (("k", 5.0), ("sorted", 1.0))))
+        self.assertEqual(str(with_option), "4 x 128256 k=5 sorted=1")
+        for bad in ("", "x", "0x5", "-1x5", "4x", "4xx5", "4x5,k=many"):
             with self.assertRaises(peers.argparse.ArgumentTypeError):
                 peers.parse_shape(bad)
 

@@ -254,7 +254,7 @@ TEST_CASE("what is written is read back, and a file that cannot be written says 
     const std::string path = folder.path / "y.npy";
     for (const runner::DType dtype : runner::all_dtypes()) {
         INFO(name_of(dtype));
-        runner::write_npy(path, {{3, 2}, values, dtype});
+        runner::write_npy(path, {3, 2}, values, runner::element_type(dtype));
         const runner::Array array = read_npy(path, 2);
         CHECK(array.shape == std::vector<int64_t>{3, 2});
         CHECK(std::isnan(array.values[2]));
@@ -265,5 +265,7 @@ TEST_CASE("what is written is read back, and a file that cannot be written says 
         CHECK((std::filesystem::file_size(path) - values.size() * size_of(written)) % 64 ==
               0);  // as the format asks
     }
-    CHECK_THROWS_AS(runner::write_npy("/nowhere/y.npy", {{3, 2}, values}), FileError);
+    CHECK_THROWS_AS(
+        runner::write_npy("/nowhere/y.npy", {3, 2}, values, runner::ElementType::float32),
+        FileError);
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "common/operations/softmax/call.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/run.hpp"
 #include "common/testing/catch.hpp"
@@ -15,6 +16,9 @@
 namespace {
 
 using namespace runner;
+using operations::softmax::Kind;
+using operations::softmax::operation_of;
+using SoftmaxCall = operations::softmax::Call;
 
 bool on_cpu() {
     return std::string(build_info().backend) == "cpu";
@@ -62,12 +66,13 @@ Variant variant_named(const std::string& name, std::function<cudaError_t(const C
     variant.summary = "a row a thread";
     variant.traffic = {3, 1};
     variant.launch = std::move(launch);
-    variant.threads_per_row = [](Shape, DType) { return int64_t{1}; };
+    variant.operation = operation_of(Kind::softmax);
+    variant.partial_sums = [](const Shape&, DType) { return int64_t{1}; };
     return variant;
 }
 
 Variant scaled(const std::string& name, float scale, int64_t beyond = 0) {
-    return variant_named(name, [=](const Call& call) {
+    return variant_named(name, [=](const SoftmaxCall& call) {
         scaled_softmax<<<static_cast<unsigned>(call.rows), 1, 0, call.stream>>>(
             call.input<float>(), call.output<float>(), call.cols, scale, beyond);
         return cudaGetLastError();
@@ -76,7 +81,7 @@ Variant scaled(const std::string& name, float scale, int64_t beyond = 0) {
 
 template <bool kBarrier>
 Variant shared(const std::string& name) {
-    return variant_named(name, [](const Call& call) {
+    return variant_named(name, [](const SoftmaxCall& call) {
         shared_softmax<kBarrier><<<static_cast<unsigned>(call.rows), 64, 0, call.stream>>>(
             call.input<float>(), call.output<float>(), call.cols);
         return cudaGetLastError();
@@ -225,7 +230,7 @@ TEST_CASE("a shape that the memory has no room for is refused before anything ru
                       ContainsSubstring("counted needs 13194.1 GB of memory") ||
                           ContainsSubstring("of the GPU's memory"));
     Variant scratch = counted;
-    scratch.workspace_bytes = [](Shape, DType) { return size_t{1} << 50; };
+    scratch.workspace_bytes = [](const Shape&, DType) { return size_t{1} << 50; };
     CHECK_THROWS_AS(outcome_of(stage_of({scratch})), UsageError);
     CHECK_THROWS_AS(outcome_of(stage_of({scratch, counted})), UsageError);  // compared with it
     CHECK(launches == 0);

@@ -50,8 +50,11 @@ TEST_CASE("what is read comes from DRAM, although it was read a moment ago and w
     if (runner::build_info().backend != "cuda") return;
     const auto read_gbps = [](size_t bytes) {
         runner::DeviceBuffer<float> x(bytes / sizeof(float));
-        const runner::TimedVariant timed = runner::time_with_roof(
-            [](cudaStream_t) {}, runner::Roof::read, x.data(), {static_cast<int64_t>(bytes), 0, 0});
+        runner::RoofWork roof;
+        roof.roof = runner::Roof::read;
+        roof.first = x.data();
+        roof.first_bytes = static_cast<int64_t>(bytes);
+        const runner::TimedVariant timed = runner::time_with_roof([](cudaStream_t) {}, roof);
         return static_cast<double>(bytes) / (timed.roof.us_median - timed.empty.us_median) / 1e3;
     };
     CHECK(read_gbps(size_t{16} << 20) < 1.1 * read_gbps(size_t{2} << 30));

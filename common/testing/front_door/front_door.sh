@@ -234,7 +234,7 @@ case "$*" in
     *) echo "ctest $*" && exit 8 ;;
 esac
 END
-expect 8 'ctest --test-dir .*/build/cpu --no-tests=error --output-on-failure --parallel [0-9]+.*tests: about [0-9]+ min.those of one stage are sooner done: ./stages test 01' test
+expect 8 'ctest --test-dir .*/build/cpu --no-tests=error --output-on-failure --parallel [0-9]+.*tests: about [0-9]+ (s|min.those of one stage are sooner done: ./stages test 01)' test
 expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*tests: about [0-9]+ s.building test_01_naive_softmax ' test 1 -V
 expect 2 'no test is called so .ctest -R nosuch.' test -R nosuch
 # --- flags for cmake ------------------------------------------------------------------------------
@@ -320,6 +320,7 @@ rm fails
 expect 0 '03_online_softmax\[--quick\].*need a GPU: left out on the cpu device' run 3 --peers --quick
 expect 2 "--oneflow is for .*run --peers" run 3 --oneflow checkout
 expect 2 "--oneflow needs a value" run 3 --peers --oneflow
+expect 2 "--operation needs a value: the name" run 3 --peers --operation
 stand_in nvidia-smi <<<'echo "GPU 0: NVIDIA H200 (UUID: GPU-0)"'
 stand_in nvcc <<<'echo "Cuda compilation tools, release 12.4, V12.4.99"'
 export CUDACXX=$sandbox/tools/nvcc
@@ -328,8 +329,8 @@ stand_in python3 <<'END'
 echo "python3 ${*##*/}"
 exit 1
 END
-expect 1 'stages\[run 01_naive_softmax 03_online_softmax --shape 7x9\].*python3 peers.py --library libstages.so 01_naive_softmax 03_online_softmax --shape 7x9 --oneflow there' \
-    run 1 3 --peers --shape 7x9 --oneflow here/there
+expect 1 'stages\[run 01_naive_softmax 03_online_softmax --shape 7x9\].*python3 peers.py --library libstages.so 01_naive_softmax 03_online_softmax --shape 7x9 --operation softmax --oneflow there' \
+    run 1 3 --peers --operation softmax --shape 7x9 --oneflow here/there
 rm "$sandbox"/tools/{nvidia-smi,nvcc,python3}
 unset CUDACXX
 

@@ -33,7 +33,8 @@ std::string verdict(const Folder& folder, const std::string& bytes) {
         const runner::Array array = runner::read_npy(folder.path / "x.npy", 2);
         REQUIRE(array.shape.size() == 2);
         REQUIRE(array.shape[0] * array.shape[1] == static_cast<int64_t>(array.values.size()));
-        runner::write_npy(folder.path / "again.npy", array);
+        runner::write_npy(folder.path / "again.npy", array.shape, array.values,
+                          runner::element_type(array.dtype));
         const runner::Array again = runner::read_npy(folder.path / "again.npy", 2);
         REQUIRE(again.shape == array.shape);
         REQUIRE(std::equal(again.values.begin(), again.values.end(), array.values.begin(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A variant is counted in the type that was asked for: elements of half the size, half the sectors.
+#include "common/operations/softmax/call.hpp"
 #include "common/runner/run.hpp"
 #include "common/testing/catch.hpp"
 #include "common/xray/counted_variant.hpp"
@@ -19,10 +20,11 @@ __global__ void copy(const T* x, T* y, int64_t count) {
 
 runner::Variant copy_variant() {
     runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(operations::softmax::Kind::softmax);
     variant.name = "copy";
     variant.traffic = {1, 1};
     variant.dtypes = {runner::DType::float16, runner::DType::bfloat16, runner::DType::float64};
-    variant.launch = [](const runner::Call& call) {
+    variant.launch = [](const operations::softmax::Call& call) {
         runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             const int64_t count = call.rows * call.cols;

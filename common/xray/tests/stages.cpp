@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "common/io/files.hpp"
+#include "common/operations/softmax/call.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/xray/command.hpp"
@@ -23,7 +24,7 @@ using namespace xray;
 namespace {
 
 // Evenly divided; the second such that rows are split over many blocks.
-const std::vector<runner::Shape> kShapes = {kUsualShape, {4, 65536}};
+const std::vector<runner::Shape> kShapes = {operations::softmax::kUsualShape, {4, 65536}};
 
 int64_t requests_of(const CountedVariant& counted, AccessKind kind) {
     return total(counted.kernels, kind).requests;
@@ -70,7 +71,7 @@ TEST_CASE("a variant's declared traffic is what its kernels do") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
             for (const runner::DType dtype : variant.dtypes) {
-                for (const runner::Shape shape : kShapes) {
+                for (const runner::Shape& shape : kShapes) {
                     if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
                     const CountedVariant counted = count(stage.name, variant, shape, dtype);
                     INFO(page_of(counted, true));
@@ -87,7 +88,7 @@ TEST_CASE("what is shown fits 80 columns, and what is written is JSON") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     for (const runner::Stage& stage : stages) {
         for (const runner::Variant& variant : stage.variants) {
-            all.push_back(count(stage.name, variant, kUsualShape));
+            all.push_back(count(stage.name, variant, operations::softmax::kUsualShape));
             std::istringstream page(page_of(all.back(), true) +
                                     recorded_text(all.back(), recordings) + legend());
             for (std::string line; std::getline(page, line);) {
@@ -114,7 +115,7 @@ TEST_CASE("what is charged to a line can be done there") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
             for (const runner::DType dtype : variant.dtypes) {
-                for (const runner::Shape shape : {runner::Shape{4, 1024}, {3, 333}, {1, 70001}}) {
+                for (const runner::Shape& shape : {runner::Shape{4, 1024}, {3, 333}, {1, 70001}}) {
                     // The lines of a path are the same for every type: one shape is enough for most.
                     const bool looked_at =
                         dtype == runner::DType::float32 || shape == runner::Shape{4, 1024};
@@ -164,7 +165,8 @@ TEST_CASE("the conflicts on the page are those of the compiled kernel") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "05");
     const auto page = [&](const char* variant) {
-        return page_of(count(stage.name, variant_of(stage, variant), kUsualShape), true);
+        return page_of(
+            count(stage.name, variant_of(stage, variant), operations::softmax::kUsualShape), true);
     };
     // Of the shared loads: requests, wavefronts, conflicts; then the other way's requests, conflicts.
     const auto shows = [](const std::string& page, const std::string& heading,
@@ -181,8 +183,9 @@ TEST_CASE("the conflicts on the page are those of the compiled kernel") {
 
 TEST_CASE("files that cannot be written are refused before anything is counted") {
     runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(operations::softmax::Kind::softmax);
     variant.name = "never_launched";
-    variant.launch = [](const runner::Call&) -> cudaError_t {
+    variant.launch = [](const operations::softmax::Call&) -> cudaError_t {
         throw std::logic_error("it was launched");
     };
     runner::Stage stage;
@@ -207,6 +210,7 @@ TEST_CASE("files that cannot be written are refused before anything is counted")
 
 TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cursor") {
     runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(operations::softmax::Kind::softmax);
     variant.name = std::string(60, 'v');
     KernelCounts kernel;
     kernel.name = "kernel\x1b[31m_" + std::string(100, 'k');
@@ -239,7 +243,8 @@ TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cu
 TEST_CASE("every variant has its pictures") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            const std::vector<Picture> pictures = pictures_of(stage.name, variant, kUsualShape);
+            const std::vector<Picture> pictures =
+                pictures_of(stage.name, variant, operations::softmax::kUsualShape);
             REQUIRE_FALSE(pictures.empty());
             for (const Picture& picture : pictures) {
                 CHECK_THAT(picture.name, StartsWith(stage.name + "_" + variant.name));
@@ -253,7 +258,8 @@ TEST_CASE("every variant has its pictures") {
 TEST_CASE("no variant has a race or reads what nobody wrote") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            const CountedVariant counted = count(stage.name, variant, kUsualShape);
+            const CountedVariant counted =
+                count(stage.name, variant, operations::softmax::kUsualShape);
             INFO(page_of(counted, false));
             for (const KernelCounts& kernel : counted.kernels) {
                 CHECK(kernel.races.empty());
@@ -271,14 +277,14 @@ TEST_CASE("counts equal the counters recorded on an H200") {
         return;
     }
     // Many rows, and few long ones, which may be shared between blocks.
-    for (const runner::Shape shape : {kUsualShape, runner::Shape{10, 128256}}) {
+    for (const runner::Shape& shape : {runner::Shape{256, 1024}, runner::Shape{10, 128256}}) {
         for (const runner::Stage& stage : runner::all_stages()) {
             for (const runner::Variant& variant : stage.variants) {
                 if (!runner::obstacle_of(variant, shape, runner::DType::float32).empty()) continue;
                 const CountedVariant counted = count(stage.name, variant, shape);
                 for (const Recording& recording : recordings) {
-                    INFO(stage.name << "/" << variant.name << ", " << shape.rows << " x "
-                                    << shape.cols << ", recorded with nvcc " << recording.nvcc);
+                    INFO(stage.name << "/" << variant.name << ", " << shape[0] << " x " << shape[1]
+                                    << ", recorded with nvcc " << recording.nvcc);
                     expect_equal(counted, recording);
                 }
             }

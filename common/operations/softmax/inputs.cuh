@@ -9,9 +9,13 @@
 
 #include <cuda_runtime.h>
 
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/shape.hpp"
+#include "common/runner/random.cuh"
 
-namespace runner {
+namespace operations::softmax {
+
+using runner::mix;
+using runner::unit;
 
 enum class Input {
     uniform,       // [0, 1): what most benchmarks use, and what hides most faults
@@ -29,19 +33,6 @@ const std::vector<Input>& all_inputs();
 const char* name_of(Input input);
 const char* summary_of(Input input);
 
-// SplitMix64's finaliser: 64 well-mixed bits of any counter.
-__host__ __device__ inline uint64_t mix(uint64_t bits) {
-    bits += 0x9e3779b97f4a7c15ull;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9ull;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebull;
-    return bits ^ (bits >> 31);
-}
-
-// [0, 1), in 24 bits, or in the 53 of a double.
-__host__ __device__ inline double unit(uint64_t bits, bool wide) {
-    return wide ? static_cast<double>(bits >> 11) * 0x1p-53
-                : static_cast<double>(bits >> 40) * 0x1p-24;
-}
 // The sum of four uniforms, centred and scaled: exact, hence equal on every device. A wide one has
 // digits that no float has: a kernel that takes a double for a float must not go unseen.
 __host__ __device__ inline double nearly_normal(uint64_t bits, bool wide) {
@@ -122,10 +113,10 @@ __host__ __device__ inline bool mask_value(uint64_t seed, int64_t row, int64_t c
 void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed);
 
 // The same of x2, where the operation has one: a mask, or a gradient, which is `normal`.
-void fill_x2(void* x2, Operation operation, DType dtype, Shape shape, uint64_t seed);
+void fill_x2(void* x2, Kind kind, DType dtype, Shape shape, uint64_t seed);
 
 // Where the operation is a backward one, x becomes what it takes: softmax or log_softmax of x, in
 // fp64, rounded once.
-void apply_forward(void* x, Operation operation, DType dtype, Shape shape);
+void apply_forward(void* x, Kind kind, DType dtype, Shape shape);
 
-}  // namespace runner
+}  // namespace operations::softmax

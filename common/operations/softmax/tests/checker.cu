@@ -4,14 +4,18 @@
 #include <limits>
 #include <vector>
 
-#include "common/runner/check.hpp"
+#include "common/operations/softmax/check.hpp"
+#include "common/operations/softmax/inputs.cuh"
 #include "common/runner/device.hpp"
-#include "common/runner/inputs.cuh"
 #include "common/testing/catch.hpp"
 
 namespace {
 
-using namespace runner;
+using namespace operations::softmax;
+using runner::all_dtypes;
+using runner::check_cuda;
+using runner::DeviceBuffer;
+using runner::Variant;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -48,7 +52,7 @@ Report judge(const std::vector<float>& x, const std::vector<float>& y, Shape sha
     return check_on_host(x.data(), shape, {y.data(), rules});
 }
 
-const Rules kBlock{Operation::softmax, false, 256};
+const Rules kBlock{Kind::softmax, false, 256};
 
 }  // namespace
 
@@ -109,8 +113,7 @@ TEST_CASE("the checker finds one wrong element in ten million and says where") {
     y[777 * 10000 + 4242] *= 1.0001f;
     const Report report = judge(x, y, shape, kBlock);
     CHECK(report.mismatches == 1);
-    CHECK(report.first_row == 777);
-    CHECK(report.first_col == 4242);
+    CHECK(report.first_place == "row 777, col 4242");
     CHECK_THAT(describe(report),
                ContainsSubstring("1 of 10000000 elements wrong; first at row 777, col 4242"));
 }
@@ -129,20 +132,19 @@ TEST_CASE("a NaN is accepted only where NaN is wanted, and is wanted only where 
 TEST_CASE("the logarithms of special rows") {
     const Shape shape{4, 2};
     const std::vector<float> x = {kInf, 2, -kInf, -kInf, kNaN, kInf, -kInf, 3};
-    CHECK(judge(x, {kInf, -kInf, kNaN, 3}, shape, {Operation::log_sum_exp, false, 1}).good());
-    CHECK(judge(x, {kNaN, -kInf, kNaN, 3}, shape, {Operation::log_sum_exp, false, 1}).mismatches ==
-          1);
+    CHECK(judge(x, {kInf, -kInf, kNaN, 3}, shape, {Kind::log_sum_exp, false, 1}).good());
+    CHECK(judge(x, {kNaN, -kInf, kNaN, 3}, shape, {Kind::log_sum_exp, false, 1}).mismatches == 1);
     CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -kInf, 0}, shape,
-                {Operation::log_softmax, false, 1})
+                {Kind::log_softmax, false, 1})
               .good());
     CHECK(judge(x, {kNaN, kNaN, kNaN, kNaN, kNaN, kNaN, -100, 0}, shape,
-                {Operation::log_softmax, false, 1})
+                {Kind::log_softmax, false, 1})
               .mismatches == 1);
 }
 
 TEST_CASE("stage 01's promise is checked, not waved through") {
     const Shape shape{4, 2};
-    const Rules naive{Operation::softmax, true, 1};
+    const Rules naive{Kind::softmax, true, 1};
     const std::vector<float> x = {1000, 1000, -200, -200, 100, 0, 0, 0};
     const std::vector<float> promised = {kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0.5f, 0.5f};
     CHECK(judge(x, promised, shape, naive).good());
@@ -153,7 +155,7 @@ TEST_CASE("stage 01's promise is checked, not waved through") {
 }
 
 TEST_CASE("a sum that is subnormal is left open and counted, not called right") {
-    const Rules naive{Operation::softmax, true, 1};
+    const Rules naive{Kind::softmax, true, 1};
     const std::vector<float> x(16, -95.f);
     const Report report = judge(x, std::vector<float>(16, kInf), {4, 4}, naive);
     CHECK(report.unchecked == 16);
@@ -167,19 +169,19 @@ TEST_CASE("rows of -inf alone compare as what they are, whatever the operation")
     const std::vector<float> x(6, -kInf);
     const std::vector<float> nan(6, kNaN);
     const std::vector<float> infinite(2, -kInf);
-    const Result log_softmax{nan.data(), {Operation::log_softmax, false, 1}};
-    const Result softmax{nan.data(), {Operation::softmax, false, 1}};
-    const Result log_sum_exp{infinite.data(), {Operation::log_sum_exp, false, 1}};
+    const Result log_softmax{nan.data(), {Kind::log_softmax, false, 1}};
+    const Result softmax{nan.data(), {Kind::softmax, false, 1}};
+    const Result log_sum_exp{infinite.data(), {Kind::log_sum_exp, false, 1}};
     CHECK(check_on_host(x.data(), {2, 3}, log_sum_exp, &log_softmax).good());
     CHECK(check_on_host(x.data(), {2, 3}, log_softmax, &softmax).good());
     const std::vector<float> zeros(2, 0.f);
-    const Result wrong{zeros.data(), {Operation::log_sum_exp, false, 1}};
+    const Result wrong{zeros.data(), {Kind::log_sum_exp, false, 1}};
     CHECK_FALSE(check_on_host(x.data(), {2, 3}, wrong, &log_softmax).good());
 }
 
 TEST_CASE("a log-probability below the range of float is -inf") {
     const std::vector<float> x = {3e38f, -3e38f};
-    CHECK(judge(x, {0, -kInf}, {1, 2}, {Operation::log_softmax, false, 1}).good());
+    CHECK(judge(x, {0, -kInf}, {1, 2}, {Kind::log_softmax, false, 1}).good());
 }
 
 TEST_CASE("a comparison passes within the sum of both bounds and fails beyond it") {
@@ -196,22 +198,20 @@ TEST_CASE("a comparison passes within the sum of both bounds and fails beyond it
     CHECK(compared(kBlock).good());
     theirs[1500] *= 1.0001f;
     CHECK(compared(kBlock).mismatches == 1);
-    CHECK(compared(kBlock).first_row == 1);
-    CHECK(compared(kBlock).first_col == 500);
+    CHECK(compared(kBlock).first_place == "row 1, col 500");
 
     for (size_t i = 0; i < theirs.size(); ++i) theirs[i] = std::log(ours[i]);
-    const Rules log_rules{Operation::log_softmax, false, 256};
+    const Rules log_rules{Kind::log_softmax, false, 256};
     CHECK(compared(log_rules).good());
     theirs[0] = kNaN;
     CHECK(compared(log_rules).mismatches == 1);
 }
 
 TEST_CASE("the kernel that judges on the device agrees with the loops on the host") {
-    for (const Operation operation :
-         {Operation::softmax, Operation::log_softmax, Operation::log_sum_exp}) {
+    for (const Kind operation : {Kind::softmax, Kind::log_softmax, Kind::log_sum_exp}) {
         for (const Input input : {Input::normal, Input::large, Input::masked}) {
             const Shape shape{7, 301};
-            const Rules rules{operation, operation == Operation::softmax, 256};
+            const Rules rules{operation, operation == Kind::softmax, 256};
             const std::vector<float> x = values_of(input, shape);
             std::vector<float> y =
                 softmax_of(x, shape);  // wrong for some of these, which is the point
@@ -225,8 +225,7 @@ TEST_CASE("the kernel that judges on the device agrees with the loops on the hos
             CHECK(device.unchecked == host.unchecked);
             CHECK(device.promised == host.promised);
             CHECK(device.mismatches == host.mismatches);
-            CHECK(device.first_row == host.first_row);
-            CHECK(device.first_col == host.first_col);
+            CHECK(device.first_place == host.first_place);
             CHECK(device.mismatches > 0);
         }
     }

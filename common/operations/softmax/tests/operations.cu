@@ -4,13 +4,19 @@
 #include <cmath>
 #include <vector>
 
-#include "common/runner/check.hpp"
-#include "common/runner/operands.hpp"
-#include "common/testing/softmax_properties.hpp"
+#include "common/operations/softmax/call.hpp"
+#include "common/operations/softmax/check.hpp"
+#include "common/operations/softmax/properties.hpp"
+#include "common/runner/device_array.hpp"
+#include "common/runner/tensors.hpp"
 
 namespace {
 
-using namespace runner;
+using namespace operations::softmax;
+using runner::all_dtypes;
+using runner::check_cuda;
+using runner::DeviceBuffer;
+using runner::Variant;
 
 enum class Fault {
     none,
@@ -22,9 +28,8 @@ enum class Fault {
     float_arithmetic,  // on doubles
 };
 
-const std::vector<Operation> kMasked = {Operation::scale_mask_softmax, Operation::causal_softmax};
-const std::vector<Operation> kBackward = {Operation::softmax_backward,
-                                          Operation::log_softmax_backward};
+const std::vector<Kind> kMasked = {Kind::scale_mask_softmax, Kind::causal_softmax};
+const std::vector<Kind> kBackward = {Kind::softmax_backward, Kind::log_softmax_backward};
 
 template <class T, class A>
 __device__ A value_of(T x) {
@@ -37,13 +42,13 @@ __device__ T rounded(A x) {
 
 // One thread per row.
 template <class T, class A>
-__global__ void masked_kernel(const T* x, const bool* mask, T* y, Shape shape, Operation operation,
+__global__ void masked_kernel(const T* x, const bool* mask, T* y, Shape shape, Kind operation,
                               Fault fault) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= shape.rows) return;
     const int64_t off = fault == Fault::mask_off_by_one ? 1 : 0;
     const auto is_kept = [&](int64_t col) {
-        return operation == Operation::causal_softmax
+        return operation == Kind::causal_softmax
                    ? col <= row % causal_rows(shape) + off
                    : mask[row * shape.cols + (col + off) % shape.cols];
     };
@@ -54,7 +59,7 @@ __global__ void masked_kernel(const T* x, const bool* mask, T* y, Shape shape, O
     for (int64_t col = 0; col < shape.cols; ++col) {
         if (is_kept(col) && scaled(col) > max) max = scaled(col);
     }
-    const bool empty = operation == Operation::scale_mask_softmax && max == -INFINITY;
+    const bool empty = operation == Kind::scale_mask_softmax && max == -INFINITY;
     A sum = 0;
     bool has_nan = false;
     for (int64_t col = 0; col < shape.cols; ++col) {
@@ -71,11 +76,11 @@ __global__ void masked_kernel(const T* x, const bool* mask, T* y, Shape shape, O
 }
 
 template <class T, class A>
-__global__ void backward_kernel(const T* y, const T* dy, T* dx, Shape shape, Operation operation,
+__global__ void backward_kernel(const T* y, const T* dy, T* dx, Shape shape, Kind operation,
                                 Fault fault) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= shape.rows) return;
-    const bool log = operation == Operation::log_softmax_backward;
+    const bool log = operation == Kind::log_softmax_backward;
     A sum = 0;
     for (int64_t col = 0; col < shape.cols; ++col) {
         if (fault == Fault::dropped_element && col == shape.cols / 2) continue;
@@ -95,7 +100,7 @@ __global__ void backward_kernel(const T* y, const T* dy, T* dx, Shape shape, Ope
     }
 }
 
-cudaError_t launch(const Call& call, Operation operation, Fault fault) {
+cudaError_t launch(const Call& call, Kind operation, Fault fault) {
     if (call.rows < 0 || call.cols < 0) return cudaErrorInvalidValue;
     if (call.rows == 0 || call.cols == 0) return cudaSuccess;
     const bool has_x2 = x2_size(operation, call.dtype) > 0;
@@ -122,27 +127,30 @@ cudaError_t launch(const Call& call, Operation operation, Fault fault) {
     return cudaGetLastError();
 }
 
-Variant variant_with(Operation operation, Fault fault = Fault::none) {
+Variant variant_with(Kind operation, Fault fault = Fault::none) {
     Variant variant;
     variant.name = name_of(operation);
-    variant.operation = operation;
+    variant.operation = operation_of(operation);
     variant.dtypes = all_dtypes();
     variant.traffic = {2, 1};
     variant.launch = [=](const Call& call) { return launch(call, operation, fault); };
-    variant.threads_per_row = [](Shape, DType) { return 1; };
+    variant.partial_sums = [](Shape, DType) { return 1; };
     return variant;
 }
 
-int64_t mismatches(Operation operation, Fault fault, DType dtype, Input input, Shape shape) {
+int64_t mismatches(Kind operation, Fault fault, DType dtype, Input input, Shape shape) {
     const Variant variant = variant_with(operation, fault);
-    const Operands operands(operation, shape, dtype, input, 1);
-    DeviceArray y(dtype, static_cast<size_t>(elements(shape)));
+    const runner::Tensors inputs =
+        filled_inputs(*variant.operation, shape, dtype, name_of(input), 1);
+    runner::DeviceArray y(dtype, static_cast<size_t>(elements(shape)));
     y.poison();
-    const Inputs inputs = operands.inputs();
-    check_cuda(variant.launch({inputs.x, y.data(), dtype, shape.rows, shape.cols, nullptr, 0,
-                               nullptr, inputs.x2}),
-               "launching");
-    return check(inputs, shape, {y.data(), rules_of(variant, shape, dtype)}).mismatches;
+    const std::vector<runner::Placed> in = inputs.view().operands();
+    const Inputs of_launch(in.front().data, in.size() > 1 ? in[1].data : nullptr);
+    check_cuda(
+        operations::softmax::launch(variant, {of_launch.x, y.data(), dtype, shape.rows, shape.cols,
+                                              nullptr, 0, nullptr, of_launch.x2}),
+        "launching");
+    return check(of_launch, shape, {y.data(), rules_of(variant, shape, dtype)}).mismatches;
 }
 
 template <class Test>
@@ -156,17 +164,15 @@ void in_every_type(Test test) {
 }  // namespace
 
 TEST_CASE("right kernels with a mask and of a gradient hold every property in every type") {
-    for (const Operation operation : kMasked)
-        testing::holds_every_property(variant_with(operation));
-    for (const Operation operation : kBackward)
-        testing::holds_every_property(variant_with(operation));
+    for (const Kind operation : kMasked) testing::holds_every_property(variant_with(operation));
+    for (const Kind operation : kBackward) testing::holds_every_property(variant_with(operation));
 }
 
 TEST_CASE("wrong kernels with a mask and of a gradient are caught in every type") {
     const Shape shape{66, 33};  // two matrices for the causal one
     for (const DType dtype : all_dtypes()) {
         for (const Input input : {Input::normal, Input::uniform, Input::large, Input::ties}) {
-            for (const Operation operation : kMasked) {
+            for (const Kind operation : kMasked) {
                 INFO(name_of(operation) << ", " << name_of(dtype) << ", " << name_of(input));
                 const auto count = [&](Fault fault) {
                     return mismatches(operation, fault, dtype, input, shape);
@@ -177,7 +183,7 @@ TEST_CASE("wrong kernels with a mask and of a gradient are caught in every type"
                 CHECK(count(Fault::sum_of_all) > shape.rows);
                 CHECK((count(Fault::float_arithmetic) > 0) == (dtype == DType::float64));
             }
-            for (const Operation operation : kBackward) {
+            for (const Kind operation : kBackward) {
                 INFO(name_of(operation) << ", " << name_of(dtype) << ", " << name_of(input));
                 const auto count = [&](Fault fault) {
                     return mismatches(operation, fault, dtype, input, shape);
@@ -194,14 +200,14 @@ TEST_CASE("wrong kernels with a mask and of a gradient are caught in every type"
 
 TEST_CASE("the reference of a gradient is good enough for every type") {
     const int64_t cols = 1031;
-    for (const Operation operation : kBackward) {
+    for (const Kind operation : kBackward) {
         for (const Input input : all_inputs()) {
             in_every_type([&](auto of) {
                 using T = typename decltype(of)::type;
                 const Variant variant = variant_with(operation);
                 const std::vector<T> y = testing::operand_values<T>(variant, input, {1, cols});
                 const std::vector<T> dy = testing::named_values<T>(Input::normal, {1, cols});
-                const bool log = operation == Operation::log_softmax_backward;
+                const bool log = operation == Kind::log_softmax_backward;
                 long double sum = 0;
                 for (size_t i = 0; i < y.size(); ++i) {
                     sum += log ? static_cast<long double>(to_double(dy[i]))
@@ -234,9 +240,8 @@ TEST_CASE("the reference of a gradient is good enough for every type") {
 
 TEST_CASE("the judge on the device agrees with the one on the host on every operation") {
     const Shape shape{9, 301};
-    for (const Operation operation :
-         {Operation::scale_mask_softmax, Operation::causal_softmax, Operation::softmax_backward,
-          Operation::log_softmax_backward}) {
+    for (const Kind operation : {Kind::scale_mask_softmax, Kind::causal_softmax,
+                                 Kind::softmax_backward, Kind::log_softmax_backward}) {
         const Variant variant = variant_with(operation, Fault::dropped_element);
         in_every_type([&](auto of) {
             using T = typename decltype(of)::type;
@@ -253,8 +258,7 @@ TEST_CASE("the judge on the device agrees with the one on the host on every oper
             INFO(name_of(operation));
             CHECK(device.checked == host.checked);
             CHECK(device.mismatches == host.mismatches);
-            CHECK(device.first_row == host.first_row);
-            CHECK(device.first_col == host.first_col);
+            CHECK(device.first_place == host.first_place);
         });
     }
 }
@@ -263,12 +267,12 @@ TEST_CASE("a gradient of a row with a NaN is NaN, of a row with an infinity open
     const float nan = NAN;
     const float inf = INFINITY;
     const auto judged = [](const std::vector<float>& y, const std::vector<float>& dy,
-                           const std::vector<float>& dx, Operation operation) {
+                           const std::vector<float>& dx, Kind operation) {
         return check_on_host({y.data(), dy.data()}, {1, 2}, {dx.data(), {operation, false, 1}});
     };
-    const Operation softmax = Operation::softmax_backward;
-    const Operation log_softmax = Operation::log_softmax_backward;
-    for (const Operation operation : kBackward) {
+    const Kind softmax = Kind::softmax_backward;
+    const Kind log_softmax = Kind::log_softmax_backward;
+    for (const Kind operation : kBackward) {
         CHECK(judged({0.5f, 0.5f}, {nan, 1}, {nan, nan}, operation).good());
         CHECK(judged({0.5f, 0.5f}, {nan, 1}, {nan, 0}, operation).mismatches == 1);
         CHECK(judged({0.5f, 0.5f}, {inf, 1}, {nan, 0}, operation).unchecked == 2);
@@ -283,7 +287,7 @@ TEST_CASE("a gradient of a row with a NaN is NaN, of a row with an infinity open
 
 TEST_CASE("results of one operation are compared within the sum of their bounds") {
     const Shape shape{3, 100};
-    for (const Operation operation : {Operation::softmax_backward, Operation::causal_softmax}) {
+    for (const Kind operation : {Kind::softmax_backward, Kind::causal_softmax}) {
         const Variant variant = variant_with(operation);
         const std::vector<float> x = testing::operand_values<float>(variant, Input::normal, shape);
         const std::vector<unsigned char> x2 = testing::x2_of<float>(variant, shape).download();
@@ -302,9 +306,9 @@ TEST_CASE("results of one operation are compared within the sum of their bounds"
         CHECK(differ() == 1);
         other[100] = NAN;
         CHECK(differ() == 1);
-        CHECK_FALSE(are_comparable(operation, Operation::softmax));
+        CHECK_FALSE(are_comparable(operation, Kind::softmax));
     }
-    CHECK(are_comparable(Operation::log_softmax, Operation::log_sum_exp));
+    CHECK(are_comparable(Kind::log_softmax, Kind::log_sum_exp));
 }
 
 TEST_CASE(
@@ -313,19 +317,19 @@ TEST_CASE(
     in_every_type([&](auto of) {
         using T = typename decltype(of)::type;
         const std::vector<T> x = testing::named_values<T>(Input::masked, shape);
-        for (const Operation operation : kBackward) {
+        for (const Kind operation : kBackward) {
             const std::vector<T> y =
                 testing::operand_values<T>(variant_with(operation), Input::masked, shape);
-            const Rules forward{operation == Operation::softmax_backward ? Operation::softmax
-                                                                         : Operation::log_softmax,
-                                false, shape.cols, dtype_of<T>};
+            const Rules forward{
+                operation == Kind::softmax_backward ? Kind::softmax : Kind::log_softmax, false,
+                shape.cols, dtype_of<T>};
             const Report report = check_on_host(x.data(), shape, {y.data(), forward});
             INFO(describe(report));
             CHECK(report.good());
             CHECK(report.worst_share <= (precision_of(dtype_of<T>).narrow ? 1 : 0.5));
         }
     });
-    const Variant masked = variant_with(Operation::scale_mask_softmax);
+    const Variant masked = variant_with(Kind::scale_mask_softmax);
     const std::vector<unsigned char> mask = testing::x2_of<float>(masked, shape).download();
     std::vector<int> kept(8, 0);
     for (size_t i = 0; i < mask.size(); ++i) {
@@ -341,20 +345,20 @@ TEST_CASE("what an operation has to move, and what a variant declares of it") {
     const Shape shape{6, 3};  // two causal matrices, of 6 elements each
     CHECK(causal_rows(shape) == 3);
     CHECK(causal_rows({4, 3}) == 4);
-    CHECK(visible_elements(Operation::causal_softmax, shape) == 12);
-    CHECK(visible_elements(Operation::causal_softmax, {4, 3}) == 9);
-    CHECK(visible_elements(Operation::causal_softmax, {2, 5}) == 3);
-    CHECK(footprint_of(Operation::softmax, shape, DType::float16).total() == 72);
-    CHECK(footprint_of(Operation::log_sum_exp, shape, DType::float32).total() == 96);
-    CHECK(footprint_of(Operation::scale_mask_softmax, shape, DType::float16).total() == 90);
-    CHECK(footprint_of(Operation::softmax_backward, shape, DType::float64).total() == 432);
-    CHECK(footprint_of(Operation::causal_softmax, shape, DType::float32).total() == 120);
+    CHECK(visible_elements(Kind::causal_softmax, shape) == 12);
+    CHECK(visible_elements(Kind::causal_softmax, {4, 3}) == 9);
+    CHECK(visible_elements(Kind::causal_softmax, {2, 5}) == 3);
+    CHECK(footprint_of(Kind::softmax, shape, DType::float16).total() == 72);
+    CHECK(footprint_of(Kind::log_sum_exp, shape, DType::float32).total() == 96);
+    CHECK(footprint_of(Kind::scale_mask_softmax, shape, DType::float16).total() == 90);
+    CHECK(footprint_of(Kind::softmax_backward, shape, DType::float64).total() == 432);
+    CHECK(footprint_of(Kind::causal_softmax, shape, DType::float32).total() == 120);
 
-    Variant variant = variant_with(Operation::scale_mask_softmax);
-    variant.traffic = {1, 1, 1};
+    Variant variant = variant_with(Kind::scale_mask_softmax);
+    variant.traffic = {1, 1};
     CHECK(traffic_of(variant, shape, DType::float32).loads == 1.25);
     CHECK(traffic_of(variant, shape, DType::float16).loads == 1.5);
-    variant = variant_with(Operation::causal_softmax);
+    variant = variant_with(Kind::causal_softmax);
     variant.traffic = {1, 1};
     CHECK(traffic_of(variant, shape, DType::float32).loads == 12. / 18);
     CHECK(traffic_of(variant, shape, DType::float32).stores == 1);

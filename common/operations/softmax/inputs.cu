@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "common/runner/inputs.cuh"
+#include "common/operations/softmax/inputs.cuh"
 
 #include <algorithm>
 
+#include "common/operations/softmax/summarize.cuh"
 #include "common/runner/device.hpp"
-#include "common/runner/summarize.cuh"
 
-namespace runner {
+namespace operations::softmax {
+
+using runner::check_cuda;
 
 const std::vector<Input>& all_inputs() {
     static const std::vector<Input> inputs = {
@@ -115,10 +117,10 @@ __global__ void forward_kernel(T* x, Shape shape, Rules rules) {
     __shared__ RowSummary summaries[kForwardThreads];
     for (int64_t row = blockIdx.x; row < slices(shape); row += gridDim.x) {
         const auto element = [&](int64_t col) {
-            return element_at<T>(x, rules.operation, shape, row, col);
+            return element_at<T>(x, rules.kind, shape, row, col);
         };
         const RowReference reference = row_reference(
-            summarize_by_block(summaries, shape.cols, rules.operation, element), shape.cols, rules);
+            summarize_by_block(summaries, shape.cols, rules.kind, element), shape.cols, rules);
         for (int64_t col = threadIdx.x; col < shape.cols; col += kForwardThreads) {
             x[index_of(shape, row, col)] =
                 static_cast<T>(expected(element(col), reference, rules).value);
@@ -135,15 +137,14 @@ void fill(void* x, DType dtype, Shape shape, Input input, uint64_t seed) {
     });
 }
 
-void fill_x2(void* x2, Operation operation, DType dtype, Shape shape, uint64_t seed) {
-    if (operation == Operation::scale_mask_softmax) fill_with<bool>(x2, shape, MaskValue{seed});
-    if (is_backward(operation)) fill(x2, dtype, shape, Input::normal, ~seed);  // not x again
+void fill_x2(void* x2, Kind kind, DType dtype, Shape shape, uint64_t seed) {
+    if (kind == Kind::scale_mask_softmax) fill_with<bool>(x2, shape, MaskValue{seed});
+    if (is_backward(kind)) fill(x2, dtype, shape, Input::normal, ~seed);  // not x again
 }
 
-void apply_forward(void* x, Operation operation, DType dtype, Shape shape) {
-    if (!is_backward(operation) || elements(shape) == 0) return;
-    const Operation forward =
-        operation == Operation::softmax_backward ? Operation::softmax : Operation::log_softmax;
+void apply_forward(void* x, Kind kind, DType dtype, Shape shape) {
+    if (!is_backward(kind) || elements(shape) == 0) return;
+    const Kind forward = kind == Kind::softmax_backward ? Kind::softmax : Kind::log_softmax;
     const auto blocks = static_cast<unsigned>(std::min<int64_t>(slices(shape), 1 << 14));
     visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
@@ -153,4 +154,4 @@ void apply_forward(void* x, Operation operation, DType dtype, Shape shape) {
     check_cuda(cudaGetLastError(), "computing what a backward operation takes");
 }
 
-}  // namespace runner
+}  // namespace operations::softmax

@@ -10,30 +10,32 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/runner/check.hpp"
+#include "common/operations/softmax/call.hpp"
+#include "common/operations/softmax/check.hpp"
+#include "common/operations/softmax/inputs.cuh"
 #include "common/runner/device.hpp"
-#include "common/runner/inputs.cuh"
-#include "common/runner/operands.hpp"
 #include "common/runner/stage.hpp"
 #include "common/testing/catch.hpp"
 
 namespace testing {
 
+using operations::softmax::Call;
+using operations::softmax::Input;
+using operations::softmax::Kind;
+using operations::softmax::kind_of;
+using operations::softmax::rules_of;
+using operations::softmax::Shape;
 using runner::DeviceBuffer;
 using runner::dtype_of;
-using runner::Operation;
-using runner::Shape;
 using runner::to_double;
 using runner::Variant;
 
 inline size_t size_of(Shape shape) {
-    return static_cast<size_t>(runner::elements(shape));
+    return static_cast<size_t>(operations::softmax::elements(shape));
 }
 inline size_t output_size(const Variant& variant, Shape shape) {
-    return static_cast<size_t>(runner::output_elements(variant.operation, shape));
+    return static_cast<size_t>(operations::softmax::output_elements(kind_of(variant), shape));
 }
-using runner::rules_of;
-
 template <class T>
 bool takes(const Variant& variant, Shape shape) {
     return runner::obstacle_of(variant, shape, dtype_of<T>).empty();
@@ -44,8 +46,8 @@ constexpr uint64_t kSeed = 7;
 template <class T>
 DeviceBuffer<unsigned char> x2_of(const Variant& variant, Shape shape) {
     DeviceBuffer<unsigned char> x2(size_of(shape) *
-                                   runner::x2_size(variant.operation, dtype_of<T>));
-    runner::fill_x2(x2.data(), variant.operation, dtype_of<T>, shape, kSeed);
+                                   operations::softmax::x2_size(kind_of(variant), dtype_of<T>));
+    operations::softmax::fill_x2(x2.data(), kind_of(variant), dtype_of<T>, shape, kSeed);
     return x2;
 }
 
@@ -54,10 +56,10 @@ template <class T>
 void launch(const Variant& variant, const T* x, T* y, Shape shape) {
     const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
     DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
-    const runner::Call call{
-        x,       y,         dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(),
-        nullptr, x2.data(), 0,           0,          shape.inner};
-    runner::check_cuda(variant.launch(call), "launching " + variant.name);
+    Call call(x, y, dtype_of<T>, shape.rows, shape.cols, workspace.data(), workspace.size(),
+              nullptr, x2.data());
+    call.inner = shape.inner;
+    runner::check_cuda(operations::softmax::launch(variant, call), "launching " + variant.name);
     runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
 
@@ -72,12 +74,12 @@ std::vector<T> result_of(const Variant& variant, const std::vector<T>& values, S
 }
 
 template <class T = float>
-std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = kSeed) {
+std::vector<T> named_values(Input input, Shape shape, uint64_t seed = kSeed) {
     std::vector<T> values(size_of(shape));
-    for (int64_t row = 0; row < runner::slices(shape); ++row) {
+    for (int64_t row = 0; row < operations::softmax::slices(shape); ++row) {
         for (int64_t col = 0; col < shape.cols; ++col) {
-            values[static_cast<size_t>(runner::index_of(shape, row, col))] =
-                runner::input_value<T>(input, seed, row, col, shape.cols);
+            values[static_cast<size_t>(operations::softmax::index_of(shape, row, col))] =
+                operations::softmax::input_value<T>(input, seed, row, col, shape.cols);
         }
     }
     return values;
@@ -85,9 +87,9 @@ std::vector<T> named_values(runner::Input input, Shape shape, uint64_t seed = kS
 
 // What a variant takes of that name: where it is a backward one, the forward's result.
 template <class T>
-std::vector<T> operand_values(const Variant& variant, runner::Input input, Shape shape) {
+std::vector<T> operand_values(const Variant& variant, Input input, Shape shape) {
     DeviceBuffer<T> x(named_values<T>(input, shape));
-    runner::apply_forward(x.data(), variant.operation, dtype_of<T>, shape);
+    operations::softmax::apply_forward(x.data(), kind_of(variant), dtype_of<T>, shape);
     return x.download();
 }
 
@@ -101,7 +103,7 @@ template <class T>
 void expect_good(const Variant& variant, const std::vector<T>& values, const std::vector<T>& result,
                  Shape shape) {
     const std::vector<unsigned char> x2 = x2_of<T>(variant, shape).download();
-    const runner::Report report = runner::check_on_host(
+    const runner::Report report = operations::softmax::check_on_host(
         {values.data(), x2.data()}, shape, {result.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());
@@ -110,19 +112,19 @@ void expect_good(const Variant& variant, const std::vector<T>& values, const std
 // Float meets every input in every shape; the other types, whose kernels differ from it in loads and
 // stores alone, every input in a third of the shapes, and every shape with a third of the inputs.
 template <class T>
-bool meet(runner::Input input, size_t shape) {
+bool meet(Input input, size_t shape) {
     return std::is_same_v<T, float> || (static_cast<size_t>(input) + shape) % 3 == 0;
 }
 
 template <class T>
 void matches_reference_on_named_inputs(const Variant& variant) {
-    for (const runner::Input input : runner::all_inputs()) {
+    for (const Input input : operations::softmax::all_inputs()) {
         size_t number = 0;
         for (const int64_t cols :
              {1, 2, 7, 31, 32, 33, 255, 256, 257, 1000, 1024, 1025, 2053, 4096}) {
             const Shape shape{3, cols};
             if (!meet<T>(input, number++) || !takes<T>(variant, shape)) continue;
-            INFO(runner::name_of(input) << ", " << shape.rows << " x " << shape.cols);
+            INFO(name_of(input) << ", " << shape.rows << " x " << shape.cols);
             const std::vector<T> values = operand_values<T>(variant, input, shape);
             expect_good(variant, values, result_of(variant, values, shape), shape);
         }
@@ -137,7 +139,7 @@ void contains_special_rows(const Variant& variant, int64_t cols) {
     const T masked(-std::numeric_limits<float>::infinity());
     const Shape shape{9, cols};
     if (!takes<T>(variant, shape)) return;
-    std::vector<T> values = named_values<T>(runner::Input::normal, shape);
+    std::vector<T> values = named_values<T>(Input::normal, shape);
     const auto row = [&](int64_t index) { return values.begin() + index * cols; };
     std::fill(row(1), row(2), masked);  // all masked
     *(row(3) + cols / 2) = nan;         // one NaN
@@ -155,12 +157,12 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
     for (const int64_t cols : {5, 1000, 3001}) {
         const Shape shape{4, cols};
         if (!takes<T>(variant, shape)) continue;
-        const std::vector<T> values = operand_values<T>(variant, runner::Input::normal, shape);
+        const std::vector<T> values = operand_values<T>(variant, Input::normal, shape);
         const std::vector<T> once = result_of(variant, values, shape);
         INFO(cols << " columns");
         CHECK(same_bits(once, result_of(variant, values, shape)));
 
-        if (variant.operation != Operation::log_sum_exp) {
+        if (kind_of(variant) != Kind::log_sum_exp) {
             DeviceBuffer<T> both(values);
             launch(variant, both.data(), both.data(), shape);
             CHECK(same_bits(once, both.download()));
@@ -189,10 +191,9 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
 // much of its own value.
 template <class T>
 double rounding_of(const Variant& variant, double probability) {
-    const runner::Precision precision = runner::precision_of(dtype_of<T>);
+    const operations::softmax::Precision precision = operations::softmax::precision_of(dtype_of<T>);
     if (!precision.narrow) return 0;
-    const double of_logarithm =
-        variant.operation == Operation::log_softmax ? -std::log(probability) : 1;
+    const double of_logarithm = kind_of(variant) == Kind::log_softmax ? -std::log(probability) : 1;
     return std::ldexp(std::max(1., of_logarithm), -precision.fraction_bits - 1);
 }
 
@@ -200,15 +201,15 @@ double rounding_of(const Variant& variant, double probability) {
 // results.
 template <class T>
 void obeys_the_laws_of_softmax(const Variant& variant) {
-    const runner::Precision precision = runner::precision_of(dtype_of<T>);
+    const operations::softmax::Precision precision = operations::softmax::precision_of(dtype_of<T>);
     const auto probability = [&](T y) {
-        return variant.operation == Operation::log_softmax ? std::exp(to_double(y)) : to_double(y);
+        return kind_of(variant) == Kind::log_softmax ? std::exp(to_double(y)) : to_double(y);
     };
     for (const int64_t cols : {1, 33, 1000, 4099}) {
         const Shape shape{3, cols};
         if (!takes<T>(variant, shape)) continue;
         // Exact under the shift below, in every type.
-        const std::vector<T> values = named_values<T>(runner::Input::ties, shape);
+        const std::vector<T> values = named_values<T>(Input::ties, shape);
         const std::vector<T> result = result_of(variant, values, shape);
         INFO(cols << " columns");
         for (int64_t row = 0; row < shape.rows; ++row) {
@@ -229,7 +230,7 @@ void obeys_the_laws_of_softmax(const Variant& variant) {
         const std::vector<T> reversed_result = result_of(variant, reversed, shape);
         // Twice what two correct results may lie apart: x up to 19 in magnitude, and the chain of
         // additions.
-        const int64_t threads = variant.threads_per_row(shape, dtype_of<T>);
+        const int64_t threads = variant.partial_sums(shape, dtype_of<T>);
         const auto chain = static_cast<double>((cols + threads - 1) / threads);
         const double relative = 2 * precision.half_ulp * (19 + std::log(cols) + chain + 8 + 8);
         double worst_shift = 0;  // as shares of their bounds
@@ -252,14 +253,15 @@ template <class T>
 void refuses_bad_arguments(const Variant& variant) {
     const Shape shape{2, 3};
     if (!takes<T>(variant, shape)) return;
-    DeviceBuffer<T> x(named_values<T>(runner::Input::normal, shape));
+    DeviceBuffer<T> x(named_values<T>(Input::normal, shape));
     DeviceBuffer<T> y(size_of(shape));
     y.poison();
     const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
     DeviceBuffer<unsigned char> workspace(runner::workspace_of(variant, shape, dtype_of<T>));
     const auto status = [&](const T* from, T* to, int64_t rows, int64_t cols) {
-        return variant.launch({from, to, dtype_of<T>, rows, cols, workspace.data(),
-                               workspace.size(), nullptr, x2.data()});
+        return operations::softmax::launch(
+            variant, {from, to, dtype_of<T>, rows, cols, workspace.data(), workspace.size(),
+                      nullptr, x2.data()});
     };
     CHECK(status(nullptr, y.data(), 2, 3) == cudaErrorInvalidValue);
     CHECK(status(x.data(), nullptr, 2, 3) == cudaErrorInvalidValue);
@@ -269,16 +271,19 @@ void refuses_bad_arguments(const Variant& variant) {
     CHECK(status(x.data(), y.data(), 2, 0) == cudaSuccess);
     CHECK(status(nullptr, nullptr, 0, 0) == cudaSuccess);
     if (x2.size() > 0) {
-        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
-                              workspace.size(), nullptr, nullptr}) == cudaErrorInvalidValue);
+        CHECK(operations::softmax::launch(
+                  variant, {x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
+                            workspace.size(), nullptr, nullptr}) == cudaErrorInvalidValue);
     }
     if (workspace.size() > 0) {
-        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, nullptr, workspace.size(),
-                              nullptr}) == cudaErrorInvalidValue);
-        CHECK(variant.launch({x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
-                              workspace.size() - 1, nullptr}) == cudaErrorInvalidValue);
+        CHECK(operations::softmax::launch(variant, {x.data(), y.data(), dtype_of<T>, 2, 3, nullptr,
+                                                    workspace.size(), nullptr}) ==
+              cudaErrorInvalidValue);
+        CHECK(operations::softmax::launch(
+                  variant, {x.data(), y.data(), dtype_of<T>, 2, 3, workspace.data(),
+                            workspace.size() - 1, nullptr}) == cudaErrorInvalidValue);
     }
-    CHECK(runner::workspace_of(variant, {0, 5}, dtype_of<T>) == 0);
+    CHECK(runner::workspace_of(variant, Shape{0, 5}, dtype_of<T>) == 0);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(cudaGetLastError() == cudaSuccess);
     for (const T untouched : y.download()) CHECK(std::isnan(to_double(untouched)));
@@ -290,7 +295,7 @@ template <class T>
 void takes_many_rows(const Variant& variant) {
     const Shape shape{variant.workspace_bytes ? 65537 : 4099, 2};
     if (!takes<T>(variant, shape)) return;
-    const std::vector<T> values = named_values<T>(runner::Input::normal, shape);
+    const std::vector<T> values = named_values<T>(Input::normal, shape);
     expect_good(variant, values, result_of(variant, values, shape), shape);
 }
 
@@ -306,7 +311,7 @@ void holds_every_property_in(const Variant& variant) {
     SECTION(name + " works in place, repeatedly, at any address") {
         works_in_place_repeatedly_and_anywhere<T>(variant);
     }
-    if (variant.operation == Operation::softmax || variant.operation == Operation::log_softmax) {
+    if (kind_of(variant) == Kind::softmax || kind_of(variant) == Kind::log_softmax) {
         SECTION(name + " obeys the laws of softmax") {
             obeys_the_laws_of_softmax<T>(variant);
         }
@@ -340,7 +345,8 @@ void holds_where_it_fits(const Variant& variant, Shape shape) {
     size_t free_bytes = 0;
     size_t total = 0;
     runner::check_cuda(cudaMemGetInfo(&free_bytes, &total), "asking for free memory");
-    const runner::Footprint footprint = runner::footprint_of(variant.operation, shape, dtype_of<T>);
+    const operations::softmax::Footprint footprint =
+        operations::softmax::footprint_of(kind_of(variant), shape, dtype_of<T>);
     const auto needed = static_cast<size_t>(footprint.total());
     if (free_bytes < needed + needed / 8) {
         WARN(variant.name << " at " << shape.rows << " x " << shape.cols
@@ -348,13 +354,13 @@ void holds_where_it_fits(const Variant& variant, Shape shape) {
         return;
     }
     DeviceBuffer<T> x(size_of(shape));
-    runner::fill(x.data(), dtype_of<T>, shape, runner::Input::normal, kSeed);
-    runner::apply_forward(x.data(), variant.operation, dtype_of<T>, shape);
+    operations::softmax::fill(x.data(), dtype_of<T>, shape, Input::normal, kSeed);
+    operations::softmax::apply_forward(x.data(), kind_of(variant), dtype_of<T>, shape);
     DeviceBuffer<T> y(output_size(variant, shape));
     y.poison();
     launch(variant, x.data(), y.data(), shape);
     const DeviceBuffer<unsigned char> x2 = x2_of<T>(variant, shape);
-    const runner::Report report = runner::check_on_device(
+    const runner::Report report = operations::softmax::check_on_device(
         {x.data(), x2.data()}, shape, {y.data(), rules_of(variant, shape, dtype_of<T>)});
     INFO(runner::describe(report));
     CHECK(report.good());

@@ -13,15 +13,15 @@
 
 #include <cuda_runtime.h>
 
-#include "common/runner/stage.hpp"
+#include "common/operations/softmax/shape.hpp"
 
-namespace runner {
+namespace operations::softmax {
 
 // What the judge needs to know of how a variant computes.
 struct Rules {
-    Operation operation = Operation::softmax;
-    bool overflows = false;       // stage 01: exp(x) itself must fit the arithmetic's type
-    int64_t threads_per_row = 1;  // how many partial sums a row has
+    Kind kind = Kind::softmax;
+    bool overflows = false;    // stage 01: exp(x) itself must fit the arithmetic's type
+    int64_t partial_sums = 1;  // how many partial sums a row has
     DType dtype = DType::float32;
 };
 
@@ -126,20 +126,20 @@ struct Element {
 };
 
 template <class T>
-__host__ __device__ Element element_at(const Inputs& inputs, Operation operation, Shape shape,
-                                       int64_t row, int64_t col) {
+__host__ __device__ Element element_at(const Inputs& inputs, Kind kind, Shape shape, int64_t row,
+                                       int64_t col) {
     const int64_t index = index_of(shape, row, col);
     const T* x = static_cast<const T*>(inputs.x);
     const auto kept = [&](bool keep) {
         return Element{keep ? to_double(x[index]) * kScale : -INFINITY};
     };
-    switch (operation) {
-        case Operation::scale_mask_softmax:
+    switch (kind) {
+        case Kind::scale_mask_softmax:
             return kept(static_cast<const bool*>(inputs.x2)[index]);
-        case Operation::causal_softmax:
+        case Kind::causal_softmax:
             return kept(col <= row % causal_rows(shape));
-        case Operation::softmax_backward:
-        case Operation::log_softmax_backward:
+        case Kind::softmax_backward:
+        case Kind::log_softmax_backward:
             return {to_double(x[index]), to_double(static_cast<const T*>(inputs.x2)[index])};
         default:
             return {to_double(x[index])};
@@ -156,9 +156,9 @@ struct RowSummary {
     bool has_nan;
     bool has_infinity;  // +inf; backward: any, in what is added up
 
-    __host__ __device__ void find_max(Element at, Operation operation) {
-        if (is_backward(operation)) {  // no max; log_softmax's sum is of the gradients alone
-            const double x = operation == Operation::softmax_backward ? at.x : 0;
+    __host__ __device__ void find_max(Element at, Kind kind) {
+        if (is_backward(kind)) {  // no max; log_softmax's sum is of the gradients alone
+            const double x = kind == Kind::softmax_backward ? at.x : 0;
             has_nan = has_nan || at.gradient != at.gradient || x != x;
             has_infinity = has_infinity || fabs(at.gradient) == INFINITY || fabs(x) == INFINITY;
             return;
@@ -172,12 +172,12 @@ struct RowSummary {
         has_infinity = has_infinity || other.has_infinity;
         if (other.max > max) max = other.max;
     }
-    __host__ __device__ void add(Element at, Operation operation) {
-        if (operation == Operation::softmax_backward) {
+    __host__ __device__ void add(Element at, Kind kind) {
+        if (kind == Kind::softmax_backward) {
             const double term = at.x * at.gradient;
             add_term(term);
             rest += fma(at.x, at.gradient, -term);
-        } else if (operation == Operation::log_softmax_backward) {
+        } else if (kind == Kind::log_softmax_backward) {
             add_term(at.gradient);
         } else if (fabs(at.x) < INFINITY) {
             add_term(exp_of_difference(at.x, max));
@@ -237,8 +237,8 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
                                                       const Rules& rules) {
     const Precision precision = precision_of(rules.dtype);
     const double serial_adds =
-        static_cast<double>((cols + rules.threads_per_row - 1) / rules.threads_per_row);
-    const double adds = serial_adds + log2(static_cast<double>(rules.threads_per_row));
+        static_cast<double>((cols + rules.partial_sums - 1) / rules.partial_sums);
+    const double adds = serial_adds + log2(static_cast<double>(rules.partial_sums));
     const double log_cols = log(static_cast<double>(cols));
     double base = log_cols + adds + 8;
     // The reference's own part; its logarithm is off by an ulp of itself.
@@ -301,7 +301,7 @@ __host__ __device__ inline Expected expected_gradient(Element at, const RowRefer
     const bool fits = row.size + fabs(at.gradient) < exp(precision.log_largest);
     if (row.has_infinity || !fits || at.x == INFINITY) return {0, NAN};
 
-    if (rules.operation == Operation::softmax_backward) {
+    if (rules.kind == Kind::softmax_backward) {
         const TwoSum difference = two_sum(at.gradient, -row.sum);
         const double value = difference.sum * at.x;
         const double rest = fma(difference.sum, at.x, -value) + (difference.rest - row.rest) * at.x;
@@ -323,13 +323,13 @@ __host__ __device__ inline Expected expected_gradient(Element at, const RowRefer
 // The result's element there; log_sum_exp's, which is one per row, is the same everywhere.
 __host__ __device__ inline Expected expected(Element at, const RowReference& reference,
                                              const Rules& rules) {
-    if (is_backward(rules.operation)) return expected_gradient(at, reference, rules);
+    if (is_backward(rules.kind)) return expected_gradient(at, reference, rules);
     const double x = at.x;
     const RowSummary& row = reference.row;
     const Precision& precision = reference.precision;
     if (row.has_nan) return {NAN, 0};
 
-    if (rules.operation == Operation::log_sum_exp) {
+    if (rules.kind == Kind::log_sum_exp) {
         if (row.has_infinity) return {INFINITY, 0};
         if (row.max == -INFINITY) return {-INFINITY, 0};
         const TwoSum value = two_sum(row.max, reference.log_sum);
@@ -338,7 +338,7 @@ __host__ __device__ inline Expected expected(Element at, const RowReference& ref
     }
 
     if (row.max == -INFINITY && !row.has_infinity) {  // where a mask may leave nothing: zeros
-        return {rules.operation == Operation::scale_mask_softmax ? 0 : NAN, 0};
+        return {rules.kind == Kind::scale_mask_softmax ? 0 : NAN, 0};
     }
     if (reference.range != ExpRange::fits) return expected_overflow(x, reference);
     if (row.has_infinity) return {NAN, 0};
@@ -346,7 +346,7 @@ __host__ __device__ inline Expected expected(Element at, const RowReference& ref
     // Finite also for doubles that lie farther apart than double reaches.
     const double distance = fmin(row.max - x, DBL_MAX);
 
-    if (rules.operation == Operation::log_softmax) {
+    if (rules.kind == Kind::log_softmax) {
         if (x == -INFINITY) return {-INFINITY, 0};
         if (x - row.max == -INFINITY) return {-INFINITY, 0};
         const TwoSum difference = two_sum(x, -row.max);
@@ -376,4 +376,4 @@ __host__ __device__ inline double share_of_bound(double got, const Expected& wan
     return share >= 0 ? share : INFINITY;
 }
 
-}  // namespace runner
+}  // namespace operations::softmax

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The fp64 reference's view of a row, by all threads of a block.
 #pragma once
-#include "common/runner/reference.cuh"
+#include "common/operations/softmax/reference.cuh"
 
-namespace runner {
+namespace operations::softmax {
 
 // The block's summaries into the first; join adds one to another. Blocks of a power of two.
 template <class Join>
@@ -17,18 +17,17 @@ __device__ void join_all(RowSummary* summaries, Join join) {
 
 // The row whose Element at col is element(col). summaries: one for each thread, in shared memory.
 template <class At>
-__device__ RowSummary summarize_by_block(RowSummary* summaries, int64_t cols, Operation operation,
+__device__ RowSummary summarize_by_block(RowSummary* summaries, int64_t cols, Kind kind,
                                          At element) {
     RowSummary mine = empty_row();
     for (int64_t col = threadIdx.x; col < cols; col += blockDim.x)
-        mine.find_max(element(col), operation);
+        mine.find_max(element(col), kind);
     summaries[threadIdx.x] = mine;
     join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_max(from); });
 
     mine = summaries[0];
     __syncthreads();  // all have the maximum, before sums take its place
-    for (int64_t col = threadIdx.x; col < cols; col += blockDim.x)
-        mine.add(element(col), operation);
+    for (int64_t col = threadIdx.x; col < cols; col += blockDim.x) mine.add(element(col), kind);
     summaries[threadIdx.x] = mine;
     join_all(summaries, [](RowSummary& to, const RowSummary& from) { to.join_sum(from); });
 
@@ -37,4 +36,4 @@ __device__ RowSummary summarize_by_block(RowSummary* summaries, int64_t cols, Op
     return all;
 }
 
-}  // namespace runner
+}  // namespace operations::softmax

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/course/comparison.hpp"
+#include "common/peers/comparison.hpp"
 
 #include <unistd.h>
 

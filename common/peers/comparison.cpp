@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/course/comparison.hpp"
+#include "common/peers/comparison.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace course {
 namespace {
 
 using io::number;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr int64_t kMatrices = 32 * 64;
 

@@ -11,15 +11,22 @@
 #include <string>
 #include <vector>
 
-#include "common/runner/check.hpp"
+#include "common/operations/softmax/check.hpp"
+#include "common/operations/softmax/inputs.cuh"
+#include "common/operations/softmax/properties.hpp"
 #include "common/runner/device_array.hpp"
-#include "common/runner/inputs.cuh"
 #include "common/runner/run.hpp"
-#include "common/testing/softmax_properties.hpp"
 
 namespace {
 
-using namespace runner;
+using namespace operations::softmax;
+using runner::all_dtypes;
+using runner::check_cuda;
+using runner::DeviceBuffer;
+using runner::kGood;
+using runner::RunOptions;
+using runner::Stage;
+using runner::Variant;
 
 enum class Fault { none, off_by_steps, cut_off, missing_element, left_over, float_arithmetic };
 
@@ -41,7 +48,7 @@ __device__ T moved(T y, int steps) {
 
 // One thread per row, three passes.
 template <class T, class A>
-__global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Operation operation,
+__global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Kind operation,
                                Fault fault) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= rows) return;
@@ -57,7 +64,7 @@ __global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Ope
         const bool missing = fault == Fault::missing_element && col == cols / 2 && cols > 1;
         if (!missing) sum += exp(static_cast<A>(to_double(x[row * cols + col])) - max);
     }
-    if (operation == Operation::log_sum_exp) {
+    if (operation == Kind::log_sum_exp) {
         const A result = fabs(max) == INFINITY && !has_nan ? max : max + log(sum);
         y[row] = static_cast<T>(static_cast<double>(result));
         return;
@@ -65,8 +72,7 @@ __global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Ope
     const int64_t faulty_col = cols - 1;
     for (int64_t col = 0; col < cols; ++col) {
         const A distance = static_cast<A>(to_double(x[row * cols + col])) - max;
-        const A result =
-            operation == Operation::softmax ? exp(distance) / sum : distance - log(sum);
+        const A result = operation == Kind::softmax ? exp(distance) / sum : distance - log(sum);
         T rounded = static_cast<T>(static_cast<double>(result));
         if (col == faulty_col && fault == Fault::off_by_steps) rounded = moved(rounded, kSteps<T>);
         const bool up = fabs(to_double(rounded)) > fabs(static_cast<double>(result));
@@ -75,7 +81,7 @@ __global__ void softmax_kernel(const T* x, T* y, int64_t rows, int64_t cols, Ope
     }
 }
 
-cudaError_t launch(const Call& call, Operation operation, Fault fault) {
+cudaError_t launch(const Call& call, Kind operation, Fault fault) {
     if (call.rows < 0 || call.cols < 0) return cudaErrorInvalidValue;
     if (call.rows == 0 || call.cols == 0) return cudaSuccess;
     if (call.x == nullptr || call.y == nullptr) return cudaErrorInvalidValue;
@@ -91,24 +97,24 @@ cudaError_t launch(const Call& call, Operation operation, Fault fault) {
     return cudaGetLastError();
 }
 
-Variant variant_with(Fault fault, Operation operation = Operation::softmax) {
+Variant variant_with(Fault fault, Kind operation = Kind::softmax) {
     Variant variant;
     variant.name = std::string("row_") + name_of(operation);
-    variant.operation = operation;
+    variant.operation = operation_of(operation);
     variant.dtypes = all_dtypes();
     variant.traffic = {3, 1};
     variant.launch = [=](const Call& call) { return launch(call, operation, fault); };
-    variant.threads_per_row = [](Shape, DType) { return 1; };
+    variant.partial_sums = [](Shape, DType) { return 1; };
     return variant;
 }
 
 Report report_of(const Variant& variant, DType dtype, Input input, Shape shape) {
-    DeviceArray x(dtype, static_cast<size_t>(elements(shape)));
+    runner::DeviceArray x(dtype, static_cast<size_t>(elements(shape)));
     fill(x.data(), dtype, shape, input, 1);
-    DeviceArray y(dtype, static_cast<size_t>(output_elements(variant.operation, shape)));
+    runner::DeviceArray y(dtype, static_cast<size_t>(output_elements(kind_of(variant), shape)));
     y.poison();
     const Call call{x.data(), y.data(), dtype, shape.rows, shape.cols, nullptr, 0, nullptr};
-    check_cuda(variant.launch(call), "launching " + variant.name);
+    check_cuda(operations::softmax::launch(variant, call), "launching " + variant.name);
     return check(x.data(), shape, {y.data(), rules_of(variant, shape, dtype)});
 }
 
@@ -127,8 +133,7 @@ std::vector<T> exact_softmax(const std::vector<T>& x) {
 }
 
 template <class T>
-Report judge(const std::vector<T>& x, const std::vector<T>& y,
-             Operation operation = Operation::softmax) {
+Report judge(const std::vector<T>& x, const std::vector<T>& y, Kind operation = Kind::softmax) {
     const Shape shape{1, static_cast<int64_t>(x.size())};
     return check_on_host(x.data(), shape, {y.data(), {operation, false, 1, dtype_of<T>}});
 }
@@ -149,8 +154,7 @@ void in_every_type(Test test) {
     }
 }
 
-const std::vector<Operation> kOperations = {Operation::softmax, Operation::log_softmax,
-                                            Operation::log_sum_exp};
+const std::vector<Kind> kOperations = {Kind::softmax, Kind::log_softmax, Kind::log_sum_exp};
 
 }  // namespace
 
@@ -160,16 +164,17 @@ TEST_CASE("types have names, sizes, and a way back from the name") {
     for (size_t i = 0; i < sizes.size(); ++i) {
         const DType dtype = all_dtypes()[i];
         CHECK(size_of(dtype) == sizes[i]);
-        CHECK(dtype_named(name_of(dtype)) == dtype);
-        CHECK(parse_dtype(name_of(dtype)) == dtype);
+        CHECK(runner::dtype_named(name_of(dtype)) == dtype);
+        CHECK(runner::parse_dtype(name_of(dtype)) == dtype);
         visit(dtype, [&](auto of) { CHECK(dtype_of<typename decltype(of)::type> == dtype); });
     }
-    CHECK_FALSE(dtype_named("half"));
-    CHECK_THROWS_WITH(parse_dtype("half"), "--dtype half: one of float32 float16 bfloat16 float64");
+    CHECK_FALSE(runner::dtype_named("half"));
+    CHECK_THROWS_WITH(runner::parse_dtype("half"),
+                      "--dtype half: one of float32 float16 bfloat16 float64");
 }
 
 TEST_CASE("a correct kernel holds every property in every type") {
-    for (const Operation operation : kOperations)
+    for (const Kind operation : kOperations)
         testing::holds_every_property(variant_with(Fault::none, operation));
 }
 
@@ -178,18 +183,18 @@ TEST_CASE("a wrong kernel is caught in every type") {
     for (const DType dtype : all_dtypes()) {
         for (const Input input : {Input::normal, Input::uniform, Input::large, Input::ties}) {
             INFO(name_of(dtype) << ", " << name_of(input));
-            const auto mismatches = [&](Fault fault, Operation operation = Operation::softmax) {
+            const auto mismatches = [&](Fault fault, Kind operation = Kind::softmax) {
                 return report_of(variant_with(fault, operation), dtype, input, shape).mismatches;
             };
             CHECK(mismatches(Fault::none) == 0);
             CHECK(mismatches(Fault::off_by_steps) == shape.rows);
             CHECK(mismatches(Fault::left_over) == shape.rows);
-            CHECK(mismatches(Fault::left_over, Operation::log_softmax) == shape.rows);
+            CHECK(mismatches(Fault::left_over, Kind::log_softmax) == shape.rows);
             CHECK(mismatches(Fault::missing_element) > 0);
-            CHECK(mismatches(Fault::missing_element, Operation::log_softmax) > 0);
+            CHECK(mismatches(Fault::missing_element, Kind::log_softmax) > 0);
             // One element of 33 moves a logarithm by less than the last digit of a narrow type.
             if (!precision_of(dtype).narrow)
-                CHECK(mismatches(Fault::missing_element, Operation::log_sum_exp) > 0);
+                CHECK(mismatches(Fault::missing_element, Kind::log_sum_exp) > 0);
             if (precision_of(dtype).narrow && (input == Input::normal || input == Input::uniform))
                 CHECK(mismatches(Fault::cut_off) > 0);
             const bool is_double = dtype == DType::float64;
@@ -200,7 +205,7 @@ TEST_CASE("a wrong kernel is caught in every type") {
 
 TEST_CASE("the checker on the device agrees with the one on the host in every type") {
     const Shape shape{7, 301};
-    for (const Operation operation : kOperations) {
+    for (const Kind operation : kOperations) {
         const Variant variant = variant_with(Fault::off_by_steps, operation);
         for (const Input input : {Input::normal, Input::large, Input::masked, Input::denormal}) {
             in_every_type([&](auto of) {
@@ -218,8 +223,7 @@ TEST_CASE("the checker on the device agrees with the one on the host in every ty
                     CHECK(device.unchecked == host.unchecked);
                     CHECK(device.promised == host.promised);
                     CHECK(device.mismatches == host.mismatches);
-                    CHECK(device.first_row == host.first_row);
-                    CHECK(device.first_col == host.first_col);
+                    CHECK(device.first_place == host.first_place);
                 }
             });
         }
@@ -233,7 +237,7 @@ TEST_CASE("the reference is good enough for every type") {
             const std::vector<T> x = testing::named_values<T>(input, {1, 4099});
             const Shape shape{1, 4099};
             // So many threads that hardly an addition is excused: the bound is at its tightest.
-            const Rules strict{Operation::softmax, false, 4099, dtype_of<T>};
+            const Rules strict{Kind::softmax, false, 4099, dtype_of<T>};
             const std::vector<T> y = exact_softmax(x);
             const Report report = check_on_host(x.data(), shape, {y.data(), strict});
             INFO(name_of(input) << ": " << describe(report));
@@ -253,7 +257,7 @@ TEST_CASE("operations of one type are comparable with each other") {
             const std::vector<T> x = testing::named_values<T>(input, shape);
             std::vector<std::vector<T>> results;
             std::vector<Rules> rules;
-            for (const Operation operation : kOperations) {
+            for (const Kind operation : kOperations) {
                 const Variant variant = variant_with(Fault::none, operation);
                 results.push_back(testing::result_of(variant, x, shape));
                 rules.push_back(rules_of(variant, shape, dtype_of<T>));
@@ -277,7 +281,7 @@ TEST_CASE("named inputs are what they are called in every type") {
     in_every_type([&](auto of) {
         using T = typename decltype(of)::type;
         const auto values = [&](Input input) {
-            DeviceArray x(dtype_of<T>, static_cast<size_t>(elements(shape)));
+            runner::DeviceArray x(dtype_of<T>, static_cast<size_t>(elements(shape)));
             fill(x.data(), dtype_of<T>, shape, input, 7);
             return x.values();
         };
@@ -319,22 +323,22 @@ TEST_CASE("a result at the border of its type's range is left open, beyond it in
     const float inf = INFINITY;
     // 65520 and more rounds to infinity in float16; these two are 131008 apart.
     const auto far = typed<__half>({65504, -65504});
-    CHECK(judge(far, typed<__half>({0, -inf}), Operation::log_softmax).good());
-    CHECK(judge(far, typed<__half>({0, -65504}), Operation::log_softmax).mismatches == 1);
+    CHECK(judge(far, typed<__half>({0, -inf}), Kind::log_softmax).good());
+    CHECK(judge(far, typed<__half>({0, -65504}), Kind::log_softmax).mismatches == 1);
     const auto border = typed<__half>({32768, -32752});  // 65520 apart
-    CHECK(judge(border, typed<__half>({0, -inf}), Operation::log_softmax).unchecked == 1);
+    CHECK(judge(border, typed<__half>({0, -inf}), Kind::log_softmax).unchecked == 1);
     // Doubles farther apart than double reaches.
     const std::vector<double> apart = {1.7e308, -1.7e308};
     CHECK(judge(apart, {1, 0}).good());
     CHECK(judge(apart, {1, 1e-300}).mismatches == 1);
-    CHECK(judge(apart, {0, -inf}, Operation::log_softmax).good());
+    CHECK(judge(apart, {0, -inf}, Kind::log_softmax).good());
 }
 
 TEST_CASE("an array on the device rounds what comes and gives it back as it is") {
     const std::vector<double> values = {1, 0.1, 70000, 1e-30, -INFINITY};
     in_every_type([&](auto of) {
         using T = typename decltype(of)::type;
-        DeviceArray array(dtype_of<T>, values.size());
+        runner::DeviceArray array(dtype_of<T>, values.size());
         CHECK(array.bytes() == values.size() * sizeof(T));
         array.poison();
         for (const double each : array.values()) CHECK(std::isnan(each));
@@ -354,7 +358,7 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     CHECK(obstacle_of(variant, {3, 1024}, DType::float16).empty());
     CHECK(obstacle_of(variant, {3, 1025}, DType::float16) == "more than 1024 columns");
     CHECK(obstacle_of(variant, {3, 3}, DType::float64) == "takes float16 float32 only");
-    CHECK_THROWS_AS(require_taken(variant, {3, 1025}, DType::float32), UsageError);
+    CHECK_THROWS_AS(require_taken(variant, {3, 1025}, DType::float32), runner::UsageError);
 
     Stage stage;
     stage.name = "99_everything";
@@ -368,7 +372,7 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     options.out = folder;
     options.shapes = {{3, 2000}};
     options.dtypes = {DType::float16, DType::float64};
-    CHECK(run({stage}, options) == kGood);
+    CHECK(runner::run({stage}, options) == kGood);
     std::ifstream file(folder / "99_everything.partial.json");
     std::stringstream records;
     records << file.rdbuf();
@@ -377,21 +381,22 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
         CHECK_THAT(records.str(), ContainsSubstring(wanted));
     CHECK_THAT(records.str(), !ContainsSubstring("narrow"));
     options.dtypes.clear();
-    CHECK(run({stage}, options) == kGood);
+    CHECK(runner::run({stage}, options) == kGood);
     Stage other = stage;  // a stage that takes no part leaves what was recorded of it
     other.name = "98_narrow";
     other.variants = {variant};
     std::ofstream(folder / "98_narrow.json") << "earlier";
     options.dtypes = {DType::float64};
-    CHECK(run({stage, other}, options) == kGood);
+    CHECK(runner::run({stage, other}, options) == kGood);
     std::string earlier;
     std::ifstream(folder / "98_narrow.json") >> earlier;
     CHECK(earlier == "earlier");
     options.dtypes.clear();
     options.variant = "narrow";
-    CHECK_THROWS_WITH(run({stage}, options), ContainsSubstring("more than 1024 columns"));
+    CHECK_THROWS_WITH(runner::run({stage}, options), ContainsSubstring("more than 1024 columns"));
     options.shapes.clear();
     options.dtypes = {DType::float64};
-    CHECK_THROWS_WITH(run({stage}, options), ContainsSubstring("takes float16 float32 only"));
+    CHECK_THROWS_WITH(runner::run({stage}, options),
+                      ContainsSubstring("takes float16 float32 only"));
     std::filesystem::remove_all(folder);
 }

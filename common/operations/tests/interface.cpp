@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Whatever an operation is, everything of the course takes it by the interface alone.
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "common/operations/softmax/operation.hpp"
+#include "common/runner/build_info.hpp"
+#include "common/runner/fuzz.hpp"
+#include "common/runner/run.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+#include "gather.hpp"
+
+namespace {
+
+using namespace runner;
+using gather::Fault;
+
+ExitCode run_of(const Folder& folder, std::vector<Variant> variants, RunOptions options = {}) {
+    options.out = folder.path;
+    return run({gather::stage_of(std::move(variants))}, options);
+}
+
+std::string first_fault(Fault fault, int64_t cases) {
+    const Stage stage = gather::stage_of({gather::variant("faulty", fault)});
+    for (int64_t number = 0; number < cases; ++number) {
+        const std::string wrong = run_case(fuzz_case({&stage}, "", 5, number, 4096));
+        if (!wrong.empty()) return wrong;
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("an operation unlike all others is validated, compared, measured and recorded") {
+    const Folder folder;
+    CHECK(run_of(folder, {gather::variant("first"), gather::variant("second")}) == kGood);
+    const nlohmann::json records = nlohmann::json::parse(folder.read("96_gather.json"));
+    REQUIRE(records.at("records").size() == 2);
+    const nlohmann::json& second = records.at("records")[1];
+    CHECK(second.at("op") == "gather");
+    CHECK(second.at("shape") == nlohmann::json{{"rows", 64}, {"cols", 32}, {"picks", 4}});
+    CHECK(second.at("flops") == 256);
+    CHECK(second.at("bytes") == 256 * 4 * 3 + 64 * 8);
+    CHECK_FALSE(second.contains("rows"));  // what only operations of rows have
+    if (build_info().backend == "cpu") {
+        CHECK(second.at("loads_per_element") == 2);
+        CHECK(second.at("stores_per_element") == 1.5);
+    } else {
+        CHECK(second.at("tflops") > 0);
+    }
+}
+
+TEST_CASE("whichever of its results is wrong, the run is") {
+    const Folder folder;
+    for (const Fault fault : {Fault::neighbour, Fault::miscounts})
+        CHECK(run_of(folder, {gather::variant("faulty", fault)}) == kWrong);
+}
+
+TEST_CASE("its sizes and options are asked for by their names") {
+    const Folder folder;
+    RunOptions options;
+    options.shapes = {parse_shape("4x8x3,scale=2", {gather::operation()})};
+    CHECK(text_of(options.shapes.front()) == "4 x 8 x 3 scale=2");
+    CHECK(run_of(folder, {gather::variant("scales")}, options) == kGood);
+    CHECK_THAT(folder.read("96_gather.partial.json"),
+               ContainsSubstring("--shape 4x8x3,scale=2") && ContainsSubstring("\"scale\": 2"));
+    CHECK(run_of(folder, {gather::variant("forgets", Fault::forgets_option)}, options) == kWrong);
+    Variant plain = gather::variant("plain");
+    plain.takes.clear();
+    CHECK_THROWS_WITH(run_of(folder, {plain}, options), ContainsSubstring("does not scale"));
+    CHECK_THROWS_WITH(parse_shape("4x8", {gather::operation()}),
+                      ContainsSubstring("ROWSxCOLSxPICKS is wanted"));
+}
+
+TEST_CASE("fuzz lays out all its operands, and finds what is written where it should not be") {
+    CHECK(first_fault(Fault::none, 100).empty());
+    CHECK_THAT(first_fault(Fault::neighbour, 20), ContainsSubstring("values, row 0, pick "));
+    CHECK_THAT(first_fault(Fault::miscounts, 1), ContainsSubstring("positive, row 0"));
+    CHECK(first_fault(Fault::writes_to_x, 1) == "x was written to");
+    CHECK(first_fault(Fault::writes_beyond, 1) == "memory beside values was written to");
+    CHECK_THAT(first_fault(Fault::forgets_option, 20), ContainsSubstring("elements wrong"));
+}
+
+TEST_CASE("whoever works by the interface names no operation") {
+    using operations::softmax::Kind;
+    std::string names;
+    for (int kind = 0; kind <= static_cast<int>(Kind::log_softmax_backward); ++kind)
+        names += (kind == 0 ? "" : "|") + operation_of(static_cast<Kind>(kind))->name();
+    const std::regex named("\\b(" + names + ")\\b");
+    const std::filesystem::path common = STAGES_SOURCE_DIRECTORY "/common";
+    int files = 0;
+    const auto look_at = [&](const std::filesystem::path& path) {
+        ++files;
+        std::ifstream file(path);
+        for (std::string line; std::getline(file, line);) {
+            INFO(path << ": " << line);
+            CHECK_FALSE(std::regex_search(line, named));
+        }
+    };
+    const std::set<std::string> code = {".cpp", ".hpp", ".cu", ".cuh", ".h"};
+    for (const char* folder : {"runner", "xray", "plot", "course"}) {
+        for (const auto& entry : std::filesystem::directory_iterator(common / folder)) {
+            if (code.count(entry.path().extension()) != 0) look_at(entry.path());
+        }
+    }
+    for (const char* file : {"stages.h", "stages.cpp", "catalogue.cpp", "catalogue.hpp",
+                             "problem.cpp", "problem.hpp", "stages_library.py", "peers.py",
+                             "peers_report.py", "contenders.py", "torch_contenders.py"})
+        look_at(common / "peers" / file);
+    CHECK(files > 100);
+}

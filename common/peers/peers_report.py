@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""What peers.py says of what it has timed: records of schema 1, tables, and who was left out."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+# What stands below a table, unless a family has words of its own.
+LEGEND = """  GB/s (TFLOP/s): bytes that nobody can do without, read and written (operations), over
+  the median time, caches flushed. of copy (of read, ...): share of the roof's speed,
+  timed in turn. ours: how many times as long as our fastest above; WRONG: the results
+  are, the time is for comparison."""
+
+
+@dataclass
+class Entry:
+    """One line of a table: a contender at a shape, timed and found right."""
+    contender: object
+    timing: object
+    max_relative_error: float
+
+
+@dataclass
+class Group:
+    """What was timed in turn: one operation in one type at one shape."""
+    operation: object
+    dtype: str
+    shape: object
+    problem: object
+    cost: object
+    fields: dict  # what its records have at their top
+    roof: object = None
+    empty: object = None
+    entries: list = field(default_factory=list)
+
+    @property
+    def name(self):
+        return self.operation.name
+
+    def gigabytes_per_second(self, timing):
+        return self.cost.bytes / timing.us_median / 1e3
+
+    def teraflops(self, timing):
+        return self.cost.operations / timing.us_median / 1e6
+
+    def speed(self, timing):
+        """In the operation's unit."""
+        in_bytes = self.operation.unit == "GB/s"
+        return self.gigabytes_per_second(timing) if in_bytes else self.teraflops(timing)
+
+    def of_stage(self, stage):
+        return [each for each in self.entries if each.contender.stage == stage]
+
+    def peers(self):
+        return [each for each in self.entries if each.contender.role == "peer"]
+
+    def invalid(self):
+        return [each for each in self.entries if each.contender.role == "invalid"]
+
+    def best_peer(self):
+        return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
+
+
+def record(group, stage, backend, name, role, timing, max_relative_error):
+    """One record of schema 1, as common/runner/record.cpp writes them."""
+    one = {"stage": stage, "variant": name, "role": role, "op": group.name,
+           "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
+           **group.fields, "shape": {**group.problem.sizes, **group.problem.options},
+           "bytes": group.cost.bytes}
+    if group.cost.operations:
+        one["flops"] = group.cost.operations
+    one.update({"max_rel_err": max_relative_error,
+                "us_median": timing.us_median, "us_min": timing.us_min, "us_p10": timing.us_p10,
+                "us_p90": timing.us_p90, "us_empty": group.empty.us_median,
+                "gbps": group.gigabytes_per_second(timing),
+                "roof_gbps": group.gigabytes_per_second(group.roof)})
+    if group.cost.operations:
+        one["tflops"] = group.teraflops(timing)
+        one["roof_tflops"] = group.teraflops(group.roof)
+    return one
+
+
+def records_of(group, stage, backend):
+    """The stage's variants, each with the best peer as its baseline; the peers, then those that are
+    invalid; the roof."""
+    records = []
+    best = group.best_peer()
+    for entry in group.of_stage(stage) + group.peers() + group.invalid():
+        one = record(group, stage, backend, entry.contender.name, entry.contender.role,
+                     entry.timing, entry.max_relative_error)
+        if entry.contender.role == "ours" and best:
+            one["baseline"] = best.contender.name
+            one["speedup"] = best.timing.us_median / entry.timing.us_median
+        records.append(one)
+    records.append(record(group, stage, backend, group.operation.roof, "roof", group.roof, 0.0))
+    return records
+
+
+def write_records(folder, stage, header, records):
+    """FOLDER/STAGE.peers.json, whole or not at all."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    path = Path(folder) / f"{stage}.peers.json"
+    unfinished = path.with_name(path.name + ".part")
+    unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+    os.replace(unfinished, path)
+    return path
+
+
+def in_one_line(error):
+    words = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {words[0][:150]}"
+
+
+def where_of(group):
+    """float32 goes without saying."""
+    return str(group.shape) + ("" if group.dtype == "float32" else f" {group.dtype}")
+
+
+def heading(title, context):
+    return f"{title}{context:>{80 - len(title)}}\n{'-' * 80}"
+
+
+def table_of(group, stage):
+    """The lines of one group: ours, the peers from the fastest on, the invalid, the roof."""
+    ours = group.of_stage(stage)
+    best = min(ours, key=lambda each: each.timing.us_median)
+    roof = group.operation.roof
+    lines = [f"  {group.name + ', ' + where_of(group):<36}"
+             f"{'us':>10}{group.operation.unit:>9}{'of ' + roof:>9}{'ours':>12}"]
+
+    def line(name, timing, ratio):
+        lines.append(f"  {name:<36}{timing.us_median:>10.1f}{group.speed(timing):>9.0f}"
+                     f"{group.roof.us_median / timing.us_median:>9.2f}{ratio:>12}".rstrip())
+
+    for entry in ours:
+        line(entry.contender.name + " (ours)", entry.timing, "")
+    for entry in sorted(group.peers(), key=lambda each: each.timing.us_median):
+        ratio = entry.timing.us_median / best.timing.us_median
+        line(entry.contender.name, entry.timing, f"{ratio:.2f}")
+    for entry in group.invalid():
+        line(entry.contender.name, entry.timing, "WRONG")
+    line(roof, group.roof, "")
+    return lines
+
+
+def summary_of(groups, stage):
+    """A line for each group: our best, the best peer, and how many times as long it takes."""
+    lines = [f"  {'':<26}{'our best':<16}{'best peer':<29}{'ours':>7}"]
+    for group in groups:
+        best, ours = group.best_peer(), group.of_stage(stage)
+        if not best or not ours:
+            continue
+        mine = min(ours, key=lambda each: each.timing.us_median)
+        ratio = best.timing.us_median / mine.timing.us_median
+        lines.append(f"  {group.name + ' ' + where_of(group):<26}"
+                     f"{mine.contender.name:<16}{best.contender.name:<29}{ratio:>7.2f}")
+    return lines
+
+
+def left_out_lines(left_out):
+    lines = []
+    for name, reasons in left_out.items():
+        for reason, shapes in reasons.items():
+            unique = list(dict.fromkeys(shapes))
+            where = unique[0] if len(unique) == 1 else f"{len(unique)} shapes, {unique[0]} first"
+            lines.append(f"  left out: {name} ({where}): {reason}")
+    return lines

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/choose.hpp"
+
+#include <algorithm>
+
+#include "common/io/text.hpp"
+#include "common/runner/build_info.hpp"
+#include "common/runner/memory_needed.hpp"
+
+namespace runner {
+namespace {
+
+// The user's file, fit to be printed and recorded.
+std::string name_of_file(const RunOptions& options) {
+    return io::printable(options.input_file);
+}
+
+template <class T>
+bool is_in(const std::vector<T>& all, const T& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+bool shapes_are_the_courses(const StageRun& run) {
+    return !run.array && run.options.shapes.empty() && run.options.megabytes == 0;
+}
+
+// Of the variants that compute something of this family, those for which `takes_part` says so.
+template <class TakesPart>
+std::vector<const Variant*> those(const StageRun& run, const Operation& family,
+                                  TakesPart takes_part) {
+    std::vector<const Variant*> found;
+    for (const Variant* variant : run.chosen) {
+        if (variant->operation->family() == family.family() && takes_part(*variant))
+            found.push_back(variant);
+    }
+    return found;
+}
+
+// Why the memory has no room for the variant beside the one that it is compared with.
+std::string shortage_of(const StageRun& run, const Variant& variant, const Shape& shape,
+                        DType dtype) {
+    if (!obstacle_of(variant, shape, dtype).empty()) return "";
+    size_t workspace = workspace_of(variant, shape, dtype);
+    if (const Variant* previous = previous_of(run, variant, shape, dtype))
+        workspace = std::max(workspace, workspace_of(*previous, shape, dtype));
+    MemoryNeeded needed = memory_needed(*variant.operation, workspace, shape, dtype);
+    if (run.array) needed.on_host += host_copy_of_input(*variant.operation, shape, dtype);
+    if (!run.options.save_output.empty())
+        needed.on_host += host_copy_of_results(*variant.operation, shape, dtype);
+    return shortage(needed);
+}
+
+// The course's shapes or those asked for, but none that variants have of their own.
+void for_each_common_shape(StageRun& run, const Operation& family, DType dtype,
+                           const Measure& measure) {
+    const bool own = shapes_are_the_courses(run);
+    for (const Shape& shape : measured_shapes(run, family, dtype)) {
+        const std::vector<const Variant*> taking = those(run, family, [&](const Variant& variant) {
+            // A grid is of what the stage is about.
+            const bool in_grid =
+                run.options.megabytes == 0 || variant.operation == run.chosen.front()->operation;
+            const bool elsewhere = own && !variant.measured_at.empty();
+            return in_grid && !elsewhere && takes_or_left_out(run, variant, shape, dtype);
+        });
+        if (!taking.empty()) measure(taking, shape, dtype);
+    }
+}
+
+// The shapes of variants that have some of their own, in the order in which they name them.
+void for_each_own_shape(StageRun& run, const Operation& family, DType dtype,
+                        const Measure& measure) {
+    std::vector<Shape> shapes;
+    for (const Variant* variant : those(run, family, [](const Variant&) { return true; })) {
+        for (const Shape& shape : variant->measured_at) {
+            if (!is_in(shapes, shape)) shapes.push_back(shape);
+        }
+    }
+    for (const Shape& shape : shapes) {
+        const std::vector<const Variant*> taking = those(run, family, [&](const Variant& variant) {
+            return is_in(variant.measured_at, shape) &&
+                   takes_or_left_out(run, variant, shape, dtype);
+        });
+        if (!taking.empty()) measure(taking, shape, dtype);
+    }
+}
+
+}  // namespace
+
+bool on_gpu() {
+    return build_info().backend == "cuda";
+}
+
+std::string text_of(const Case& one, DType dtype) {
+    return one.input + ", " + name_of(dtype) + ", " + text_of(one.shape);
+}
+
+const Tensors& CaseInputs::for_operation(const Operation& operation) {
+    if (operation_ == nullptr || !operation_->is_comparable(operation)) {
+        inputs_ = Tensors();  // its memory first
+        operation_ = nullptr;
+        inputs_ = one_.values != nullptr
+                      ? inputs_with(operation, one_.shape, dtype_, *one_.values, kRunSeed)
+                      : filled_inputs(operation, one_.shape, dtype_, one_.input, kRunSeed);
+        operation_ = &operation;
+    }
+    return inputs_;
+}
+
+bool is_chosen(const Variant& variant, const RunOptions& options) {
+    return options.variant.empty() || options.variant == variant.name;
+}
+
+std::vector<DType> measured_dtypes(const RunOptions& options) {
+    return options.dtypes.empty() ? std::vector<DType>{DType::float32} : options.dtypes;
+}
+
+bool is_validated(const StageRun& run, const Variant& variant, DType dtype) {
+    if (run.options.dtypes.empty() && !run.options.quick) return takes(variant, dtype);
+    return is_in(measured_dtypes(run.options), dtype);
+}
+
+std::vector<DType> validated_dtypes(const StageRun& run) {
+    std::vector<DType> dtypes;
+    for (const DType dtype : all_dtypes()) {
+        const auto validated = [&](const Variant* each) { return is_validated(run, *each, dtype); };
+        if (std::any_of(run.chosen.begin(), run.chosen.end(), validated)) dtypes.push_back(dtype);
+    }
+    return dtypes;
+}
+
+std::vector<const Operation*> families(const StageRun& run) {
+    std::vector<const Operation*> families;
+    for (const Variant* variant : run.chosen) {
+        const bool known = std::any_of(
+            families.begin(), families.end(),
+            [&](const Operation* each) { return each->family() == variant->operation->family(); });
+        if (!known) families.push_back(variant->operation);
+    }
+    return families;
+}
+
+std::vector<Case> validation_cases(const StageRun& run, const Operation& family) {
+    const RunOptions& options = run.options;
+    if (run.array)
+        return {
+            {name_of_file(options), family.shape_of_array(run.array->shape), &run.array->values}};
+    const std::vector<Shape> shapes =
+        options.shapes.empty() ? family.validated_at({on_gpu(), options.quick}) : options.shapes;
+    std::vector<std::string> inputs;
+    for (const NamedInput& input : family.inputs()) {
+        if (options.inputs.empty() || is_in(options.inputs, input.name))
+            inputs.push_back(input.name);
+    }
+    std::vector<Case> cases;
+    for (const std::string& input : inputs) {
+        // Shapes that were asked for are watched when they are counted.
+        const bool watched = options.shapes.empty() && input == inputs.front();
+        for (const Shape& shape : shapes) cases.push_back({input, shape, nullptr, watched});
+    }
+    return cases;
+}
+
+std::vector<Shape> measured_shapes(const StageRun& run, const Operation& family, DType dtype) {
+    if (run.array) return {family.shape_of_array(run.array->shape)};
+    if (!run.options.shapes.empty()) return run.options.shapes;
+    constexpr int64_t kMegabyte = 1000 * 1000;
+    if (run.options.megabytes > 0) return family.grid(run.options.megabytes * kMegabyte, dtype);
+    return family.measured_at({on_gpu(), run.options.quick});
+}
+
+Case measured_case(const StageRun& run, const Operation& family, const Shape& shape) {
+    if (run.array) return {name_of_file(run.options), shape, &run.array->values};
+    return {run.options.inputs.empty() ? family.usual_input() : run.options.inputs.front(), shape};
+}
+
+const Variant* previous_of(const StageRun& run, const Variant& variant, const Shape& shape,
+                           DType dtype) {
+    const Variant* previous = nullptr;
+    const auto look_at = [&](const Variant& each) {
+        if (each.operation->is_comparable(*variant.operation) &&
+            obstacle_of(each, shape, dtype).empty())
+            previous = &each;
+    };
+    if (run.stage.baseline) look_at(*run.stage.baseline);
+    for (const Variant& each : run.stage.variants) {
+        if (&each == &variant) return previous;
+        look_at(each);
+    }
+    return nullptr;
+}
+
+bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape, DType dtype) {
+    if (run.options.shapes.empty() && is_beyond_options(variant, shape)) return false;
+    std::string obstacle = obstacle_of(variant, shape, dtype);
+    if (obstacle.empty() && shapes_are_the_courses(run))
+        obstacle = shortage_of(run, variant, shape, dtype).empty() ? "" : "memory is short";
+    if (obstacle.empty()) return true;
+    StageRun::LeftOut& left_out = run.left_out[variant.name + ": " + obstacle];
+    left_out.dtypes.insert(name_of(dtype));
+    left_out.shapes.insert(text_of(shape));
+    return false;
+}
+
+void for_each_measured(StageRun& run, const Measure& measure) {
+    for (const DType dtype : measured_dtypes(run.options)) {
+        for (const Operation* family : families(run)) {
+            for_each_common_shape(run, *family, dtype, measure);
+            if (shapes_are_the_courses(run)) for_each_own_shape(run, *family, dtype, measure);
+        }
+    }
+}
+
+void require_room(const StageRun& run) {
+    if (shapes_are_the_courses(run)) return;
+    const std::vector<DType> measured = measured_dtypes(run.options);
+    for (const DType dtype : all_dtypes()) {
+        if (run.options.megabytes > 0 && !is_in(measured, dtype)) continue;
+        for (const Variant* variant : run.chosen) {
+            if (!is_validated(run, *variant, dtype)) continue;
+            for (const Shape& shape : measured_shapes(run, *variant->operation, dtype)) {
+                const std::string why = shortage_of(run, *variant, shape, dtype);
+                if (why.empty()) continue;
+                throw UsageError(text_of(shape) + ", " + name_of(dtype) + ": " + variant->name +
+                                 " " + why);
+            }
+        }
+    }
+}
+
+void check_taken(const std::vector<const Stage*>& stages, const RunOptions& options,
+                 const std::optional<Array>& array) {
+    // Without a shape: by its type alone.
+    const auto require_taken_by_some = [&](const Shape* shape, DType dtype) {
+        std::map<std::string, std::vector<std::string>> reasons;
+        for (const Stage* stage : stages) {
+            for (const Variant& variant : stage->variants) {
+                if (!is_chosen(variant, options)) continue;
+                const std::string reason =
+                    !takes(variant, dtype) ? "takes " + names_of(variant.dtypes) + " only"
+                    : array ? obstacle_of(variant, variant.operation->shape_of_array(array->shape),
+                                          dtype)
+                    : shape != nullptr ? obstacle_of(variant, *shape, dtype)
+                                       : "";
+                if (reason.empty()) return;
+                reasons[reason].push_back(stage->name + "/" + variant.name);
+            }
+        }
+        std::string words = name_of(dtype);
+        if (array) words += ", " + text_of(Shape(array->shape));
+        if (shape != nullptr) words += ", " + text_of(*shape);
+        words += " is taken by none of what was chosen";
+        for (const auto& [reason, variants] : reasons) {
+            words += "; " + variants.front();
+            if (variants.size() > 1)
+                words += " and " + std::to_string(variants.size() - 1) + " more";
+            words += ": " + reason;
+        }
+        throw UsageError(words);
+    };
+    for (const DType dtype : measured_dtypes(options)) {
+        if (options.shapes.empty()) require_taken_by_some(nullptr, dtype);
+        for (const Shape& shape : options.shapes) require_taken_by_some(&shape, dtype);
+    }
+}
+
+}  // namespace runner

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <cmath>
+#include <cstdio>
+
+#include "common/runner/attempt.hpp"
+#include "common/runner/choose.hpp"
+#include "common/runner/guess.hpp"
+#include "common/runner/measure.hpp"
+#include "common/runner/print.hpp"
+#include "common/runner/validate.hpp"
+
+namespace runner {
+
+using io::number;
+
+namespace {
+
+// One launch that was watched; nothing where it came to nothing.
+std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Shape& shape,
+                                DType dtype) {
+    std::optional<Counts> counts;
+    attempt_to_measure(run, variant, shape, dtype, [&](Validation& validation) {
+        CaseInputs case_inputs(measured_case(run, *variant.operation, shape), dtype);
+        const View inputs = case_inputs.for_operation(*variant.operation).view();
+        Observation observation;
+        outputs_of(variant, inputs, shape, dtype);
+        counts = observation.counts();
+        note_hazards(run, counts, validation, text_of(shape) + ", " + name_of(dtype),
+                     &run.results[{&variant, dtype}]);
+    });
+    return counts;
+}
+
+// Counts and records one launch: the cells of its row, none where nothing was counted.
+std::vector<std::string> count(StageRun& run, const Variant& variant, const Shape& shape,
+                               DType dtype) {
+    if (run.results[{&variant, dtype}].stopped) return {};  // it was said why
+    const std::string loads_guess =
+        ask(run.options, "How many loads per element will " + variant.name + " make?");
+    const std::string stores_guess = ask(run.options, "And how many stores?");
+    const std::optional<Counts> counts = counts_of(run, variant, shape, dtype);
+    if (!counts) return {};
+    Record record = record_of(run, variant, shape, dtype);
+    record.counts = counts;
+    // A compiler may or may not fuse neighbouring accesses: the variant knows.
+    record.bank_conflicts =
+        variant.shared_accesses_fuse ? counts->fused_bank_conflicts : counts->shared_bank_conflicts;
+    run.records.push_back(record);
+    const Traffic declared = record.declared;
+    const Traffic found = traffic_of(record);
+    const auto claimed = [](double accesses) {  // "(1)", but "(1.25)" where a mask counts
+        return " (" + number(accesses, accesses == std::round(accesses) ? 0 : 2) + ")";
+    };
+    answer(run.options, loads_guess, found.loads, number(found.loads, 2) + " loads");
+    answer(run.options, stores_guess, found.stores, number(found.stores, 2) + " stores");
+    const std::optional<double> moved = bytes_moved_per_byte(*counts);
+    return {shown_name(variant.name),
+            text_of(shape),
+            number(found.loads, 2) + claimed(declared.loads),
+            number(found.stores, 2) + claimed(declared.stores),
+            moved ? number(*moved, 2) : "-",
+            std::to_string(record.bank_conflicts)};
+}
+
+}  // namespace
+
+void measure_counts(StageRun& run) {
+    const KeptErrors kept_errors;
+    const bool several = measured_dtypes(run.options).size() > 1;
+    io::Table table(with_dtype(several, {name_column(run),
+                                         {"shape", 14, io::Align::right},
+                                         {"loads", 12, io::Align::right},
+                                         {"stores", 12, io::Align::right},
+                                         {"moved", 8, io::Align::right},
+                                         {"conflicts", 10, io::Align::right}}));
+    for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
+        for (const Variant* variant : variants) {
+            const std::vector<std::string> cells = count(run, *variant, shape, dtype);
+            if (!cells.empty()) table.row(with_dtype(several, dtype, cells));
+        }
+    });
+    table.print();
+    print_warnings(run);
+    std::printf(
+        "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
+        "  brackets: as the lesson claims). moved: bytes of global memory moved per byte\n"
+        "  asked for; 1 is perfect. conflicts: of banks of shared memory, as compiled.\n");
+    print_races_looked_for(run);
+}
+
+}  // namespace runner

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/launcher.hpp"
+
+namespace runner {
+
+View launch_view(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
+                 const View& outputs) {
+    View all;
+    for (const Operand& each : operation.operands(shape, dtype))
+        all.add(each.is_output() ? outputs[each.name] : inputs[each.name]);
+    return all;
+}
+
+Launcher::Launcher(const Variant& variant, const Shape& shape, DType dtype, const View& inputs,
+                   const View& outputs)
+    : variant_(variant),
+      workspace_(workspace_of(variant, shape, dtype)),
+      call_{shape,
+            dtype,
+            launch_view(*variant.operation, shape, dtype, inputs, outputs),
+            workspace_.data(),
+            workspace_.size(),
+            nullptr} {}
+
+void Launcher::operator()(cudaStream_t stream) {
+    call_.stream = stream;
+    const cudaError_t status = variant_.launch(call_);
+    if (status != cudaSuccess) throw CudaError(status, "launching " + variant_.name);
+}
+
+}  // namespace runner

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "common/runner/attempt.hpp"
+#include "common/runner/choose.hpp"
+#include "common/runner/guess.hpp"
+#include "common/runner/launcher.hpp"
+#include "common/runner/print.hpp"
+#include "common/runner/timing.hpp"
+#include "common/runner/validate.hpp"
+
+namespace runner {
+
+using io::number;
+
+namespace {
+
+// What was timed at this shape before.
+struct Timed {
+    const Operation* operation;
+    std::string name;
+    double us;
+};
+
+// Times the variant and holds what the last launch left to the reference.
+TimedVariant timed(StageRun& run, const Variant& variant, CaseInputs& case_inputs,
+                   const Shape& shape, DType dtype, Validation* result = nullptr) {
+    const Operation& operation = *variant.operation;
+    const View inputs = case_inputs.for_operation(operation).view();
+    const Tensors outputs = poisoned_outputs(operation, shape, dtype, inputs);
+    Launcher launch(variant, shape, dtype, inputs, outputs.view());
+    const TimedVariant time =
+        time_with_roof([&](cudaStream_t stream) { launch(stream); },
+                       roof_for(operation, shape, dtype, inputs, outputs.view()));
+    if (result != nullptr) {
+        const Report report =
+            operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype));
+        result->add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
+        Validation& validation = run.results[{&variant, dtype}];  // what the records tell
+        validation.worst_relative_error =
+            std::max(validation.worst_relative_error, report.worst_relative_error);
+    }
+    return time;
+}
+
+// times: of those before it, and at the end its own.
+Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_inputs,
+                       const Shape& shape, DType dtype, std::vector<Timed>& times,
+                       Validation& validation) {
+    const std::string unit = name_of(variant.operation->unit());
+    const std::string guess = ask(run.options, "How many " + unit + " will " + variant.name +
+                                                   " reach at " + text_of(shape) + "?");
+    Record record = record_of(run, variant, shape, dtype);
+    record.timed = timed(run, variant, case_inputs, shape, dtype, &validation);
+    const double us = record.timed->work.us_median;
+    for (const Timed& earlier : times) {  // the last that computes the same counts
+        if (earlier.operation != variant.operation) continue;
+        record.baseline = earlier.name;
+        record.speedup = earlier.us / us;
+    }
+    times.push_back({variant.operation, run.stage.name + "/" + variant.name, us});
+    const double reached = speed_of(record, us);
+    answer(run.options, guess, reached, number(reached, 0) + " " + unit);
+    for (const std::string& oddity : oddities(*record.timed))
+        run.warnings.push_back("careful: " + variant.name + " at " + text_of(shape) + " " + oddity);
+    return record;
+}
+
+// Every one of the variants, timed beside the last before it that computes the same.
+std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant*>& variants,
+                                  const Shape& shape, DType dtype) {
+    std::vector<Record> records;
+    const Operation& family = *variants.front()->operation;
+    CaseInputs case_inputs(measured_case(run, family, shape), dtype);
+    std::vector<Timed> times;
+    const std::optional<Variant>& baseline = run.stage.baseline;
+    if (baseline && baseline->operation->family() == family.family() &&
+        obstacle_of(*baseline, shape, dtype).empty()) {
+        attempt_to_measure(run, *baseline, shape, dtype, [&](Validation&) {
+            times.push_back({baseline->operation, baseline->name,
+                             timed(run, *baseline, case_inputs, shape, dtype).work.us_median});
+        });
+    }
+    for (const Variant* variant : variants) {
+        attempt_to_measure(run, *variant, shape, dtype, [&](Validation& validation) {
+            records.push_back(
+                measure_variant(run, *variant, case_inputs, shape, dtype, times, validation));
+        });
+    }
+    return records;
+}
+
+}  // namespace
+
+Record record_of(const StageRun& run, const Variant& variant, const Shape& shape, DType dtype) {
+    const Operation& operation = *variant.operation;
+    Record record;
+    record.stage = run.stage.name;
+    record.variant = variant.name;
+    record.operation = &operation;
+    record.overflows = variant.overflows;
+    record.dtype = dtype;
+    record.input = measured_case(run, operation, shape).input;
+    record.shape = operation.plain(shape);
+    record.cost = operation.cost(shape, dtype);
+    record.declared = traffic_of(variant, shape, dtype);
+    if (variant.way) record.way = variant.way(shape, dtype);
+    const auto validation = run.results.find({&variant, dtype});
+    if (validation != run.results.end())
+        record.max_relative_error = validation->second.worst_relative_error;
+    return record;
+}
+
+void measure_times(StageRun& run) {
+    const KeptErrors kept_errors;
+    const bool several = measured_dtypes(run.options).size() > 1;
+    const std::string unit = name_of(run.chosen.front()->operation->unit());
+    io::Table table(with_dtype(several, {name_column(run),
+                                         {"shape", 16, io::Align::right},
+                                         {"us", 10, io::Align::right},
+                                         {unit, 7, io::Align::right},
+                                         {"of roof", 8, io::Align::right},
+                                         {"speed-up", 9, io::Align::right}}));
+    double empty_us = std::numeric_limits<double>::infinity();
+    for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
+        for (const Record& record : measure_shape(run, variants, shape, dtype)) {
+            const Timing& time = record.timed->work;
+            const double speed = speed_of(record, time.us_median);
+            table.row(with_dtype(
+                several, dtype,
+                {shown_name(record.variant), text_of(shape), number(time.us_median, 1),
+                 number(speed, speed < 10 && record.operation->unit() != Unit::gigabytes ? 2 : 0),
+                 number(record.timed->roof.us_median / time.us_median, 3),
+                 record.speedup ? number(*record.speedup, 2) : "-"}));
+            empty_us = std::min(empty_us, record.timed->empty.us_median);
+            run.records.push_back(record);
+        }
+    });
+    table.print();
+    print_warnings(run);
+    print_legend_of_times(run);
+    if (std::isfinite(empty_us)) {
+        std::printf(
+            "  A kernel that does nothing takes %s us here: no small shape can be faster.\n",
+            number(empty_us, 1).c_str());
+    }
+}
+
+}  // namespace runner

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/print.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "common/io/standard_output.hpp"
+#include "common/io/text.hpp"
+#include "common/runner/choose.hpp"
+#include "common/runner/guess.hpp"
+
+namespace runner {
+
+using io::Align;
+using io::Column;
+
+namespace {
+
+std::string remark(const Validation& result) {
+    if (result.at_border > 0) return std::to_string(result.at_border) + " left open: see 01";
+    if (result.overflowed == 0) return "";
+    return std::to_string(result.overflowed) + " overflow, as promised";
+}
+
+}  // namespace
+
+void say(const std::string& text) {
+    io::say(stdout, "  " + text);
+}
+
+std::vector<Column> with_dtype(bool several, std::vector<Column> columns) {
+    if (several) columns.insert(columns.begin() + 1, {"dtype", 8, Align::left});
+    return columns;
+}
+std::vector<std::string> with_dtype(bool several, DType dtype, std::vector<std::string> cells) {
+    if (several) cells.insert(cells.begin() + 1, name_of(dtype));
+    return cells;
+}
+
+Column name_column(const StageRun& run) {
+    size_t longest = 16;
+    for (const Variant* variant : run.chosen)
+        longest = std::max(longest, shown_name(variant->name).size());
+    return {"variant", static_cast<int>(longest), Align::left};
+}
+std::string shown_name(const std::string& variant) {
+    constexpr size_t kLongest = 24;
+    return io::printable(variant, kLongest);
+}
+
+void print_title(const StageRun& run) {
+    const std::vector<DType> validated = validated_dtypes(run);
+    const std::string types = validated.size() == 1 ? name_of(validated.front())
+                                                    : std::to_string(validated.size()) + " types";
+    io::print_heading(run.stage.name + ": " + run.stage.title,
+                      std::string(on_gpu() ? "cuda" : "cpu") + " device, " + types);
+}
+
+void print_validation(StageRun& run) {
+    const bool several = validated_dtypes(run).size() > 1;
+    io::Table table(with_dtype(several, {name_column(run),
+                                         {"correct", 10, Align::right},
+                                         {"error/bound", 12, Align::right},
+                                         {"vs previous", 12, Align::right},
+                                         {"", 24, Align::left}}));
+    for (const Variant* variant : run.chosen) {
+        for (const DType dtype : all_dtypes()) {
+            const auto found = run.results.find({variant, dtype});
+            if (found == run.results.end()) continue;
+            const Validation& result = found->second;
+            run.verdict = std::max(run.verdict, result.verdict());
+            table.row(with_dtype(
+                several, dtype,
+                {shown_name(variant->name), result.count(), share_text(result.worst_share),
+                 result.compared ? share_text(result.worst_previous) : "-", remark(result)}));
+        }
+    }
+    table.print();
+    for (const auto& [key, result] : run.results) {
+        for (const std::string& line : result.remarks(key.first->name)) say(line);
+    }
+}
+
+void print_ways(StageRun& run) {
+    for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
+        for (const Variant* variant : variants) {
+            if (!variant->way) continue;
+            const std::string type =
+                dtype == DType::float32 ? "" : std::string(", ") + name_of(dtype);
+            say(variant->name + " " + text_of(shape) + type + ": " + variant->way(shape, dtype));
+        }
+    });
+}
+
+void print_left_out(const StageRun& run) {
+    const auto one_or_many = [](const std::set<std::string>& all, const char* what) {
+        return all.size() == 1 ? *all.begin() : std::to_string(all.size()) + what;
+    };
+    for (const auto& [what, where] : run.left_out) {
+        say("left out: " + what + " (" + one_or_many(where.dtypes, " types") + ", " +
+            one_or_many(where.shapes, " shapes") + ")");
+    }
+}
+
+void print_warnings(const StageRun& run) {
+    for (const std::string& warning : run.warnings) say(warning);
+}
+
+void print_legend_of_times(const StageRun& run) {
+    const Operation& operation = *run.chosen.front()->operation;
+    if (operation.unit() == Unit::gigabytes) {
+        std::printf(
+            "  GB/s: bytes of the inputs and the result over the median time, caches flushed.\n");
+    } else {
+        std::printf("  TFLOP/s: floating-point operations over the median time, caches flushed.\n");
+    }
+    std::printf(
+        operation.roof() == Roof::own
+            ? "  roof: a library's way, timed in turn. speed-up: over the variant before\n"
+              "  that computes the same.\n"
+            : "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant\n"
+              "  before that computes the same.\n");
+}
+
+void print_races_looked_for(const StageRun& run) {
+    if (run.watch.found || run.watch.launches == 0) return;
+    say("Races in shared memory, looked for in " + std::to_string(run.watch.launches) +
+        (run.watch.launches == 1 ? " launch" : " launches") + ": none" +
+        (run.watch.in_clusters ? " (not looked for between the blocks of a cluster)" : "") + ".");
+}
+
+std::string ask(const RunOptions& options, const std::string& question) {
+    std::string guess;
+    if (!options.ask) return guess;
+    std::printf("%s ", io::wrapped("  " + question).c_str());
+    std::fflush(stdout);
+    std::getline(std::cin, guess);
+    if (isatty(STDIN_FILENO) == 0) std::printf("\n");  // nobody has typed the end of the line
+    return guess;
+}
+void answer(const RunOptions& options, const std::string& guess, double truth,
+            const std::string& shown) {
+    if (options.ask) say("-> " + guess_and_truth(guess, truth, shown));
+}
+
+}  // namespace runner

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/save.hpp"
+
+#include "common/io/text.hpp"
+#include "common/runner/choose.hpp"
+#include "common/runner/print.hpp"
+#include "common/runner/validate.hpp"
+
+namespace runner {
+namespace {
+
+// "y.indices.npy" for "y.npy".
+std::string beside(const std::string& path, const std::string& operand) {
+    const std::string ending = ".npy";
+    const bool has_ending = path.size() > ending.size() &&
+                            path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
+    const std::string stem = has_ending ? path.substr(0, path.size() - ending.size()) : path;
+    return stem + "." + operand + ending;
+}
+
+}  // namespace
+
+void save_output(StageRun& run) {
+    const Variant& variant = *run.chosen.front();
+    const Case one = validation_cases(run, *variant.operation).front();
+    const DType dtype = measured_dtypes(run.options).front();
+    CaseInputs case_inputs(one, dtype);
+    const View inputs = case_inputs.for_operation(*variant.operation).view();
+    const Tensors outputs = outputs_of(variant, inputs, one.shape, dtype);
+    for (const Operand& operand : outputs.operands()) {
+        const bool first = operand.name == outputs.operands().front().name;
+        const std::string path =
+            first ? run.options.save_output : beside(run.options.save_output, operand.name);
+        write_npy(path, operand.dims, outputs.values(operand.name), operand.type);
+        say("output " + (first ? "" : operand.name + " ") + "of " + variant.name + " on " +
+            text_of(one, dtype) + ": " + io::printable(path));
+        if (operand.type == ElementType::bfloat16) say("(as float32: NumPy has no bfloat16)");
+    }
+}
+
+}  // namespace runner

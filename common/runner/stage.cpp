@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/stage.hpp"
+
+namespace runner {
+namespace {
+
+// The first of them.
+const Optional* beyond_options(const Variant& variant, const Shape& shape,
+                               const std::vector<Optional>& optional) {
+    for (const Optional& each : optional) {
+        const bool usual = value_of(*variant.operation, shape, each.name, each.usual) == each.usual;
+        if (!usual && !takes(variant, each.name)) return &each;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+bool is_beyond_options(const Variant& variant, const Shape& shape) {
+    return beyond_options(variant, shape, variant.operation->optional()) != nullptr;
+}
+
+std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype) {
+    if (!takes(variant, dtype)) return "takes " + names_of(variant.dtypes) + " only";
+    if (!variant.operation->has_shape(shape))
+        return variant.operation->name() + " has no such shape";
+    const std::vector<Optional> optional = variant.operation->optional();
+    if (const Optional* beyond = beyond_options(variant, shape, optional)) return beyond->refusal;
+    return variant.obstacle ? variant.obstacle(shape, dtype) : "";
+}
+
+std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages) {
+    std::vector<const Operation*> operations;
+    for (const Stage* stage : stages) {
+        for (const Variant& variant : stage->variants) {
+            const bool known = std::find(operations.begin(), operations.end(), variant.operation) !=
+                               operations.end();
+            if (!known) operations.push_back(variant.operation);
+        }
+    }
+    return operations;
+}
+
+std::vector<NamedInput> named_inputs(const std::vector<const Stage*>& stages) {
+    std::vector<NamedInput> inputs;
+    for (const Operation* operation : operations_of(stages)) {
+        for (const NamedInput& input : operation->inputs()) {
+            const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const auto& each) {
+                return each.name == input.name;
+            });
+            if (!known) inputs.push_back(input);
+        }
+    }
+    return inputs;
+}
+
+}  // namespace runner

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Operands in device memory.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/runner/device.hpp"
+#include "common/runner/operation.hpp"
+
+namespace runner {
+
+class Tensors {
+public:
+    // Uninitialised.
+    explicit Tensors(std::vector<Operand> operands = {});
+
+    const std::vector<Operand>& operands() const { return operands_; }
+    View view() const;
+    void poison();  // NaN in every floating-point type, -1 in integers
+    int64_t bytes() const;
+
+    // One of them, as doubles; booleans are 0 and 1.
+    std::vector<double> values(const std::string& name) const;
+    // As many values, each rounded once to the element type.
+    void upload(const std::string& name, const std::vector<double>& values);
+
+private:
+    size_t place_of(const std::string& name) const;
+
+    std::vector<Operand> operands_;
+    std::vector<DeviceBuffer<unsigned char>> memory_;
+};
+
+// The inputs of a problem, filled.
+Tensors filled_inputs(const Operation& operation, const Shape& shape, DType dtype,
+                      const std::string& input, uint64_t seed);
+// The same with a user's values in the first.
+Tensors inputs_with(const Operation& operation, const Shape& shape, DType dtype,
+                    const std::vector<double>& values, uint64_t seed);
+// Room for its results, poisoned; what is read as well as written is filled from the inputs.
+Tensors poisoned_outputs(const Operation& operation, const Shape& shape, DType dtype,
+                         const View& inputs);
+
+}  // namespace runner

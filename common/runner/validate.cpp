@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+#include "common/runner/validate.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "common/runner/attempt.hpp"
+#include "common/runner/choose.hpp"
+#include "common/runner/launcher.hpp"
+
+namespace runner {
+namespace {
+
+// A line that counts up on a terminal and leaves nothing behind.
+class Progress {
+public:
+    Progress(std::string what, size_t total)
+        : what_(std::move(what)), total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress() {
+        if (shown_) std::fprintf(stderr, "\r\033[K");
+    }
+    void step() {
+        ++done_;
+        if (shown_) std::fprintf(stderr, "\r  %s: %zu of %zu", what_.c_str(), done_, total_);
+    }
+
+private:
+    std::string what_;
+    size_t total_;
+    size_t done_ = 0;
+    bool shown_;
+};
+
+// A result that is kept for the next comparison: mostly it is the one wanted.
+struct KeptResult {
+    const Variant* of = nullptr;
+    Tensors outputs = Tensors();
+};
+
+Tensors watched_outputs_of(StageRun& run, const Variant& variant, const View& inputs,
+                           const Case& one, DType dtype) {
+    Observation observation;
+    Tensors outputs = outputs_of(variant, inputs, one.shape, dtype);
+    note_hazards(run, observation.counts(), run.results[{&variant, dtype}], text_of(one, dtype));
+    return outputs;
+}
+
+// kept: at first the result of the variant before, at the end that of the one compared with.
+void compare_with_previous(StageRun& run, const Variant& variant, const Result& ours,
+                           const View& inputs, const Case& one, DType dtype, KeptResult& kept) {
+    const Variant* previous = previous_of(run, variant, one.shape, dtype);
+    if (previous == nullptr) return;
+    Validation& validation = run.results[{&variant, dtype}];
+    if (previous != kept.of) {
+        kept = {};  // its memory first
+        Validation of_previous;
+        attempt(of_previous, "", [&] {
+            kept.outputs = outputs_of(*previous, inputs, one.shape, dtype);
+            kept.of = previous;
+        });
+        if (of_previous.verdict() == Verdict::wrong)
+            return validation.leave_uncompared(previous->name);
+        if (kept.of == nullptr) throw std::bad_alloc();
+    }
+    const Operation& operation = *variant.operation;
+    const Result theirs = result_of(*previous, kept.outputs, one.shape, dtype);
+    const Report report = operation.compare(one.shape, dtype, inputs, ours, theirs);
+    // A right result that differs from a wrong one is no mistake of its own.
+    if (!report.good() && report.checked > 0 &&
+        !previous->operation->check(one.shape, dtype, inputs, theirs).good())
+        return validation.leave_uncompared(previous->name);
+    validation.add_comparison(text_of(one, dtype), previous->name, report);
+}
+
+void validate_case(StageRun& run, const Operation& family, const Case& one, DType dtype) {
+    std::vector<const Variant*> taking;
+    for (const Variant* variant : run.chosen) {
+        if (variant->operation->family() == family.family() && is_validated(run, *variant, dtype) &&
+            takes_or_left_out(run, *variant, one.shape, dtype))
+            taking.push_back(variant);
+    }
+    if (taking.empty()) return;
+    CaseInputs case_inputs(one, dtype);
+    const std::string where = text_of(one, dtype);
+    KeptResult kept;
+    for (const Variant* variant : taking) {
+        Validation& validation = run.results[{variant, dtype}];
+        attempt(validation, where, [&] {
+            const Operation& operation = *variant->operation;
+            const View inputs = case_inputs.for_operation(operation).view();
+            Tensors outputs = one.watched ? watched_outputs_of(run, *variant, inputs, one, dtype)
+                                          : outputs_of(*variant, inputs, one.shape, dtype);
+            const Result ours = result_of(*variant, outputs, one.shape, dtype);
+            const Report report = operation.check(one.shape, dtype, inputs, ours);
+            validation.add(where, report);
+            if (report.good()) compare_with_previous(run, *variant, ours, inputs, one, dtype, kept);
+            kept.of = variant;
+            kept.outputs = std::move(outputs);
+        });
+    }
+}
+
+}  // namespace
+
+Tensors outputs_of(const Variant& variant, const View& inputs, const Shape& shape, DType dtype) {
+    Tensors outputs = poisoned_outputs(*variant.operation, shape, dtype, inputs);
+    Launcher launch(variant, shape, dtype, inputs, outputs.view());
+    launch();
+    check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
+    return outputs;
+}
+
+Result result_of(const Variant& variant, const Tensors& outputs, const Shape& shape, DType dtype) {
+    return {variant.operation, arithmetic_of(variant, shape, dtype), outputs.view()};
+}
+
+void validate(StageRun& run) {
+    const std::vector<DType> dtypes = validated_dtypes(run);
+    const KeptErrors kept_errors;
+    for (const Operation* family : families(run)) {
+        const std::vector<Case> cases = validation_cases(run, *family);
+        Progress progress("validating", cases.size() * dtypes.size());
+        for (const DType dtype : dtypes) {
+            for (const Case& one : cases) {
+                validate_case(run, *family, one, dtype);
+                progress.step();
+            }
+        }
+    }
+}
+
+}  // namespace runner

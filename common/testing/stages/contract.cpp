@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// Every launcher of every stage, and launchers that break the contract.
+#include <cuda_runtime.h>
+
+#include "common/runner/stage.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/launch_contract.hpp"
+
+namespace {
+
+using namespace runner;
+
+// Of the course's shapes those that bring out another way of most variants: short rows, wide ones, and with
+// an optional size.
+std::vector<Shape> shapes_for(const Variant& variant) {
+    constexpr int64_t kWide = 100000;  // elements
+    std::vector<Shape> shapes = {variant.operation->usual_shape()};
+    bool with_option = false;
+    for (const Shape& shape : variant.operation->validated_at({})) {
+        const bool optional = shape.rank() != shapes.front().rank();
+        if (variant.operation->elements(shape) >= kWide || (optional && !with_option))
+            shapes.push_back(shape);
+        with_option = with_option || optional;
+    }
+    return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("every launcher keeps to its stream, can be captured, and leaves no error behind") {
+    for (const Stage& stage : all_stages()) {
+        for (const Variant& variant : stage.variants) {
+            for (const Shape& shape : shapes_for(variant)) {
+                const DType dtype = variant.dtypes.front();
+                if (!obstacle_of(variant, shape, dtype).empty()) continue;
+                INFO(stage.name << "/" << variant.name << ", " << text_of(shape));
+                CHECK(testing::breach_of_contract(variant, shape, dtype) == "");
+            }
+        }
+    }
+}
+
+TEST_CASE("a launcher that works on another stream than its own is found") {
+    for (const Stage& stage : all_stages()) {
+        Variant astray = stage.variants.front();
+        astray.launch = [launch = astray.launch](const Call& call) {
+            Call elsewhere = call;
+            elsewhere.stream = nullptr;
+            return launch(elsewhere);
+        };
+        INFO(stage.name);
+        const Shape shape = astray.operation->usual_shape();
+        CHECK(testing::breaks_in_a_graph(astray, shape, DType::float32) != "");
+        if (runner::build_info().backend == "cuda")
+            CHECK(testing::breaks_on_streams(astray, shape, DType::float32) != "");
+        cudaDeviceSynchronize();
+        cudaGetLastError();
+    }
+}
+
+TEST_CASE("a launcher that leaves an error behind, or waits for the GPU, is found") {
+    const Variant right = all_stages().front().variants.front();
+    const Shape shape = right.operation->usual_shape();
+    Variant careless = right;
+    careless.launch = [&](const Call& call) {
+        const cudaError_t status = right.launch(call);
+        cudaSetDevice(12345);
+        return status;
+    };
+    CHECK_THAT(testing::breaks_in_a_graph(careless, shape, DType::float32),
+               ContainsSubstring("it left behind"));
+    Variant waits = right;
+    waits.launch = [&](const Call& call) {
+        const cudaError_t status = right.launch(call);
+        cudaStreamSynchronize(call.stream);
+        return status;
+    };
+    CHECK_THAT(testing::breaks_in_a_graph(waits, shape, DType::float32),
+               ContainsSubstring("captured: "));
+    cudaGetLastError();
+}
