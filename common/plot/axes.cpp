@@ -3,35 +3,44 @@
 
 namespace plot {
 
-std::optional<double> x_of(const Record& record, const std::string& axis) {
+std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
         const auto found = record.shape.find(name);
         if (found == record.shape.end()) return std::nullopt;
         return static_cast<double>(found->second);
     };
-    if (axis != "size") return size(axis.c_str());
-    if (size("m")) return size("m");  // of a matrix product: square ones are swept
+    if (x.size != "size") return size(x.size.c_str());
+    if (size("m")) return size("m");  // m, n and k: square ones are swept
     double elements = 1;
     for (const auto& [name, each] : record.shape) elements *= static_cast<double>(each);
     return elements;
 }
 
-Sizes fixed_sizes(const Record& record, const std::string& axis) {
+Sizes fixed_sizes(const Record& record, const Axis& x) {
     Sizes fixed = record.shape;
-    if (axis == "size" && fixed.count("m") == 0) return {};
+    if (x.size == "size" && fixed.count("m") == 0) return {};
     for (const char* name : {"m", "n", "k"}) {
-        if (axis == "size") fixed.erase(name);
+        if (x.size == "size") fixed.erase(name);
     }
-    fixed.erase(axis);
+    fixed.erase(x.size);
+    const auto along = record.shape.find(x.size);
+    for (const std::string& name : x.alike) {
+        const auto at = fixed.find(name);
+        if (at != fixed.end() && along != record.shape.end() && at->second == along->second)
+            fixed.erase(at);
+    }
     return fixed;
 }
 
-std::string text_of(const Sizes& sizes) {
+std::string text_of(const Sizes& sizes, const Record& record) {
     if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
         return std::to_string(sizes.at("rows")) + " x " + std::to_string(sizes.at("cols"));
     std::string text;
-    for (const auto& [name, size] : sizes)
-        text += (text.empty() ? "" : ", ") + std::to_string(size) + " " + name;
+    for (const std::string& name : record.sizes) {
+        const auto size = sizes.find(name);
+        if (size == sizes.end()) continue;
+        text += (text.empty() ? "" : ", ") + std::to_string(size->second) + " " + name;
+    }
     return text;
 }
 
@@ -39,6 +48,12 @@ double product(const Sizes& sizes) {
     double all = 1;
     for (const auto& [name, size] : sizes) all *= static_cast<double>(size);
     return all;
+}
+
+std::string x_label(const Axis& x, const Sizes& fixed) {
+    std::string text = x.size;
+    for (const std::string& name : x.alike) text += fixed.count(name) > 0 ? "" : " = " + name;
+    return text == "cols" ? "columns" : text;
 }
 
 std::string y_label(const std::string& y) {
@@ -62,11 +77,20 @@ std::optional<double> y_of(const Record& record, const std::string& y) {
 
 std::optional<double> roof_of(const Record& record, const std::string& y) {
     if (record.role == "roof") return y_of(record, y);
+    if (y == "us" && !roof_is_a_copy(record, y)) {
+        const std::optional<double> roof = record.figure("roof_tflops");
+        if (!roof) return std::nullopt;
+        return *record.figure("us_median") * *record.figure("tflops") / *roof;
+    }
     const std::optional<double> roof = record.figure("roof_" + (y == "us" ? "gbps" : y));
     if (!roof || y != "us") return roof;
     const std::optional<double> bytes = record.figure("bytes");
     if (!bytes || *roof <= 0) return std::nullopt;
     return *bytes / *roof / 1e3;
+}
+
+bool roof_is_a_copy(const Record& record, const std::string& y) {
+    return y == "us" ? !record.figure("tflops") : y != "tflops";
 }
 
 }  // namespace plot

@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: MIT
-// What one record is worth on a picture's axes, and how those are labelled. Along x goes a size, or "size"
-// for all of them together; along y "gbps", "us", "speedup" or "tflops".
+// What one record is worth on a picture's axes, and how those are labelled.
 #pragma once
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/plot/records.hpp"
 
 namespace plot {
 
-std::optional<double> x_of(const Record& record, const std::string& axis);
+// Along x goes a size, by its name, or "size": all of them together. Sizes that are alike are the same
+// number in most records, as those of square matrices; where they are, they go along.
+struct Axis {
+    std::string size;
+    std::vector<std::string> alike;
+};
+
+struct Axes {
+    Axis x;
+    std::string y;  // gbps, us, speedup, tflops
+};
+
+std::optional<double> x_of(const Record& record, const Axis& x);
 std::optional<double> y_of(const Record& record, const std::string& y);
 
-// What a copy of the same bytes reaches, on the same axis.
+// The roof on the same axis: what a copy of the same bytes reaches, or, for a record that is about
+// operations, whatever it was set beside.
 std::optional<double> roof_of(const Record& record, const std::string& y);
+bool roof_is_a_copy(const Record& record, const std::string& y);
 
-// The sizes that stay the same along a line.
+// The sizes that stay the same along a line; as text in the record's order: "4000 x 1000", "8 rows".
 using Sizes = std::map<std::string, int64_t>;
-Sizes fixed_sizes(const Record& record, const std::string& axis);
-std::string text_of(const Sizes& sizes);  // "4000 x 1000", "8 rows"
+Sizes fixed_sizes(const Record& record, const Axis& x);
+std::string text_of(const Sizes& sizes, const Record& record);
 double product(const Sizes& sizes);
 
+std::string x_label(const Axis& x, const Sizes& fixed);  // "columns", "m = n = k"
 std::string y_label(const std::string& y);
 std::string explained(const std::string& y);  // how it was taken, for the small print
 

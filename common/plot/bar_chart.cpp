@@ -26,7 +26,9 @@ std::string name_of(const Figure& figure, const Bars::Group& group) {
     const std::string name = shortened(group.label);
     if (!lying(figure) || !group.bars.front()) return name;
     const double value = group.bars.front()->first;
-    return name + "  " + text_of(value < 100 ? value : std::round(value));
+    char number[40];
+    std::snprintf(number, sizeof(number), value < 100 ? "%.3g" : "%.0f", value);
+    return name + "  " + number;
 }
 
 // Below narrow bars a name stands in several lines, broken at its underscores: quoted, and joined.
@@ -119,8 +121,8 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
     if (bars.roof) {
         const std::string at = " first " + text_of(*bars.roof) + ", graph ";
         text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
-             << kInk << "'\nset label 'copy (roof)' at" << at << "1.04 center tc rgb '" << kInk
-             << "'\n";
+             << kInk << "'\nset label " << quoted(bars.roof_label) << " at" << at
+             << "1.04 center tc rgb '" << kInk << "'\n";
     }
     if (lying(figure)) return text.str();
     // What the colours mean, in a column at the right.

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "common/io/text.hpp"
-#include "common/plot/axes.hpp"
 
 namespace plot {
 namespace {
@@ -40,7 +39,7 @@ std::string suffix_of(const Group& group, const Choice& choice) {
     std::string suffix;
     if (!choice.op.empty()) suffix += "_" + op;
     if (!choice.y.empty()) suffix += "_" + choice.y;
-    if (choice.x != "cols") suffix += "_over_" + choice.x;
+    if (!choice.x.empty() && choice.x != "cols") suffix += "_over_" + choice.x;
     if (dtype != "float32") suffix += "_" + dtype;
     if (input != "normal")
         suffix += "_" + for_file_names(std::filesystem::path(input).stem().string());
@@ -48,10 +47,10 @@ std::string suffix_of(const Group& group, const Choice& choice) {
 }
 
 // "01 naive, 02 safe"
-std::string of_stages(const Selection& records) {
+std::string of_stages(const Selection& records, const std::vector<std::string>& known) {
     std::string text;
     for (const std::string& stage : distinct(records, stage_key))
-        text += (text.empty() ? "" : ", ") + short_name(stage);
+        text += (text.empty() ? "" : ", ") + short_name(stage, known);
     return text;
 }
 
@@ -62,17 +61,27 @@ std::string with_spaces(std::string name) {
     return name;
 }
 
-std::string short_name(const std::string& stage) {
-    const size_t word = stage.find('_');  // behind the number
-    return with_spaces(word == std::string::npos ? stage
-                                                 : stage.substr(0, stage.find('_', word + 1)));
+std::string op_suffix(const std::string& op, const std::string& first) {
+    return op == first ? "" : "_" + (op.empty() ? "unnamed" : op);
 }
 
-std::string name_of_line(const Selection& records, const std::string& stage) {
+std::string short_name(const std::string& stage, const std::vector<std::string>& known) {
+    const size_t first = stage.find('_');
+    const size_t last = stage.rfind('_');
+    const bool one_word = first == last;  // behind the number
+    const bool shared =
+        !one_word && std::any_of(known.begin(), known.end(), [&](const std::string& other) {
+            return other != stage && other.ends_with(stage.substr(last));
+        });
+    return with_spaces(shared ? stage.substr(0, last) : stage);
+}
+
+std::string name_of_line(const Selection& records, const std::string& stage,
+                         const std::vector<std::string>& known) {
     const Selection here = of_stage(records, stage);
     const bool overflows = std::all_of(here.begin(), here.end(),
                                        [](const Chosen& each) { return each.record->overflows; });
-    return short_name(stage) + (overflows && !here.empty() ? " (overflows)" : "");
+    return short_name(stage, known) + (overflows && !here.empty() ? " (overflows)" : "");
 }
 
 std::string folder_label(const RecordFolder& folder, const std::vector<const RecordFolder*>& all) {
@@ -108,7 +117,7 @@ std::string origin_of(const std::vector<const RecordFile*>& files) {
 
 Figure figure_of(const std::string& stage, const std::string& kind, const std::string& title,
                  const Selection& records, const Group& group, const Choice& choice,
-                 const std::string& y) {
+                 const Axes& axes) {
     Figure figure;
     figure.stage = stage;
     figure.kind = kind;
@@ -119,16 +128,16 @@ Figure figure_of(const std::string& stage, const std::string& kind, const std::s
     if (choice.title.empty() && input != "normal")
         figure.title += ", input " + io::printable(input, 40);
     figure.origin = where_from(folders_of(records));
-    figure.x_label = choice.x == "cols" ? "columns" : choice.x;
-    figure.y_label = y_label(y);
-    if (y == "us") figure.scale = Scale::microseconds;
+    figure.x_label = x_label(axes.x, {});
+    figure.y_label = y_label(axes.y);
+    if (axes.y == "us") figure.scale = Scale::microseconds;
     std::vector<const RecordFile*> files;
     for (const Chosen& each : records) files.push_back(each.file);
-    figure.notes = {explained(y)};
+    figure.notes = {explained(axes.y)};
     const Selection overflowing =
         filtered(records, [](const Record& record) { return record.overflows; });
     if (!overflowing.empty()) {
-        figure.notes.push_back(of_stages(overflowing) +
+        figure.notes.push_back(of_stages(overflowing, choice.known) +
                                " overflows: rows whose exp(x) leaves the range of the type come "
                                "out as NaN or 0");
     }

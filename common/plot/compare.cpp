@@ -81,10 +81,13 @@ std::string shape_of(const Record& record) {
     const auto cols = record.shape.find("cols");
     if (record.shape.size() == 2 && rows != record.shape.end() && cols != record.shape.end())
         return cut(std::to_string(rows->second) + " x " + std::to_string(cols->second), kShape);
-    std::string text;
-    for (const auto& [name, size] : record.shape)
-        text += (text.empty() ? "" : " ") + name + " " + std::to_string(size);
-    return cut(text, kShape);
+    std::string text, numbers;
+    for (const std::string& name : record.sizes) {
+        const std::string size = std::to_string(record.shape.at(name));
+        text += (text.empty() ? "" : " ") + name + " " + size;
+        numbers += (numbers.empty() ? "" : "x") + size;
+    }
+    return cut(text.size() > kShape ? numbers : text, kShape);
 }
 
 std::string variant_of(const Record& record) {
@@ -266,7 +269,7 @@ void print(const Comparison& comparison, const RecordFolder& a, const RecordFold
 }
 
 std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder& a,
-                                const RecordFolder& b) {
+                                const RecordFolder& b, const std::vector<std::string>& known) {
     // What is the same all over a picture: operation, element type, rows.
     using Group = std::tuple<std::string, std::string, int64_t>;
     std::map<Group, std::vector<const Pair*>> groups;
@@ -276,16 +279,16 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
         groups[{pair.any().op, pair.any().dtype, shape.at("rows")}].push_back(&pair);
     }
-    const std::string first_op = comparison.timed.empty() ? "" : comparison.timed.front().any().op;
+    const std::string first = first_operation({a, b});
     std::vector<Figure> figures;
     for (const auto& [group, pairs] : groups) {
         const auto& [op, dtype, rows] = group;
         Figure figure;
         figure.kind = "compare";
-        figure.name = "compare_" + (op == first_op ? "" : op + "_") +
-                      (dtype == "float32" ? "" : dtype + "_") + std::to_string(rows);
-        figure.title = "How much faster B is than A: " + op + ", " + std::to_string(rows) +
-                       " rows" + (dtype == "float32" ? "" : ", " + dtype);
+        figure.name = "compare" + op_suffix(op, first) + (dtype == "float32" ? "" : "_" + dtype) +
+                      "_" + std::to_string(rows);
+        figure.title = "How much faster B is than A: " + (op.empty() ? "" : op + ", ") +
+                       std::to_string(rows) + " rows" + (dtype == "float32" ? "" : ", " + dtype);
         figure.origin = "above 1 B is faster; grey: less than 2 % apart";
         figure.notes = {"A  " + a.name() + ": " + described(a),
                         "B  " + b.name() + ": " + described(b)};
@@ -297,7 +300,8 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         double low = 0.9;
         double high = 1.1;
         for (const Pair* pair : pairs) {
-            const std::string label = short_name(pair->any().stage) + ": " + pair->any().variant;
+            const std::string label =
+                short_name(pair->any().stage, known) + ": " + pair->any().variant;
             const auto [at, fresh] = lines.try_emplace(label, panel.lines.size());
             if (fresh) {
                 Line line;

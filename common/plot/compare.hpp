@@ -50,7 +50,8 @@ void print(const Comparison& comparison, const RecordFolder& a, const RecordFold
            bool only_changes);
 
 // The ratio against columns, a picture for each number of rows.
+// `known`: every stage there is, for the short names.
 std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder& a,
-                                const RecordFolder& b);
+                                const RecordFolder& b, const std::vector<std::string>& known = {});
 
 }  // namespace plot

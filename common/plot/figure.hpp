@@ -49,6 +49,7 @@ struct Bars {
     std::vector<Group> groups;
     std::string lower, upper, both;  // what the parts mean; empty: there is one part
     std::optional<double> roof;
+    std::string roof_label = "roof";
 };
 
 enum class Scale { linear, microseconds };  // from 0, or logarithmic

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
@@ -15,17 +16,21 @@
 namespace plot {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kSchema = 1;
-constexpr int kDeepest = 32;                    // ours have four levels
+constexpr size_t kDeepest = 32;                 // ours have four levels
+constexpr int kMostFields = 100;                // ours have two dozen
 constexpr uintmax_t kLargestFile = 16'000'000;  // ours have half a megabyte
 constexpr size_t kLongestWords = 4096;          // an input may be a path
 constexpr size_t kLongestName = 100;
 
-// The parser needs memory for each level, and to free what it read, stack.
-bool too_deep(std::string_view text) {
-    int depth = 0;
+// What is more than the parser should be given; empty where nothing is. It needs memory for each level,
+// and to free what it read, stack; and it looks for each field among those before it.
+std::string excess_in(std::string_view text) {
+    struct Bracket {
+        bool of_fields;
+        int commas = 0;
+    };
+    std::vector<Bracket> open;
     bool in_words = false;
     for (size_t i = 0; i < text.size(); ++i) {
         const char each = text[i];
@@ -34,12 +39,17 @@ bool too_deep(std::string_view text) {
         } else if (each == '"') {
             in_words = !in_words;
         } else if (!in_words && (each == '[' || each == '{')) {
-            if (++depth > kDeepest) return true;
-        } else if (!in_words && (each == ']' || each == '}')) {
-            --depth;
+            open.push_back({each == '{'});
+            if (open.size() > kDeepest)
+                return "brackets in it are nested more than " + std::to_string(kDeepest) + " deep";
+        } else if (!in_words && !open.empty() && (each == ']' || each == '}')) {
+            open.pop_back();
+        } else if (!in_words && !open.empty() && each == ',') {
+            if (++open.back().commas >= kMostFields && open.back().of_fields)
+                return "braces in it hold more than " + std::to_string(kMostFields) + " fields";
         }
     }
-    return false;
+    return "";
 }
 
 std::string text_of(const std::filesystem::path& path) {
@@ -68,15 +78,14 @@ bool is_name(std::string_view words) {
            });
 }
 
-json read_json(const std::filesystem::path& path) {
+Json read_json(const std::filesystem::path& path) {
     const std::string text = text_of(path);
-    if (too_deep(text))
-        io::refuse(path, "brackets in it are nested more than " + std::to_string(kDeepest) +
-                             " deep, so these are no records of `./stages run`");
-    json document;
+    const std::string excess = excess_in(text);
+    if (!excess.empty()) io::refuse(path, excess + ", so these are no records of `./stages run`");
+    Json document;
     try {
-        document = json::parse(text);
-    } catch (const json::exception& error) {
+        document = Json::parse(text);
+    } catch (const Json::exception& error) {
         io::refuse(path, "not JSON, or cut short: " + io::printable(error.what()));
     }
     if (!document.is_object() || !document.contains("schema"))
@@ -88,7 +97,7 @@ json read_json(const std::filesystem::path& path) {
     return document;
 }
 
-Fields::Fields(const json& object) : object_(object) {
+Fields::Fields(const Json& object) : object_(object) {
     if (!object.is_object())
         throw InputError(io::printable(object.dump(), 40) + " is no object in braces");
 }
@@ -114,7 +123,7 @@ std::string Fields::words(const char* key, const std::string& otherwise) const {
 
 std::string Fields::name(const char* key, const std::string& otherwise) const {
     const std::string text = words(key, otherwise);
-    if (!is_name(text)) refuse(key, "letters, digits and underscores");
+    if (text != otherwise && !is_name(text)) refuse(key, "letters, digits and underscores");
     return text;
 }
 
@@ -122,7 +131,7 @@ std::string Fields::stage() const {
     const std::string text = required("stage");
     const auto digit = [&](size_t i) { return text[i] >= '0' && text[i] <= '9'; };
     if (!is_name(text) || text.size() < 4 || !digit(0) || !digit(1) || text[2] != '_')
-        refuse("stage", "the name of a stage's folder, such as 01_naive_softmax");
+        refuse("stage", "the name of a stage's folder, NN_name");
     return text;
 }
 
@@ -135,7 +144,7 @@ std::string Fields::variant() const {
 
 std::optional<double> Fields::number(const std::string& key, const Range& range) const {
     if (!object_.contains(key)) return std::nullopt;
-    const json& value = object_.at(key);
+    const Json& value = object_.at(key);
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     const bool good = number >= range.least && number <= range.most &&
                       (!range.whole || number == std::floor(number));

@@ -11,8 +11,10 @@
 
 namespace plot {
 
+using Json = nlohmann::ordered_json;  // the sizes of a shape have an order
+
 // A document of `./stages`, schema 1. InputError or io::FileError name the file.
-nlohmann::json read_json(const std::filesystem::path& path);
+Json read_json(const std::filesystem::path& path);
 
 // Letters, digits and underscores, and not too many: what may be part of a file's name.
 bool is_name(std::string_view words);
@@ -27,12 +29,12 @@ struct Range {
 // no control characters.
 class Fields {
 public:
-    explicit Fields(const nlohmann::json& object);
+    explicit Fields(const Json& object);
 
     // Free words; a number where words should be is as good as nothing.
     std::string words(const char* key, const std::string& otherwise = "") const;
     std::string name(const char* key, const std::string& otherwise) const;
-    // "01_naive_softmax", the name of a stage's folder; has to be there.
+    // NN_name, as a stage's folder is called; has to be there.
     std::string stage() const;
     // Any words, but few; has to be there.
     std::string variant() const;
@@ -43,7 +45,7 @@ private:
     [[noreturn]] void refuse(const std::string& key, const std::string& wanted) const;
     std::string required(const char* key) const;
 
-    const nlohmann::json& object_;
+    const Json& object_;
 };
 
 }  // namespace plot

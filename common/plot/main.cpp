@@ -44,11 +44,11 @@ void append(std::vector<Figure>& to, const std::vector<Figure>& more) {
 
 std::vector<Figure> figures_of(const Sources& sources, const Choice& choice) {
     std::vector<Figure> figures = staircases(sources.drawn, choice);
-    const bool usual =
-        choice.y.empty() && choice.x == "cols" && choice.op.empty() && choice.dtype.empty();
+    const bool usual = choice.y.empty() && (choice.x.empty() || choice.x == "cols") &&
+                       choice.op.empty() && choice.dtype.empty();
     for (const std::string& stage : choice.stages) {
         append(figures, stage_pictures(sources.drawn, stage, choice));
-        if (usual) append(figures, traffic(sources.counted, stage, sources.counters));
+        if (usual) append(figures, traffic(sources.counted, stage, sources.counters, choice.known));
     }
     return figures;
 }
@@ -100,6 +100,7 @@ int plot_verb(Words words) {
     std::vector<RecordFolder> all = sources.drawn;
     if (words.after_run) all.insert(all.end(), sources.counted.begin(), sources.counted.end());
     words.choice.stages = chosen_stages(words.stages, stages_in(all));
+    words.choice.known = known_stages(all);
     std::vector<Figure> figures = figures_of(sources, words.choice);
     if (figures.empty()) nothing_matches(sources.drawn, words.choice);
     make_names_different(figures);
@@ -126,7 +127,8 @@ int compare_verb(const std::string& a, const std::string& b, const Words& words,
     keep_comparable_runs(folder_a, folder_b);
     const Comparison comparison = compare(folder_a, folder_b);
     print(comparison, folder_a, folder_b, only_changes);
-    const std::vector<Figure> figures = pictures_of(comparison, folder_a, folder_b);
+    const std::vector<Figure> figures =
+        pictures_of(comparison, folder_a, folder_b, known_stages({folder_a, folder_b}));
     if (!figures.empty()) {
         std::printf("\n");
         report(write_pictures(figures, words.out, words.formats), words, "");
@@ -157,9 +159,10 @@ int parse_and_run(int argc, char** argv) {
         ->allow_extra_args(false);
     plot->add_option("--dtype", words.choice.dtype, "only this element type, such as float32");
     plot->add_option("--op", words.choice.op,
-                     "this operation, as records name it, instead of each stage's first");
-    plot->add_option("--x", words.choice.x, "cols (default), rows, k or size")
-        ->check(CLI::IsMember({"cols", "rows", "k", "size"}));
+                     "this operation, as the records call it, instead of each stage's first");
+    plot->add_option(
+        "--x", words.choice.x,
+        "cols, rows, k, ... or size: all sizes together; default: the one that varies");
     plot->add_option("--y", words.choice.y,
                      "gbps, us, speedup or tflops; default: tflops where recorded, else gbps")
         ->check(CLI::IsMember({"gbps", "us", "speedup", "tflops"}));

@@ -10,7 +10,7 @@
 namespace plot {
 namespace {
 
-// "variants" for 01_naive_softmax_variants.
+// "variants" for 01_name_variants.
 std::string name_without_stage(const Figure& figure) {
     return figure.stage.empty() ? figure.name : figure.name.substr(figure.stage.size() + 1);
 }
@@ -86,7 +86,7 @@ void make_names_different(std::vector<Figure>& figures) {
             for (const Record& record : file.records) {
                 if (!record.timed()) continue;
                 dtypes.insert(record.dtype);
-                ops.insert(record.op);
+                if (!record.op.empty()) ops.insert(record.op);
                 figures.insert("us");
                 for (const auto& [name, size] : record.shape) sizes.insert(name);
                 for (const char* y : {"gbps", "speedup", "tflops"}) {
@@ -102,12 +102,16 @@ void make_names_different(std::vector<Figure>& figures) {
         for (const std::string& each : all) text += " " + each;
         return text;
     };
-    throw InputError("no record in" + where + " matches --x " + choice.x +
-                     (choice.y.empty() ? "" : " --y " + choice.y) +
-                     (choice.dtype.empty() ? "" : " --dtype " + io::printable(choice.dtype)) +
-                     (choice.op.empty() ? "" : " --op " + io::printable(choice.op)) +
-                     ". There: element types" + list(dtypes) + "; operations" + list(ops) +
-                     "; sizes" + list(sizes) + "; figures" + list(figures));
+    const std::string asked =
+        (choice.x.empty() ? "" : " --x " + io::printable(choice.x)) +
+        (choice.y.empty() ? "" : " --y " + choice.y) +
+        (choice.dtype.empty() ? "" : " --dtype " + io::printable(choice.dtype)) +
+        (choice.op.empty() ? "" : " --op " + io::printable(choice.op));
+    throw InputError("no record in" + where +
+                     (asked.empty() ? " is of what was asked for" : " matches" + asked) +
+                     ". There: element types" + list(dtypes) +
+                     (ops.empty() ? "" : "; operations" + list(ops)) + "; sizes" + list(sizes) +
+                     "; figures" + list(figures));
 }
 
 }  // namespace plot

@@ -37,26 +37,27 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
     const Selection ours = of_stage(all, stage);
     const auto earlier = groups_of(
         filtered(all, [&](const Record& record) { return record.stage < stage; }), choice);
-    for (const auto& [group, records] : groups_of(ours, with_op_of(ours, choice))) {
+    for (const auto& [group, all_sizes] : groups_of(ours, with_op_of(ours, choice))) {
+        Sheet sheet;
+        sheet.axes = axes_for(all_sizes, choice);
+        const Selection records = along(sheet.axes.x, all_sizes);
         // The nearest earlier stage that did the same.
         Selection drawn = records;
         std::string previous;
         if (const auto found = earlier.find(group); found != earlier.end()) {
-            for (const Chosen& each : found->second)
-                previous = std::max(previous, each.record->stage);
-            const Selection before = of_stage(found->second, previous);
+            const Selection same = along(sheet.axes.x, found->second);
+            for (const Chosen& each : same) previous = std::max(previous, each.record->stage);
+            const Selection before = of_stage(same, previous);
             drawn.insert(drawn.end(), before.begin(), before.end());
         }
-        Sheet sheet;
-        sheet.y = y_for(records, choice);
+        const std::string name = short_name(stage, choice.known);
         const std::string other =
-            previous.empty() ? ": its variants" : " beside " + short_name(previous);
-        sheet.figure =
-            figure_of(stage, "variants", short_name(stage) + other, drawn, group, choice, sheet.y);
+            previous.empty() ? ": its variants" : " beside " + short_name(previous, choice.known);
+        sheet.figure = figure_of(stage, "variants", name + other, drawn, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
         if (!previous.empty()) {
             Line line;
-            line.label = "best of " + name_of_line(drawn, previous);
+            line.label = "best of " + name_of_line(drawn, previous, choice.known);
             line.kind = Line::Kind::before;
             sheet.lines.insert(sheet.lines.begin(), {line, [=](const Record& record) {
                                                          return record.stage == previous;
@@ -69,11 +70,16 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
 void add_floor(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                const Choice& choice) {
     const Selection ours = of_stage(all, stage);
-    for (const auto& [group, records] : groups_of(ours, with_op_of(ours, choice))) {
+    for (const auto& [group, all_sizes] : groups_of(ours, with_op_of(ours, choice))) {
         Sheet sheet;
-        sheet.y = "us";
-        sheet.figure = figure_of(stage, "floor", short_name(stage) + ": time beside that of a copy",
-                                 records, group, choice, sheet.y);
+        sheet.axes = axes_for(all_sizes, choice);
+        sheet.axes.y = "us";
+        const Selection records = along(sheet.axes.x, all_sizes);
+        const std::string name = short_name(stage, choice.known);
+        const std::string other = roof_is_a_copy(*records.front().record, "us")
+                                      ? ": time beside that of a copy"
+                                      : ": time beside the roof's";
+        sheet.figure = figure_of(stage, "floor", name + other, records, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
         draw(figures, sheet, records, choice);
     }
@@ -82,17 +88,18 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
 void add_peers(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                const Choice& choice) {
     const Selection here = of_stage(all, stage);
-    for (const auto& [group, records] : groups_of(here, with_op_of(here, choice))) {
+    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
+        Sheet sheet;
+        sheet.axes = axes_for(all_sizes, choice);
+        const Selection records = along(sheet.axes.x, all_sizes);
         const Selection others = of_role(records, "peer");
         if (others.empty()) continue;
-        Sheet sheet;
-        sheet.y = y_for(records, choice);
-        sheet.figure =
-            figure_of(stage, "peers", short_name(stage) + " beside what one would use instead",
-                      records, group, choice, sheet.y);
+        const std::string name = short_name(stage, choice.known);
+        sheet.figure = figure_of(stage, "peers", name + " beside what one would use instead",
+                                 records, group, choice, sheet.axes);
         sheet.figure.notes.front() += "; timed in turn";
         Line line;
-        line.label = short_name(stage) + ", its fastest variant";
+        line.label = name + ", its fastest variant";
         line.kind = Line::Kind::main;
         sheet.lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
         for (const std::string& family : distinct(others, family_key)) {
@@ -129,18 +136,20 @@ std::map<double, std::string> ways_of(const Selection& records) {
 void add_widths(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                 const Choice& choice) {
     const Selection here = of_stage(all, stage);
-    for (const auto& [group, records] : groups_of(here, with_op_of(here, choice))) {
+    Choice of_widths = with_op_of(here, choice);
+    of_widths.x = "cols";
+    for (const auto& [group, records] : groups_of(here, of_widths)) {
         double bytes = 0;
         for (const Chosen& each : records)
             bytes = std::max(bytes, each.record->figure("bytes").value_or(0));
         Sheet sheet;
-        sheet.y = y_for(records, choice);
+        sheet.axes = axes_for(records, of_widths);
         sheet.figure = figure_of(stage, "widths",
-                                 short_name(stage) + ": every kind of width, " +
+                                 short_name(stage, choice.known) + ": every kind of width, " +
                                      std::to_string(std::llround(bytes / 1e6)) + " MB",
-                                 records, group, choice, sheet.y);
+                                 records, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
-        sheet.figure.panels = {panel_of(sheet, records, choice)};
+        sheet.figure.panels = {panel_of(sheet, records)};
         if (sheet.figure.panels.front().lines.empty()) continue;
         sheet.figure.parts = ways_of(records);
         figures.push_back(sheet.figure);
@@ -155,22 +164,23 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
             return std::find(choice.stages.begin(), choice.stages.end(), record.stage) !=
                    choice.stages.end();
         });
-    const std::string first_op = chosen.empty() ? "" : chosen.front().record->op;
+    const std::string first = first_operation(folders);
     std::vector<Figure> figures;
-    for (const auto& [group, records] : groups_of(chosen, choice)) {
+    for (const auto& [group, all_sizes] : groups_of(chosen, choice)) {
+        Sheet sheet;
+        sheet.axes = axes_for(all_sizes, choice);
+        sheet.apart = true;
+        const Selection records = along(sheet.axes.x, all_sizes);
         const std::vector<std::string> stages = distinct(records, stage_key);
         if (stages.size() < 2) continue;
         const std::string op = std::get<0>(group);
-        Sheet sheet;
-        sheet.y = y_for(records, choice);
-        sheet.apart = true;
-        sheet.figure =
-            figure_of("", op == first_op ? "staircase" : "staircase_" + op,
-                      "Every stage's " + with_spaces(op), records, group, choice, sheet.y);
+        sheet.figure = figure_of("", "staircase" + op_suffix(op, first),
+                                 op.empty() ? "Every stage" : "Every stage's " + with_spaces(op),
+                                 records, group, choice, sheet.axes);
         sheet.figure.notes.front() += "; a stage's fastest variant";
         for (const std::string& stage : stages) {
             Line line;
-            line.label = name_of_line(records, stage);
+            line.label = name_of_line(records, stage, choice.known);
             line.style = style_of(stage);
             sheet.lines.push_back(
                 {line, [=](const Record& record) { return record.stage == stage; }});
@@ -187,7 +197,7 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
     add_variants(figures, ours, stage, choice);
     add_peers(figures, timed_records(folders, Source::peers), stage, choice);
     if (choice.y.empty()) add_floor(figures, ours, stage, choice);
-    if (choice.x == "cols")
+    if (choice.x.empty() || choice.x == "cols")
         add_widths(figures, timed_records(folders, Source::widths), stage, choice);
     return figures;
 }

@@ -11,10 +11,11 @@
 namespace plot {
 
 // One line for each stage and the roof, a picture for each number of rows (more exactly: for each
-// set of the sizes that x is not). None where there is but one stage: `stage_pictures` has it.
+// set of the sizes that x is not). None where there is but one stage: `stage_pictures` has it. The pictures
+// of the first operation of all are called staircase, those of others have it in their name.
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice);
 
-// Of one stage: its variants beside the stage before, its peers, its times beside a copy's, and its grid
+// Of one stage: its variants beside the stage before, its peers, its times beside the roof's, and its grid
 // of widths.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice);
@@ -22,6 +23,7 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
 // Bytes per element as the lesson declares them, as asked for and as moved in the first folder that has
 // counts of this stage, and as they reached DRAM (a GPU's own counters). None where nothing was counted.
 std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
-                            const std::vector<HardwareCount>& counters);
+                            const std::vector<HardwareCount>& counters,
+                            const std::vector<std::string>& known = {});
 
 }  // namespace plot

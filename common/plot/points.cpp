@@ -6,15 +6,15 @@
 
 namespace plot {
 
-Points fastest(const Selection& records, const Choice& choice, const std::string& y) {
+Points fastest(const Selection& records, const Axes& axes) {
     std::map<double, const Record*> best;
     for (const Chosen& each : records) {
-        const Record*& at = best[*x_of(*each.record, choice.x)];
+        const Record*& at = best[*x_of(*each.record, axes.x)];
         if (at == nullptr || *y_of(*each.record, "us") < *y_of(*at, "us")) at = each.record;
     }
     Points points;
     for (const auto& [x, record] : best) {
-        if (const auto value = y_of(*record, y)) points[x] = *value;
+        if (const auto value = y_of(*record, axes.y)) points[x] = *value;
     }
     return points;
 }
@@ -33,14 +33,14 @@ std::string fastest_variant(const Selection& records) {
                              [&](const auto& a, const auto& b) { return mean[a] < mean[b]; });
 }
 
-std::set<double> beside_the_sweep(const std::set<double>& all, const std::string& axis) {
+std::set<double> beside_the_sweep(const std::set<double>& all, const Axis& axis) {
     constexpr double kFirst = 63;
     std::set<double> sweep, others;
     for (const double x : all) {
         const double doublings = std::log2(x / kFirst);
         (doublings >= 0 && doublings == std::floor(doublings) ? sweep : others).insert(x);
     }
-    if (axis != "cols" || sweep.size() < 4) return {};
+    if (axis.size != "cols" || sweep.size() < 4) return {};
     std::erase_if(others, [&](double x) { return x < *sweep.begin() || x > *sweep.rbegin(); });
     return others;
 }

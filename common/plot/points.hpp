@@ -12,16 +12,16 @@
 namespace plot {
 
 // At each x the fastest of the records: of one variant that is its own figure.
-Points fastest(const Selection& records, const Choice& choice, const std::string& y);
+Points fastest(const Selection& records, const Axes& axes);
 
 // At each x the largest (of times: the least) that `value` gives of any record.
 template <class Value>
-Points extreme(const Selection& records, const Choice& choice, bool least, Value value) {
+Points extreme(const Selection& records, const Axis& x, bool least, Value value) {
     Points points;
     for (const Chosen& each : records) {
         const std::optional<double> one = value(*each.record);
         if (!one) continue;
-        const auto [at, fresh] = points.try_emplace(*x_of(*each.record, choice.x), *one);
+        const auto [at, fresh] = points.try_emplace(*x_of(*each.record, x), *one);
         if (!fresh && (*one < at->second) == least) at->second = *one;
     }
     return points;
@@ -33,6 +33,6 @@ std::string fastest_variant(const Selection& records);
 // The sweep of the paper is 63, 126, 252, ... columns. Where records hold it, lines go through its
 // widths (and what lies outside of it), and the round widths between them are points beside:
 // joined, two kinds of widths of which a kernel likes one better make a zigzag.
-std::set<double> beside_the_sweep(const std::set<double>& all, const std::string& axis);
+std::set<double> beside_the_sweep(const std::set<double>& all, const Axis& axis);
 
 }  // namespace plot

@@ -14,8 +14,6 @@
 namespace plot {
 namespace {
 
-using nlohmann::json;
-
 // Figures that pictures and comparisons use, and what they can be: times that a launch can take, in
 // microseconds, and speeds that are not nought, which has no logarithm and divides nothing.
 const std::map<std::string, Range>& known_figures() {
@@ -47,10 +45,21 @@ constexpr Range kSize{1, 1e12, true};
 constexpr size_t kMostSizes = 8;
 constexpr size_t kMostRecords = 10000;  // ours have hundreds
 
-std::map<std::string, int64_t> shape_from(const json& object, const Fields& fields) {
-    std::map<std::string, int64_t> shape;
+// Sizes in the order of the record.
+using Shape = std::vector<std::pair<std::string, int64_t>>;
+
+Shape shape_from(const Json& object, const Fields& fields) {
+    Shape shape;
+    const auto add = [&](const std::string& key, double size) {
+        const auto known = std::find_if(shape.begin(), shape.end(),
+                                        [&](const auto& each) { return each.first == key; });
+        if (known == shape.end())
+            shape.emplace_back(key, static_cast<int64_t>(size));
+        else
+            known->second = static_cast<int64_t>(size);
+    };
     if (object.contains("shape")) {
-        const json& sizes = object["shape"];
+        const Json& sizes = object["shape"];
         const Fields of_shape(sizes);
         if (sizes.size() > kMostSizes)
             throw InputError("'shape' has more than " + std::to_string(kMostSizes) + " sizes");
@@ -58,18 +67,17 @@ std::map<std::string, int64_t> shape_from(const json& object, const Fields& fiel
             if (!is_name(key))
                 throw InputError("a size in 'shape' is called '" + io::printable(key, 40) +
                                  "'; wanted: letters, digits and underscores");
-            shape[key] = static_cast<int64_t>(*of_shape.number(key, kSize));
+            add(key, *of_shape.number(key, kSize));
         }
     }
     for (const char* key : {"rows", "cols"}) {  // older files had them at the top only
-        if (object.contains(key) && !object[key].is_null())
-            shape[key] = static_cast<int64_t>(*fields.number(key, kSize));
+        if (object.contains(key) && !object[key].is_null()) add(key, *fields.number(key, kSize));
     }
     if (shape.empty()) throw InputError("no 'shape', and no 'rows' and 'cols'");
     return shape;
 }
 
-Record record_from(const json& object) {
+Record record_from(const Json& object) {
     const Fields fields(object);
     Record record;
     record.stage = fields.stage();
@@ -84,8 +92,16 @@ Record record_from(const json& object) {
     for (const auto& [name, range] : known_figures()) {
         if (const auto value = fields.number(name, range)) record.figures[name] = *value;
     }
-    record.shape = shape_from(object, fields);
+    for (const auto& [name, size] : shape_from(object, fields)) {
+        record.shape[name] = size;
+        record.sizes.push_back(name);
+    }
     return record;
+}
+
+std::string stage_of(const std::filesystem::path& path) {
+    const std::string name = path.filename();
+    return name.substr(0, name.find('.'));
 }
 
 // What stands between NN_name and .json: "", ".peers", ".widths.partial", ...
@@ -96,7 +112,7 @@ std::string kind_of(const std::filesystem::path& path) {
 }
 
 RecordFile file_from(const std::filesystem::path& path) {
-    const json document = read_json(path);
+    const Json document = read_json(path);
     RecordFile file;
     file.path = path;
     file.peers = kind_of(path) == ".peers";
@@ -121,7 +137,7 @@ RecordFile file_from(const std::filesystem::path& path) {
     } catch (const InputError& error) {
         io::refuse(path, error.what());
     }
-    for (const json& object : document["records"]) {
+    for (const Json& object : document["records"]) {
         try {
             file.records.push_back(record_from(object));
         } catch (const InputError& error) {
@@ -132,13 +148,13 @@ RecordFile file_from(const std::filesystem::path& path) {
     return file;
 }
 
-const json& list_in(const json& object, const char* key) {
+const Json& list_in(const Json& object, const char* key) {
     if (!object.is_object() || !object.contains(key) || !object[key].is_array())
         throw InputError(std::string("no list '") + key + "' in it");
     return object[key];
 }
 
-HardwareCount count_from(const json& variant, const std::string& gpu) {
+HardwareCount count_from(const Json& variant, const std::string& gpu) {
     const Fields fields(variant);
     HardwareCount count;
     count.gpu = gpu;
@@ -147,12 +163,11 @@ HardwareCount count_from(const json& variant, const std::string& gpu) {
     count.stage = fields.stage();
     count.variant = fields.variant();
     count.dtype = fields.name("dtype", "float32");
-    const std::map<std::string, int64_t> shape = shape_from(variant, fields);
-    if (shape.count("rows") == 0 || shape.count("cols") == 0)
-        throw InputError("no 'rows' and 'cols' in it");
-    count.rows = shape.at("rows");
-    count.cols = shape.at("cols");
-    for (const json& kernel : list_in(variant, "kernels")) {
+    for (const auto& [name, size] : shape_from(variant, fields)) {
+        if (name == "rows") count.rows = size;
+        if (name == "cols") count.cols = size;
+    }
+    for (const Json& kernel : list_in(variant, "kernels")) {
         const Fields of_kernel(kernel);
         constexpr Range kBytes{0, 1e18};
         count.dram_read_bytes += of_kernel.number("dram_read_bytes", kBytes).value_or(0);
@@ -162,17 +177,20 @@ HardwareCount count_from(const json& variant, const std::string& gpu) {
 }
 
 std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
-    const json document = read_json(path);
+    const Json document = read_json(path);
     std::vector<HardwareCount> counts;
     try {
-        for (const json& recording : list_in(document, "recordings")) {
+        for (const Json& recording : list_in(document, "recordings")) {
             const std::string gpu = io::printable(Fields(recording).words("gpu", "a GPU"), 60);
-            for (const json& variant : list_in(recording, "variants"))
+            for (const Json& variant : list_in(recording, "variants"))
                 counts.push_back(count_from(variant, gpu));
         }
     } catch (const InputError& error) {
         io::refuse(path, "variant " + std::to_string(counts.size() + 1) + ": " + error.what());
     }
+    // Bytes are told for each element of rows and columns: what has none is not asked for here.
+    std::erase_if(counts,
+                  [](const HardwareCount& count) { return count.rows == 0 || count.cols == 0; });
     return counts;
 }
 
@@ -235,8 +253,7 @@ std::string RecordFolder::name() const {
 }
 
 std::string RecordFile::stage() const {
-    const std::string name = path.filename();
-    return name.substr(0, name.find('.'));
+    return stage_of(path);
 }
 
 bool is_record_folder(const std::filesystem::path& path) {
@@ -249,9 +266,8 @@ RecordFolder read_folder(const std::filesystem::path& path) {
     if (!std::filesystem::is_directory(path, error))
         io::refuse(path, "no such folder; `./stages run` makes results/, --out another one");
     if (!is_record_folder(path)) {
-        io::refuse(path,
-                   "no records in it (files such as 01_naive_softmax.json); `./stages run --out " +
-                       io::printable(path.string()) + "` writes some");
+        io::refuse(path, "no records in it (files such as 01_name.json); `./stages run --out " +
+                             io::printable(path.string()) + "` writes some");
     }
     RecordFolder folder;
     folder.path = path;
@@ -326,6 +342,28 @@ std::vector<std::string> stages_in(const std::vector<RecordFolder>& folders) {
         }
     }
     return {stages.begin(), stages.end()};
+}
+
+std::vector<std::string> stages_by_files(const std::filesystem::path& folder) {
+    std::set<std::string> stages;
+    if (is_record_folder(folder)) {
+        for (const std::filesystem::path& path : record_files(folder))
+            stages.insert(stage_of(path));
+    }
+    return {stages.begin(), stages.end()};
+}
+
+std::string first_operation(const std::vector<RecordFolder>& folders) {
+    const Record* first = nullptr;
+    for (const RecordFolder& folder : folders) {
+        for (const RecordFile& file : folder.files) {
+            for (const Record& record : file.records) {
+                const bool earlier = first == nullptr || record.stage < first->stage;
+                if (record.role == "ours" && earlier) first = &record;
+            }
+        }
+    }
+    return first == nullptr ? "" : first->op;
 }
 
 double bytes_of(const std::string& dtype) {

@@ -16,10 +16,11 @@ namespace plot {
 struct Record {
     std::string stage, variant;
     std::string role = "ours";  // or "peer", "roof"
-    std::string op;
+    std::string op;             // empty: the record does not say
     std::string backend, dtype = "float32", input = "normal";
     std::string way;                        // "cluster: why", where the variant chose
     std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has
+    std::vector<std::string> sizes;         // their names, in the order of the record
     std::map<std::string, double> figures;  // by name: us_median, gbps, ...
     bool overflows = false;                 // by design: the stage takes no maximum off
 
@@ -77,6 +78,12 @@ void mark_overflowing(std::vector<RecordFolder>& folders, const std::vector<Reco
 
 // The stages in the folders, in order.
 std::vector<std::string> stages_in(const std::vector<RecordFolder>& folders);
+
+// The stages that a folder has records of, by the names of its files; none where there is no such folder.
+std::vector<std::string> stages_by_files(const std::filesystem::path& folder);
+
+// Of the first stage's first record: what needs no saying where a picture is of that.
+std::string first_operation(const std::vector<RecordFolder>& folders);
 
 // The bytes of an element: 4 for "float32".
 double bytes_of(const std::string& dtype);

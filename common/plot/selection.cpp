@@ -2,14 +2,87 @@
 #include "common/plot/selection.hpp"
 
 #include <algorithm>
-
-#include "common/plot/axes.hpp"
+#include <set>
 
 namespace plot {
 namespace {
 
 Source source_of(const RecordFile& file) {
     return file.peers ? Source::peers : file.widths ? Source::widths : Source::run;
+}
+
+// In the order in which the records have them; of very many the first.
+std::vector<std::string> sizes_of(const Selection& records) {
+    constexpr size_t kMost = 16;
+    std::vector<std::string> names;
+    for (const Chosen& each : records) {
+        for (const std::string& name : each.record->sizes) {
+            const bool known = std::find(names.begin(), names.end(), name) != names.end();
+            if (!known && names.size() < kMost) names.push_back(name);
+        }
+    }
+    return names;
+}
+
+// That size, and those that vary with it: the same number in most records, not here and there by chance.
+Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
+             const Selection& records) {
+    Axis axis;
+    axis.size = size;
+    for (const std::string& other : sizes) {
+        std::set<int64_t> values;
+        size_t same = 0;
+        for (const Chosen& each : records) {
+            const Sizes& shape = each.record->shape;
+            if (shape.count(size) == 0 || shape.count(other) == 0) continue;
+            values.insert(shape.at(other));
+            if (shape.at(size) == shape.at(other)) ++same;
+        }
+        if (other != size && values.size() > 1 && 2 * same > records.size())
+            axis.alike.push_back(other);
+    }
+    return axis;
+}
+
+// How many points it has; they differ in nothing but their place along x.
+size_t longest_line(const Axis& x, const Selection& records) {
+    std::map<Sizes, std::set<double>> lines;
+    size_t most = 0;
+    for (const Chosen& each : along(x, records)) {
+        std::set<double>& line = lines[fixed_sizes(*each.record, x)];
+        line.insert(*x_of(*each.record, x));
+        most = std::max(most, line.size());
+    }
+    return most;
+}
+
+Axis x_for(const Selection& records, const Choice& choice) {
+    if (!choice.x.empty()) return {choice.x, {}};
+    const std::vector<std::string> sizes = sizes_of(records);
+    Axis longest;
+    size_t most = 1;
+    for (const std::string& size : sizes) {
+        const Axis axis = axis_of(size, sizes, records);
+        const size_t points = longest_line(axis, records);
+        if (points > most || (points == most && points > 1 && size == "cols")) {
+            most = points;
+            longest = axis;
+        }
+    }
+    if (most > 1) return longest;
+    // Bars: their title names all sizes, and that of x as the last.
+    const bool any_cols = std::find(sizes.begin(), sizes.end(), "cols") != sizes.end();
+    return {any_cols || sizes.empty() ? "cols" : sizes.back(), {}};
+}
+
+std::string y_for(const Selection& records, const Choice& choice) {
+    if (!choice.y.empty()) return choice.y;
+    for (const char* y : {"tflops", "gbps"}) {
+        if (std::any_of(records.begin(), records.end(),
+                        [&](const Chosen& each) { return each.record->figure(y).has_value(); }))
+            return y;
+    }
+    return "us";
 }
 
 }  // namespace
@@ -68,7 +141,8 @@ std::map<Group, Selection> groups_of(const Selection& records, const Choice& cho
     std::map<Group, Selection> groups;
     for (const Chosen& each : records) {
         const Record& record = *each.record;
-        if (!x_of(record, choice.x) || (!choice.op.empty() && record.op != choice.op)) continue;
+        if (!choice.x.empty() && !x_of(record, {choice.x, {}})) continue;
+        if (!choice.op.empty() && record.op != choice.op) continue;
         if (!choice.dtype.empty() && record.dtype != choice.dtype) continue;
         groups[{record.op, record.dtype, record.input}].push_back(each);
     }
@@ -80,14 +154,12 @@ Choice with_op_of(const Selection& stage, Choice choice) {
     return choice;
 }
 
-std::string y_for(const Selection& records, const Choice& choice) {
-    if (!choice.y.empty()) return choice.y;
-    for (const char* y : {"tflops", "gbps"}) {
-        if (std::any_of(records.begin(), records.end(),
-                        [&](const Chosen& each) { return each.record->figure(y).has_value(); }))
-            return y;
-    }
-    return "us";
+Axes axes_for(const Selection& records, const Choice& choice) {
+    return {x_for(records, choice), y_for(records, choice)};
+}
+
+Selection along(const Axis& x, const Selection& records) {
+    return filtered(records, [&](const Record& record) { return x_of(record, x).has_value(); });
 }
 
 }  // namespace plot

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/plot/axes.hpp"
 #include "common/plot/records.hpp"
 
 namespace plot {
@@ -15,9 +16,10 @@ namespace plot {
 struct Choice {
     std::vector<std::string> stages;  // as in the records
     std::string dtype, op;            // empty: whatever is there; the operation a stage is about
-    std::string x = "cols";           // or rows, k, size
-    std::string y;      // gbps, us, speedup, tflops; empty: what the records are about
-    std::string title;  // instead of the usual one
+    std::string x;                    // a size, or "size"; empty: the size that varies
+    std::string y;                   // gbps, us, speedup, tflops; empty: what the records are about
+    std::string title;               // instead of the usual one
+    std::vector<std::string> known;  // every stage there is, drawn or not, for the short names
 };
 
 // A record, and where it is from. All of a selection must be outlived by the folders.
@@ -44,9 +46,13 @@ std::map<Group, Selection> groups_of(const Selection& records, const Choice& cho
 // The operation that a stage is about is that of its first record.
 Choice with_op_of(const Selection& stage, Choice choice);
 
-// What goes along y where nobody chose: a stage that is about something other than bytes has a unit of
-// its own, and records it.
-std::string y_for(const Selection& records, const Choice& choice);
+// The axes of a picture of the records. Where nobody chose, x is the size along which the longest line
+// goes (of equally long ones the columns, else the first), and y what the records are about: a stage that
+// is about something other than bytes has a unit of its own, and records it.
+Axes axes_for(const Selection& records, const Choice& choice);
+
+// Those that have a place along x.
+Selection along(const Axis& x, const Selection& records);
 
 std::vector<const RecordFolder*> folders_of(const Selection& records);
 

@@ -11,9 +11,21 @@
 namespace plot {
 namespace {
 
+// What the roof is called: what it is, where that is the same for everything it is set beside.
+std::string roof_word_of(const Selection& records, const std::string& y) {
+    const bool copies = std::all_of(records.begin(), records.end(), [&](const Chosen& each) {
+        return roof_is_a_copy(*each.record, y);
+    });
+    return copies ? "copy" : "roof";
+}
+
+std::string roof_label(const std::string& roof_word) {
+    return roof_word == "roof" ? roof_word : roof_word + " (roof)";
+}
+
 // Where the roof is far above all that was measured, the panel shows what was measured and says how
 // far the roof goes on.
-void fit_to_measured(Panel& panel) {
+void fit_to_measured(Panel& panel, const std::string& roof_word) {
     double measured = 0;
     double roof = 0;
     for (const Line& line : panel.lines) {
@@ -23,16 +35,29 @@ void fit_to_measured(Panel& panel) {
     if (roof < 2 * measured) return;
     panel.y_range = {0, 1.3 * measured};
     char text[60];
-    std::snprintf(text, sizeof(text), "the copy goes on to %.0f", roof);
-    panel.heading += (panel.heading.empty() ? "" : "; ") + std::string(text);
+    std::snprintf(text, sizeof(text), roof < 10 ? "goes on to %.2g" : "goes on to %.0f", roof);
+    panel.heading += (panel.heading.empty() ? "the " : "; the ") + roof_word + " " + text;
+}
+
+// The sizes that are the same in all of these.
+Sizes common_to(const std::vector<Sizes>& all) {
+    Sizes common = all.front();
+    std::erase_if(common, [&](const auto& size) {
+        return std::any_of(all.begin(), all.end(), [&](const Sizes& each) {
+            const auto found = each.find(size.first);
+            return found == each.end() || found->second != size.second;
+        });
+    });
+    return common;
 }
 
 // A single width is no line: it becomes a bar for each variant.
-void make_bars(Figure& figure, const Panel& panel, double x) {
+void make_bars(Figure& figure, const Panel& panel, double x, const std::string& roof_word) {
     char at[40];
-    std::snprintf(at, sizeof(at), ", %.0f %s", x, figure.x_label.c_str());
-    figure.title += at;
+    std::snprintf(at, sizeof(at), ", %.0f ", x);
+    figure.title += at + figure.x_label;
     Bars bars;
+    bars.roof_label = roof_label(roof_word);
     bars.series = {{figure.y_label}};
     figure.x_label = "";
     for (const Line& line : panel.lines) {
@@ -48,8 +73,9 @@ void make_bars(Figure& figure, const Panel& panel, double x) {
 
 }  // namespace
 
-Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choice) {
+Panel panel_of(const Sheet& sheet, const Selection& records) {
     Panel panel;
+    const std::string& y = sheet.axes.y;
     const std::vector<const RecordFolder*> folders = folders_of(records);
     const auto add = [&](Line line, size_t folder, const Points& points) {
         line.folder = static_cast<int>(folder);
@@ -66,21 +92,21 @@ Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choic
     };
     for (const LineOf& line : sheet.lines) {
         for (size_t i = 0; i < folders.size(); ++i)
-            add(line.like, i, fastest(here(filtered(records, line.wanted), i), choice, sheet.y));
+            add(line.like, i, fastest(here(filtered(records, line.wanted), i), sheet.axes));
     }
     if (panel.lines.empty()) return panel;
     for (size_t i = 0; i < folders.size(); ++i) {
-        const bool times = sheet.y == "us";
+        const bool times = y == "us";
         Line line;
         line.kind = Line::Kind::roof;
-        line.label = "copy (roof)";
-        add(line, i, extreme(here(records, i), choice, times, [&](const Record& record) {
-                return roof_of(record, sheet.y);
+        line.label = roof_label(roof_word_of(records, y));
+        add(line, i, extreme(here(records, i), sheet.axes.x, times, [&](const Record& record) {
+                return roof_of(record, y);
             }));
         if (!times) continue;
         line.kind = Line::Kind::floor;
         line.label = "empty kernel";
-        add(line, i, extreme(here(records, i), choice, true, [](const Record& record) {
+        add(line, i, extreme(here(records, i), sheet.axes.x, true, [](const Record& record) {
                 return record.figure("us_empty");
             }));
     }
@@ -89,16 +115,18 @@ Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choic
 
 void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
           const Choice& choice) {
+    const Axis& x = sheet.axes.x;
+    const std::string& y = sheet.axes.y;
     std::map<Sizes, Selection> by_sizes;
     std::map<Sizes, std::set<double>> xs;
     for (const Chosen& each : records) {
-        const Sizes fixed = fixed_sizes(*each.record, choice.x);
+        const Sizes fixed = fixed_sizes(*each.record, x);
         by_sizes[fixed].push_back(each);
         const bool subject =
             std::any_of(sheet.lines.begin(), sheet.lines.end(), [&](const auto& line) {
                 return line.like.kind != Line::Kind::before && line.wanted(*each.record);
             });
-        if (subject && y_of(*each.record, sheet.y)) xs[fixed].insert(*x_of(*each.record, choice.x));
+        if (subject && y_of(*each.record, y)) xs[fixed].insert(*x_of(*each.record, x));
     }
     std::vector<Sizes> sizes;
     for (const auto& [fixed, values] : xs) sizes.push_back(fixed);
@@ -113,9 +141,11 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
     }
     std::sort(sizes.begin(), sizes.end(), larger);
 
-    const bool apart = sheet.apart || sizes.size() == 1 ||
-                       std::any_of(sizes.begin(), sizes.end(),
-                                   [&](const Sizes& each) { return xs[each].size() == 1; });
+    const bool apart =
+        sheet.apart || sizes.size() == 1 ||
+        std::any_of(sizes.begin(), sizes.end(), [&](const Sizes& each) {
+            return xs[each].size() == 1 || x_label(x, each) != x_label(x, sizes.front());
+        });
     const auto explain_points = [](Figure& figure) {
         const auto panel = std::find_if(figure.panels.begin(), figure.panels.end(),
                                         [](const Panel& each) { return !each.beside.empty(); });
@@ -126,12 +156,21 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
             "round widths such as " +
             std::to_string(width) + ", where a kernel may be faster or slower";
     };
+    const Sizes common = sizes.empty() ? Sizes() : common_to(sizes);
     for (const Sizes& fixed : sizes) {
-        Panel panel = panel_of(sheet, by_sizes[fixed], choice);
-        const std::string at = text_of(fixed);
-        if (!apart) panel.heading = at;
-        if (sheet.figure.scale == Scale::linear && xs[fixed].size() > 1) fit_to_measured(panel);
-        panel.beside = beside_the_sweep(xs[fixed], choice.x);
+        Panel panel = panel_of(sheet, by_sizes[fixed]);
+        const Record& first = *by_sizes[fixed].front().record;
+        const std::string at = text_of(fixed, first);
+        const std::string roof_word = roof_word_of(by_sizes[fixed], y);
+        sheet.figure.x_label = x_label(x, fixed);
+        if (!apart) {
+            Sizes own = fixed;
+            for (const auto& [name, size] : common) own.erase(name);
+            panel.heading = text_of(own, first);
+        }
+        if (sheet.figure.scale == Scale::linear && xs[fixed].size() > 1)
+            fit_to_measured(panel, roof_word);
+        panel.beside = beside_the_sweep(xs[fixed], x);
         if (!apart) {
             sheet.figure.panels.push_back(panel);
             continue;
@@ -145,7 +184,7 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
         if (xs[fixed].size() > 1) {
             figure.panels = {panel};
         } else if (sheet.figure.scale == Scale::linear) {
-            make_bars(figure, panel, *xs[fixed].begin());
+            make_bars(figure, panel, *xs[fixed].begin(), roof_word);
         } else {
             continue;  // of one width: its bars of GB/s say it all
         }
@@ -153,6 +192,8 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
         figures.push_back(figure);
     }
     if (apart || sizes.empty()) return;
+    if (choice.title.empty() && !common.empty())
+        sheet.figure.title += ", " + text_of(common, *by_sizes[sizes.front()].front().record);
     explain_points(sheet.figure);
     figures.push_back(sheet.figure);
 }

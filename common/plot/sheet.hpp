@@ -19,13 +19,13 @@ struct LineOf {
 // A kind of picture: its lines, the roof over them and, for times, the empty kernel below.
 struct Sheet {
     Figure figure;  // without panels
-    std::string y;
+    Axes axes;
     std::vector<LineOf> lines;
     bool apart = false;  // a picture for each set of sizes, not a panel
 };
 
 // All of the records in one panel; without lines where none has a point.
-Panel panel_of(const Sheet& sheet, const Selection& records, const Choice& choice);
+Panel panel_of(const Sheet& sheet, const Selection& records);
 
 // Adds the figures. Two sets of sizes fit a page: those with most points, the larger first.
 void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,

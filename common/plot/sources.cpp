@@ -62,6 +62,14 @@ std::vector<std::string> chosen_stages(const std::vector<std::string>& words,
     return words.empty() ? all : std::vector<std::string>(chosen.begin(), chosen.end());
 }
 
+std::vector<std::string> known_stages(const std::vector<RecordFolder>& folders) {
+    const std::vector<std::string> here = stages_in(folders);
+    const std::vector<std::string> committed = stages_by_files(kRecorded / "cpu_device");
+    std::set<std::string> all(here.begin(), here.end());
+    all.insert(committed.begin(), committed.end());
+    return {all.begin(), all.end()};
+}
+
 Sources sources_for(const std::vector<std::string>& from, const std::vector<std::string>& words,
                     bool after_run) {
     Sources sources;

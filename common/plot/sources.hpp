@@ -26,4 +26,7 @@ Sources sources_for(const std::vector<std::string>& from, const std::vector<std:
 std::vector<std::string> chosen_stages(const std::vector<std::string>& words,
                                        const std::vector<std::string>& all);
 
+// The stages in the folders, and those whose records are committed.
+std::vector<std::string> known_stages(const std::vector<RecordFolder>& folders);
+
 }  // namespace plot

@@ -73,7 +73,8 @@ Bar dram(const Record& record, const std::vector<HardwareCount>& counters,
 }  // namespace
 
 std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
-                            const std::vector<HardwareCount>& counters) {
+                            const std::vector<HardwareCount>& counters,
+                            const std::vector<std::string>& known) {
     const Selection counted = counted_records(folders, stage);
     if (counted.empty()) return {};
     const Record& first = *counted.front().record;
@@ -106,8 +107,8 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     figure.stage = stage;
     figure.kind = "traffic";
     figure.name = stage + "_traffic";
-    figure.title =
-        short_name(stage) + ": bytes per element of x, asked for" + (any_moved ? " and moved" : "");
+    figure.title = short_name(stage, known) + ": bytes per element of x, asked for" +
+                   (any_moved ? " and moved" : "");
     const bool recorded = counted.front().folder->committed;
     figure.origin = std::string("counted ") + (recorded ? "" : "here, ") + "on the CPU device";
     if (!of_gpu.empty())
@@ -115,7 +116,7 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     figure.y_label = "bytes per element";
     figure.x_label = "";
     figure.notes = {"asked for: what threads load and store (" + first.dtype + ", " +
-                    text_of(first.shape) + ")" +
+                    text_of(first.shape, first) + ")" +
                     (any_moved ? "; moved: 32 bytes for each sector that a warp's request touches"
                                : "; these records do not say how much was moved")};
     const std::string partial = partial_words({counted.front().file});

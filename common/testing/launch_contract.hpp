@@ -28,11 +28,16 @@ public:
           outputs_(poisoned_outputs(*variant.operation, shape, dtype, inputs_.view())),
           launch_(variant, shape, dtype, inputs_.view(), outputs_.view()) {
         runner::check_cuda(cudaDeviceSynchronize(), "preparing a launch");
-        poison_ = bytes();
+        poison_ = bytes(nullptr);
     }
 
     void launch(cudaStream_t stream) { launch_(stream); }
-    bool is_untouched() const { return bytes() == poison_; }
+    void poison() {
+        outputs_.poison();
+        runner::check_cuda(cudaDeviceSynchronize(), "poisoning results");
+    }
+    // As the stream sees it: whatever runs on others is not waited for.
+    bool is_untouched(cudaStream_t stream) const { return bytes(stream) == poison_; }
     // What is wrong with the results; empty where nothing is.
     std::string fault() const {
         const runner::Report report = variant_.operation->check(
@@ -49,16 +54,18 @@ public:
     }
 
 private:
-    std::vector<unsigned char> bytes() const {
+    std::vector<unsigned char> bytes(cudaStream_t stream) const {
         std::vector<unsigned char> all;
         for (const runner::Operand& operand : outputs_.operands()) {
             const auto size = static_cast<size_t>(operand.bytes());
             const size_t before = all.size();
             all.resize(before + size);
-            runner::check_cuda(cudaMemcpy(all.data() + before, outputs_.view()[operand.name].data,
-                                          size, cudaMemcpyDeviceToHost),
-                               "reading results");
+            runner::check_cuda(
+                cudaMemcpyAsync(all.data() + before, outputs_.view()[operand.name].data, size,
+                                cudaMemcpyDeviceToHost, stream),
+                "reading results");
         }
+        runner::check_cuda(cudaStreamSynchronize(stream), "reading results");
         return all;
     }
 
@@ -105,11 +112,16 @@ inline std::string breaks_in_a_graph(const runner::Variant& variant, const runne
     }
     const cudaError_t ended = cudaStreamEndCapture(stream.handle, &graph);
     if (!wrong.empty()) return wrong;
-    if (ended != cudaSuccess) return std::string("captured: ") + cudaGetErrorName(ended);
+    if (ended != cudaSuccess) {
+        cudaGetLastError();  // said here
+        return std::string("captured: ") + cudaGetErrorName(ended);
+    }
+    wrong = left_behind();
+    if (!wrong.empty()) return wrong;
     cudaGraphExec_t replay = nullptr;
     runner::check_cuda(cudaGraphInstantiate(&replay, graph, 0), "making a graph ready");
     runner::check_cuda(cudaDeviceSynchronize(), "waiting for what runs beside a capture");
-    if (!one.is_untouched()) wrong = "captured: something ran at once, on another stream";
+    if (!one.is_untouched(nullptr)) wrong = "captured: something ran at once, on another stream";
     for (int time = 0; time < 2 && wrong.empty(); ++time) {
         runner::check_cuda(cudaGraphLaunch(replay, stream.handle), "replaying");
         runner::check_cuda(cudaStreamSynchronize(stream.handle), "running a graph");
@@ -133,6 +145,7 @@ inline std::string breaks_on_streams(const runner::Variant& variant, const runne
     if (gpu) {
         first.launch(one.handle);  // kernels are loaded now, which may wait for the GPU
         runner::check_cuda(cudaDeviceSynchronize(), "warming up");
+        first.poison();
         runner::spin_for(kBusy, nullptr);
     }
     first.launch(one.handle);
@@ -140,6 +153,7 @@ inline std::string breaks_on_streams(const runner::Variant& variant, const runne
     runner::check_cuda(cudaStreamSynchronize(one.handle), "running on a stream");
     runner::check_cuda(cudaStreamSynchronize(other.handle), "running on a stream");
     if (gpu) {
+        if (first.is_untouched(one.handle)) return "it works on another stream than its own";
         const cudaError_t busy = cudaStreamQuery(nullptr);
         if (busy == cudaSuccess) return "it waited for the default stream";
         cudaGetLastError();  // cudaErrorNotReady is an answer

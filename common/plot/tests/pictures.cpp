@@ -308,23 +308,6 @@ TEST_CASE("a stamp has one commit whole, several in short, and their first and l
     CHECK(origin_of({&one, &two}) == "GPU One, commits 0123456, fedcba9, 2026-11-21 to 2026-11-22");
 }
 
-TEST_CASE("another unit on another axis") {
-    const Folder folder;
-    const auto gemm = [](int k, int tflops) {
-        return timed("07_gemm", "v", 1, 1, 5,
-                     R"("op": "gemm", "shape": {"m": 64, "n": 64, "k": )" + std::to_string(k) +
-                         R"(}, "rows": null, "cols": null, "tflops": )" + std::to_string(tflops) +
-                         R"(, "roof_tflops": 90)");
-    };
-    folder.write("07_gemm.json", records(gemm(32, 40) + "," + gemm(64, 80)));
-    Choice choice;
-    choice.x = "k";
-    const std::vector<Figure> figures =
-        stage_pictures({read_folder(folder.path)}, "07_gemm", choice);
-    CHECK(csv_of(named(figures, "07_gemm_variants_over_k")) ==
-          "k,v,copy (roof)\n32,40,90\n64,80,90\n");
-}
-
 TEST_CASE("what is no record is named, and what would be right") {
     const Folder folder;
     CHECK_THROWS_WITH(read_folder(folder.path / "none"), ContainsSubstring("no such folder"));
@@ -388,6 +371,10 @@ TEST_CASE("records that break what they can: refused with file, record and field
         complains_of(deep, "nested more than 32 deep");
         complains_of(records(good.substr(0, good.size() - 1) + ", \"x\": " + deep), "nested");
     }
+    std::string fields;
+    for (int i = 0; i < 101; ++i) fields += ", \"f" + std::to_string(i) + "\": [1, 2]";
+    complains_of(records(good.substr(0, good.size() - 1) + fields + "}"),
+                 "braces in it hold more than 100 fields");
     complains_of("", "empty, or cannot be read");
     std::ofstream(folder.path / "01_first.json").close();
     std::filesystem::resize_file(folder.path / "01_first.json", 100'000'000);

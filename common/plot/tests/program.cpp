@@ -288,8 +288,10 @@ TEST_CASE("what makes no sense is named, with exit code 2") {
     };
     fails("plot --from nowhere", "nowhere: no such folder");
     fails("plot --stage 01,09", "no records of a stage '09'; there are records of: 01_first");
-    fails("plot --dtype float16", "matches --x cols --dtype float16. There: element types float32");
+    fails("plot --dtype float16", "matches --dtype float16. There: element types float32");
     fails("plot --y tflops", "figures gbps us");
+    fails("plot --x furlongs",
+          "matches --x furlongs. There: element types float32; sizes cols rows");
     fails("plot --y furlongs", "gbps");
     fails("plot --format gif", "png");
     fails("compare results", "B is required");

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Records of operations that nobody here has heard of: sizes, units and names are those of the records.
+#include <set>
+
+#include "common/plot/captions.hpp"
+#include "common/plot/compare.hpp"
+#include "common/plot/pictures.hpp"
+#include "common/plot/script.hpp"
+#include "common/plot/tests/records.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+
+using namespace plot;
+
+namespace {
+
+// A record with TFLOP/s and no GB/s. `shape` is what goes between the braces; `op` may be empty.
+std::string operations(const std::string& stage, const std::string& variant, const std::string& op,
+                       const std::string& shape, double us, double tflops) {
+    std::ostringstream text;
+    text << R"({"stage": ")" << stage << R"(", "variant": ")" << variant
+         << R"(", "backend": "cuda")" << (op.empty() ? "" : R"(, "op": ")" + op + "\"")
+         << R"(, "shape": {)" << shape << R"(}, "us_median": )" << us << R"(, "tflops": )" << tflops
+         << R"(, "roof_tflops": 90})";
+    return text.str();
+}
+
+// Weaving: looms, warps and picks, in this order, of which only the last varies.
+std::string woven(int picks, double us, double tflops) {
+    return operations("11_plain_weave", "shuttle", "weave",
+                      R"("looms": 3, "warps": 64, "picks": )" + std::to_string(picks), us, tflops);
+}
+
+Figure only_one(const std::vector<Figure>& figures, const std::string& name) {
+    std::vector<Figure> found;
+    for (const Figure& figure : figures) {
+        if (figure.name == name) found.push_back(figure);
+    }
+    INFO(name);
+    REQUIRE(found.size() == 1);
+    return found[0];
+}
+
+std::vector<Figure> pictures_in(const Folder& folder, const std::string& stage) {
+    return stage_pictures({read_folder(folder.path)}, stage, Choice());
+}
+
+}  // namespace
+
+TEST_CASE("an operation of three sizes in TFLOP/s, over the size that varies") {
+    const Folder folder;
+    folder.write("11_plain_weave.json",
+                 records(woven(20, 10, 30) + "," + woven(40, 20, 45) + "," + woven(50, 30, 60)));
+    const std::vector<Figure> figures = pictures_in(folder, "11_plain_weave");
+    REQUIRE(figures.size() == 2);
+
+    const Figure variants = only_one(figures, "11_plain_weave_variants");
+    CHECK(csv_of(variants) == "picks,shuttle,roof\n20,30,90\n40,45,90\n50,60,90\n");
+    CHECK(variants.title == "11 plain weave: its variants, 3 looms, 64 warps");
+    CHECK(variants.y_label == "TFLOP/s");
+    CHECK(variants.notes.at(0) == "floating-point operations over the median time, caches flushed");
+    CHECK_THAT(script_of(variants, {"svg"}),
+               ContainsSubstring("set label 'TFLOP/s'") && ContainsSubstring("set xlabel 'picks'"));
+
+    // As long as the roof's speed takes for as many operations.
+    const Figure times = only_one(figures, "11_plain_weave_floor");
+    CHECK(csv_of(times) == "picks,shuttle,roof\n20,10,3.33333\n40,20,10\n50,30,20\n");
+    CHECK(times.title == "11 plain weave: time beside the roof's, 3 looms, 64 warps");
+}
+
+TEST_CASE(
+    "a single shape of any sizes becomes bars, and the title has all of them in their order") {
+    const Folder folder;
+    folder.write("11_plain_weave.json", records(woven(20, 10, 9.8765432)));
+    const std::vector<Figure> figures = pictures_in(folder, "11_plain_weave");
+    REQUIRE(figures.size() == 1);
+    CHECK(figures[0].title == "11 plain weave: its variants, 3 looms, 64 warps, 20 picks");
+    CHECK(csv_of(figures[0]) == "variant,TFLOP/s\nshuttle,9.87654\n");
+    CHECK_THAT(script_of(figures[0], {"svg"}), ContainsSubstring("'shuttle  9.88'") &&
+                                                   ContainsSubstring("set label 'roof' at first"));
+}
+
+TEST_CASE("sizes that are the same number in most records go along x together") {
+    const Folder folder;
+    const auto product = [](int batch, int m, int n, int k) {
+        return operations("07_batched_product", "v", "product",
+                          R"("batch": )" + std::to_string(batch) + R"(, "m": )" +
+                              std::to_string(m) + R"(, "n": )" + std::to_string(n) + R"(, "k": )" +
+                              std::to_string(k),
+                          5, m / 8.);
+    };
+    const std::string square = product(16, 128, 128, 128) + "," + product(16, 256, 256, 256) + "," +
+                               product(16, 512, 512, 512);
+    folder.write("07_batched_product.json", records(square));
+    CHECK(csv_of(
+              only_one(pictures_in(folder, "07_batched_product"), "07_batched_product_variants")) ==
+          "m = n = k,v,roof\n128,16,90\n256,32,90\n512,64,90\n");
+
+    // One that is not square is no point of that line.
+    folder.write("07_batched_product.json", records(square + "," + product(16, 512, 512, 64)));
+    const std::vector<Figure> figures = pictures_in(folder, "07_batched_product");
+    CHECK(csv_of(only_one(figures, "07_batched_product_variants_batch16")) ==
+          "m = n = k,v,roof\n128,16,90\n256,32,90\n512,64,90\n");
+    CHECK(only_one(figures, "07_batched_product_variants_batch16_k64").title ==
+          "07 batched product: its variants, 16 batch, 64 k, 512 m = n");
+}
+
+TEST_CASE(
+    "beside rows and columns a third size varies; columns come first where lines are as long") {
+    const Folder folder;
+    const auto best = [](int rows, int cols, int k) {
+        const std::string size =
+            R"("rows": )" + std::to_string(rows) + R"(, "cols": )" + std::to_string(cols);
+        return operations("06_best_of", "v", "best", size + R"(, "k": )" + std::to_string(k), 5, k);
+    };
+    folder.write("06_best_of.json", records(best(4000, 128256, 5) + "," + best(4000, 128256, 10)));
+    const Figure over_k = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
+    CHECK(csv_of(over_k) == "k,v,roof\n5,5,90\n10,10,90\n");
+    CHECK(over_k.title == "06 best of: its variants, 4000 x 128256");
+    folder.write("06_best_of.json", records(best(4000, 1000, 5) + "," + best(4000, 1000, 10) + "," +
+                                            best(4000, 2000, 5)));
+    CHECK(csv_of(only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants_k5_4000")) ==
+          "columns,v,roof\n1000,5,90\n2000,5,90\n");
+
+    // Two panels: what they have in common is in the title.
+    std::string list;
+    for (const int k : {5, 10}) {
+        for (const int cols : {1000, 2000, 3000})
+            list += (list.empty() ? "" : ",") + best(4000, cols, k);
+    }
+    folder.write("06_best_of.json", records(list));
+    const Figure two = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
+    CHECK(two.title == "06 best of: its variants, 4000 rows");
+    REQUIRE(two.panels.size() == 2);
+    CHECK_THAT(two.panels[0].heading, StartsWith("10 k"));
+    CHECK_THAT(two.panels[1].heading, StartsWith("5 k"));
+}
+
+TEST_CASE("another unit on another axis, by name") {
+    const Folder folder;
+    const auto at = [](int k, int tflops) {
+        return timed("07_product", "v", 1, 1, 5,
+                     R"("op": "product", "shape": {"m": 64, "n": 64, "k": )" + std::to_string(k) +
+                         R"(}, "rows": null, "cols": null, "tflops": )" + std::to_string(tflops) +
+                         R"(, "roof_tflops": 90)");
+    };
+    folder.write("07_product.json", records(at(32, 40) + "," + at(64, 80)));
+    Choice choice;
+    choice.x = "k";
+    const RecordFolder read = read_folder(folder.path);
+    CHECK(csv_of(only_one(stage_pictures({read}, "07_product", choice),
+                          "07_product_variants_over_k")) == "k,v,roof\n32,40,90\n64,80,90\n");
+    choice.y = "gbps";  // as for a copy of as many bytes
+    CHECK(csv_of(only_one(stage_pictures({read}, "07_product", choice),
+                          "07_product_variants_gbps_over_k")) ==
+          "k,v,copy (roof)\n32,200,500\n64,200,500\n");
+}
+
+TEST_CASE("the first operation of all needs no name; others have theirs, and none is assumed") {
+    const auto stage = [](const std::string& name, const std::string& op) {
+        return operations(name, "v", op, R"("cols": 100)", 5, 10) + "," +
+               operations(name, "v", op, R"("cols": 200)", 5, 10);
+    };
+    const auto drawn = [&](const std::string& first, const std::string& second) {
+        const Folder folder;
+        for (const std::string name : {"01_plain_weave", "02_twill_weave"}) {
+            folder.write(name + ".json", records(stage(name, first) + "," + stage(name, second)));
+        }
+        const RecordFolder read = read_folder(folder.path);
+        Choice choice;
+        choice.stages = stages_in({read});
+        std::map<std::string, std::string> titles;
+        for (const Figure& figure : staircases({read}, choice)) titles[figure.name] = figure.title;
+        return titles;
+    };
+    CHECK(drawn("weave", "back_weave") ==
+          std::map<std::string, std::string>{{"staircase", "Every stage's weave"},
+                                             {"staircase_back_weave", "Every stage's back weave"}});
+    CHECK(drawn("back_weave", "weave") ==
+          std::map<std::string, std::string>{{"staircase", "Every stage's back weave"},
+                                             {"staircase_weave", "Every stage's weave"}});
+    CHECK(drawn("", "weave") ==
+          std::map<std::string, std::string>{{"staircase", "Every stage"},
+                                             {"staircase_weave", "Every stage's weave"}});
+    CHECK(drawn("weave", "").count("staircase_unnamed") == 1);
+
+    const Folder folder;
+    const std::string other = R"("op": "other")";
+    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 5) + "," +
+                                          timed("01_first", "v", 8, 100, 5, other)));
+    const RecordFolder read = read_folder(folder.path);
+    std::map<std::string, std::string> titles;
+    for (const Figure& figure : pictures_of(compare(read, read), read, read))
+        titles[figure.name] = figure.title;
+    CHECK(titles == std::map<std::string, std::string>{
+                        {"compare_8", "How much faster B is than A: 8 rows"},
+                        {"compare_other_8", "How much faster B is than A: other, 8 rows"}});
+}
+
+TEST_CASE("a stage's short name leaves out the last word if another stage has it, too") {
+    const std::vector<std::string> known = {"01_naive_softmax",  "02_softmax",
+                                            "03_online_softmax", "06_softmax_topk",
+                                            "07_batched_gemm",   "08_encoder_fusions"};
+    const auto name = [&](const std::string& stage) { return short_name(stage, known); };
+    CHECK(name("01_naive_softmax") == "01 naive");
+    CHECK(name("02_softmax") == "02 softmax");
+    CHECK(name("03_online_softmax") == "03 online");
+    CHECK(name("06_softmax_topk") == "06 softmax topk");
+    CHECK(name("07_batched_gemm") == "07 batched gemm");
+    CHECK(name("08_encoder_fusions") == "08 encoder fusions");
+    CHECK(short_name("03_online_softmax", {"03_online_softmax"}) == "03 online softmax");
+}
+
+TEST_CASE("records that all have other sizes are drawn, and soon") {
+    const Folder folder;
+    std::string list;
+    for (int i = 0; i < 4000; ++i) {
+        const std::string name = "\"s" + std::to_string(i);
+        list += (list.empty() ? "" : ",") +
+                operations("01_first", "v", "weave", name + "\": 2, " + name + "x\": 3", 5, 10);
+    }
+    folder.write("01_first.json", records(list));
+    CHECK_THAT(pictures_in(folder, "01_first").at(0).title,
+               StartsWith("01 first: its variants, 2 s"));
+}
+
+TEST_CASE("a GPU's counters of what has no rows and columns are no reason to stop") {
+    const Folder folder;
+    folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
+    folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
+        {"stage": "11_plain_weave", "variant": "v", "shape": {"looms": 3}, "kernels": []},
+        {"stage": "01_first", "variant": "v", "rows": 10, "cols": 100, "kernels": []}]}]})");
+    const RecordFolder read = read_folder(folder.path);
+    REQUIRE(read.counters.size() == 1);
+    CHECK(read.counters[0].stage == "01_first");
+}
