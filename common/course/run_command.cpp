@@ -111,8 +111,7 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         throw UsageError("--input: either named inputs or a file, not both");
     }
     if (!device_is_there()) {
-        const bool needs_gpu = std::string(build_info().backend) == "cuda";
-        if (needs_gpu) {  // the CPU device has said itself what it misses
+        if (on_gpu()) {  // the CPU device has said itself what it misses
             std::fprintf(
                 stderr,
                 "stages: this program was built for a GPU and none answers; try --device cpu\n");

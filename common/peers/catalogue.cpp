@@ -7,24 +7,6 @@
 #include "common/peers/refusal.hpp"
 
 namespace library {
-namespace {
-
-const char* name_of(runner::Roof roof) {
-    switch (roof) {
-        case runner::Roof::copy:
-            return "copy";
-        case runner::Roof::read:
-            return "read";
-        case runner::Roof::join:
-            return "join";
-        case runner::Roof::own:
-            return "own";
-    }
-    return "?";
-}
-
-}  // namespace
-
 Catalogue::Catalogue() {
     for (const runner::Stage& stage : runner::all_stages()) add(stage, "ours", "");
     for (const peers::Peer& peer : peers::all_peers())
@@ -69,7 +51,7 @@ stages_operation Catalogue::describe(const runner::Operation& operation) {
     return {keep(operation.name()),
             keep(operation.family()),
             runner::name_of(operation.unit()),
-            name_of(operation.roof()),
+            runner::name_of(operation.roof()),
             keep(operation.shape_help()),
             forms.data(),
             forms.size(),

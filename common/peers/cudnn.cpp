@@ -74,7 +74,7 @@ public:
 
 private:
     Cudnn() {
-        if (runner::build_info().backend != "cuda") {
+        if (!runner::on_gpu()) {
             obstacle_ = "needs a GPU";
             return;
         }

@@ -177,8 +177,8 @@ int stages_measured_problems(const char* what, int quick, const stages_problem**
     return guarded([&] {
         require(problems != nullptr && count != nullptr, "problems or count is null");
         const Subject subject = subject_named(what);
-        const bool gpu = runner::build_info().backend == "cuda";
-        std::vector<runner::Shape> measured = subject.operation->measured_at({gpu, quick != 0});
+        std::vector<runner::Shape> measured =
+            subject.operation->measured_at({runner::on_gpu(), quick != 0});
         if (subject.entry != nullptr && !subject.entry->variant.measured_at.empty())
             measured = subject.entry->variant.measured_at;
         shapes.clear();
@@ -312,7 +312,7 @@ int stages_time(const stages_contender* contenders, size_t contender_count, cons
         const runner::View inputs = given.inputs();
         const runner::View outputs = given.outputs();
         require(!posed.is_empty, "there is nothing to time");
-        if (runner::build_info().backend != "cuda")
+        if (!runner::on_gpu())
             throw Refusal(cudaErrorNotSupported, "only on a GPU is there anything to time");
         std::vector<runner::Work> works;
         for (size_t i = 0; i < contender_count; ++i) {

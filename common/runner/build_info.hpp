@@ -13,4 +13,9 @@ struct BuildInfo {
 };
 BuildInfo build_info();
 
+// Whether it was built for a GPU. Otherwise kernels run on the CPU device.
+inline bool on_gpu() {
+    return build_info().backend == "cuda";
+}
+
 }  // namespace runner

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "common/io/text.hpp"
-#include "common/runner/build_info.hpp"
 #include "common/runner/memory_needed.hpp"
 
 namespace runner {
@@ -85,10 +84,6 @@ void for_each_own_shape(StageRun& run, const Operation& family, DType dtype,
 }
 
 }  // namespace
-
-bool on_gpu() {
-    return build_info().backend == "cuda";
-}
 
 std::string text_of(const Case& one, DType dtype) {
     return one.input + ", " + name_of(dtype) + ", " + text_of(one.shape);

@@ -277,7 +277,6 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
 
     // Large enough for every way of sharing work, small enough for thousands of cases: on a GPU one
     // case in 32 may be large.
-    const bool gpu = std::string(build_info().backend) == "cuda";
     constexpr int64_t kSmall = int64_t{1} << 14;
     constexpr int64_t kLarge = int64_t{1} << 20;
     const auto started = std::chrono::steady_clock::now();
@@ -285,7 +284,7 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
     const int64_t last = options.only ? first + 1 : options.cases;
     for (int64_t number = first; number < last; ++number) {
         const FuzzCase one = fuzz_case(stages, options.variant, options.seed, number,
-                                       gpu && number % 32 == 0 ? kLarge : kSmall);
+                                       on_gpu() && number % 32 == 0 ? kLarge : kSmall);
         if (options.only) io::say(stdout, "case " + std::to_string(number) + ": " + text_of(one));
         const std::string wrong = run_case(one);
         if (wrong.empty()) continue;

@@ -60,8 +60,7 @@ double host_copy_of_results(const Operation& operation, const Shape& shape, DTyp
 
 std::string shortage(const MemoryNeeded& needed) {
     if (needed.on_device + needed.on_host < kNotWorthAsking) return "";
-    const bool gpu = std::string(build_info().backend) == "cuda";
-    if (!gpu) return io::memory_shortage(needed.on_device + needed.on_host, needed.on_host);
+    if (!on_gpu()) return io::memory_shortage(needed.on_device + needed.on_host, needed.on_host);
     const std::string device = shortage_on_gpu(needed.on_device);
     return device.empty() ? io::memory_shortage(needed.on_host, needed.on_host) : device;
 }

@@ -79,6 +79,11 @@ enum class Roof {
     own,   // what the operation brings along: Operation::own_roof
 };
 
+inline const char* name_of(Roof roof) {
+    constexpr const char* kNames[] = {"copy", "read", "join", "own"};
+    return kNames[static_cast<size_t>(roof)];
+}
+
 // What a speed is given in.
 enum class Unit { gigabytes, teraflops };  // a second
 inline const char* name_of(Unit unit) {

@@ -37,9 +37,6 @@ private:
 inline bool operator==(const Shape& a, const Shape& b) {
     return a.sizes() == b.sizes() && a.options() == b.options();
 }
-inline bool operator!=(const Shape& a, const Shape& b) {
-    return !(a == b);
-}
 inline bool operator<(const Shape& a, const Shape& b) {
     return std::pair(a.sizes(), a.options()) < std::pair(b.sizes(), b.options());
 }

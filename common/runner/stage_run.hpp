@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/record.hpp"
 #include "common/runner/run.hpp"
@@ -44,8 +45,6 @@ struct StageRun {
     std::vector<std::string> warnings = {};
     Verdict verdict = Verdict::good;
 };
-
-bool on_gpu();
 
 // The seed of all that a run computes on.
 constexpr uint64_t kRunSeed = 2018;

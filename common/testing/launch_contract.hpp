@@ -45,13 +45,6 @@ public:
             {variant_.operation, arithmetic_of(variant_, shape_, dtype_), outputs_.view()});
         return report.good() ? "" : describe(report);
     }
-    // The results, to be told from others.
-    std::vector<std::vector<double>> values() const {
-        std::vector<std::vector<double>> all;
-        for (const runner::Operand& operand : outputs_.operands())
-            all.push_back(outputs_.values(operand.name));
-        return all;
-    }
 
 private:
     std::vector<unsigned char> bytes(cudaStream_t stream) const {
@@ -136,7 +129,7 @@ inline std::string breaks_in_a_graph(const runner::Variant& variant, const runne
 // Beside a default stream that is busy, where there is a GPU; two at once, each with scratch of its own.
 inline std::string breaks_on_streams(const runner::Variant& variant, const runner::Shape& shape,
                                      runner::DType dtype) {
-    const bool gpu = runner::build_info().backend == "cuda";
+    const bool gpu = runner::on_gpu();
     LaunchCase first(variant, shape, dtype, 1);
     LaunchCase second(variant, shape, dtype, 2);
     const NonBlockingStream one;

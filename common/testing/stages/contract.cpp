@@ -51,8 +51,7 @@ TEST_CASE("a launcher that works on another stream than its own is found") {
         INFO(stage.name);
         const Shape shape = astray.operation->usual_shape();
         CHECK(testing::breaks_in_a_graph(astray, shape, DType::float32) != "");
-        if (runner::build_info().backend == "cuda")
-            CHECK(testing::breaks_on_streams(astray, shape, DType::float32) != "");
+        if (on_gpu()) CHECK(testing::breaks_on_streams(astray, shape, DType::float32) != "");
         cudaDeviceSynchronize();
         cudaGetLastError();
     }

@@ -14,8 +14,8 @@
 #include "common/operations/softmax/check.hpp"
 #include "common/operations/softmax/inputs.cuh"
 #include "common/operations/softmax/properties.hpp"
-#include "common/runner/device_array.hpp"
 #include "common/runner/run.hpp"
+#include "common/runner/tensors.hpp"
 
 namespace {
 
@@ -109,13 +109,14 @@ Variant variant_with(Fault fault, Kind operation = Kind::softmax) {
 }
 
 Report report_of(const Variant& variant, DType dtype, Input input, Shape shape) {
-    runner::DeviceArray x(dtype, static_cast<size_t>(elements(shape)));
-    fill(x.data(), dtype, shape, input, 1);
-    runner::DeviceArray y(dtype, static_cast<size_t>(output_elements(kind_of(variant), shape)));
-    y.poison();
-    const Call call{x.data(), y.data(), dtype, shape.rows, shape.cols, nullptr, 0, nullptr};
+    runner::Tensors of_variant(variant.operation->operands(shape, dtype));
+    of_variant.poison();
+    void* const x = of_variant.view()["x"].data;
+    void* const y = of_variant.view()["y"].data;
+    fill(x, dtype, shape, input, 1);
+    const Call call{x, y, dtype, shape.rows, shape.cols, nullptr, 0, nullptr};
     check_cuda(operations::softmax::launch(variant, call), "launching " + variant.name);
-    return check(x.data(), shape, {y.data(), rules_of(variant, shape, dtype)});
+    return check(x, shape, {y, rules_of(variant, shape, dtype)});
 }
 
 // Two plain passes in long double, of one row.
@@ -281,9 +282,9 @@ TEST_CASE("named inputs are what they are called in every type") {
     in_every_type([&](auto of) {
         using T = typename decltype(of)::type;
         const auto values = [&](Input input) {
-            runner::DeviceArray x(dtype_of<T>, static_cast<size_t>(elements(shape)));
-            fill(x.data(), dtype_of<T>, shape, input, 7);
-            return x.values();
+            return filled_inputs(*operation_of(Kind::softmax), shape, dtype_of<T>, name_of(input),
+                                 7)
+                .values("x");
         };
         for (const Input input : all_inputs()) {
             INFO(name_of(input));
@@ -338,14 +339,17 @@ TEST_CASE("an array on the device rounds what comes and gives it back as it is")
     const std::vector<double> values = {1, 0.1, 70000, 1e-30, -INFINITY};
     in_every_type([&](auto of) {
         using T = typename decltype(of)::type;
-        runner::DeviceArray array(dtype_of<T>, values.size());
-        CHECK(array.bytes() == values.size() * sizeof(T));
+        runner::Tensors array({{"x",
+                                runner::Role::in,
+                                runner::element_type(dtype_of<T>),
+                                {static_cast<int64_t>(values.size())}}});
+        CHECK(array.bytes() == static_cast<int64_t>(values.size() * sizeof(T)));
         array.poison();
-        for (const double each : array.values()) CHECK(std::isnan(each));
-        array.upload(values);
+        for (const double each : array.values("x")) CHECK(std::isnan(each));
+        array.upload("x", values);
         std::vector<double> rounded;
         for (const double each : values) rounded.push_back(to_double(static_cast<T>(each)));
-        CHECK(array.values() == rounded);
+        CHECK(array.values("x") == rounded);
     });
 }
 

@@ -7,7 +7,6 @@
 #include "common/operations/softmax/call.hpp"
 #include "common/operations/softmax/check.hpp"
 #include "common/operations/softmax/properties.hpp"
-#include "common/runner/device_array.hpp"
 #include "common/runner/tensors.hpp"
 
 namespace {
@@ -142,15 +141,15 @@ int64_t mismatches(Kind operation, Fault fault, DType dtype, Input input, Shape 
     const Variant variant = variant_with(operation, fault);
     const runner::Tensors inputs =
         filled_inputs(*variant.operation, shape, dtype, name_of(input), 1);
-    runner::DeviceArray y(dtype, static_cast<size_t>(elements(shape)));
-    y.poison();
+    const runner::Tensors outputs =
+        poisoned_outputs(*variant.operation, shape, dtype, inputs.view());
+    void* const y = outputs.view().operands().front().data;
     const std::vector<runner::Placed> in = inputs.view().operands();
     const Inputs of_launch(in.front().data, in.size() > 1 ? in[1].data : nullptr);
-    check_cuda(
-        operations::softmax::launch(variant, {of_launch.x, y.data(), dtype, shape.rows, shape.cols,
-                                              nullptr, 0, nullptr, of_launch.x2}),
-        "launching");
-    return check(of_launch, shape, {y.data(), rules_of(variant, shape, dtype)}).mismatches;
+    check_cuda(operations::softmax::launch(variant, {of_launch.x, y, dtype, shape.rows, shape.cols,
+                                                     nullptr, 0, nullptr, of_launch.x2}),
+               "launching");
+    return check(of_launch, shape, {y, rules_of(variant, shape, dtype)}).mismatches;
 }
 
 template <class Test>
