@@ -6,9 +6,11 @@
 #include <cstring>
 
 #include "cpu_device/core.h"
+#include "device_variables.hpp"
 #include "memory.hpp"
 #include "program_image.hpp"
 #include "shared_memory.hpp"
+#include "strict.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -22,7 +24,7 @@ bool is_load(Direction direction) {
 constexpr const char* kVerbs[] = {"load",           "store",        "atomic",
                                   "bulk copy from", "bulk copy to", "asynchronous copy to"};
 
-enum Space : uint8_t { kGlobal, kShared, kRemote };
+enum Space : uint8_t { kGlobal, kShared, kRemote, kProgram };
 
 constexpr AccessKind kKinds[][6] = {
     {AccessKind::global_load, AccessKind::global_store, AccessKind::global_atomic,
@@ -31,6 +33,8 @@ constexpr AccessKind kKinds[][6] = {
      AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::shared_copy},
     {AccessKind::remote_load, AccessKind::remote_store, AccessKind::remote_atomic,
      AccessKind::bulk_load, AccessKind::bulk_store, AccessKind::remote_store},
+    {AccessKind::constant_load, AccessKind::constant_store, AccessKind::constant_atomic,
+     AccessKind::constant_load, AccessKind::constant_store, AccessKind::constant_store},
 };
 
 const char* verb(Direction direction) {
@@ -119,17 +123,31 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
     }
 }
 
-void log(uintptr_t address, unsigned bytes, AccessKind kind, uintptr_t place, bool split) {
-    if (!current.observed) return;
-    Lane& lane = *current.lane;
-    log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind, split});
+// A __device__ or __constant__ variable, or whatever else the program's image holds, such as a string.
+// Past the end of such a variable there may be nothing or another one: what no hook of an index saw.
+void judge_program(uintptr_t address, unsigned bytes, Direction direction) {
+    const DeviceVariable* variable = device_variable_before(address);
+    if (variable == nullptr || variable->holds(address, bytes)) return;
+    if (!is_just_behind(*variable, address)) return;
+    fail(cudaErrorIllegalAddress, "%s of %u bytes, %zu bytes past the end of `%s`, which has %zu",
+         verb(direction), bytes, static_cast<size_t>(address + bytes - variable->high()),
+         variable->name, variable->bytes);
 }
 
 }  // namespace
 
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
-                  bool split) {
-    if (current.lane == nullptr) return;  // code of the host, which carries hooks as well
+                  bool split, bool is_volatile) {
+    if (current.lane == nullptr) {  // code of the host, which carries hooks as well
+        return judge_host_access(address, bytes, is_load(direction), place);
+    }
+    const auto log = [&](AccessKind kind) {
+        if (!current.observed) return;
+        Lane& lane = *current.lane;
+        const int manner = (split ? kSplit : 0) | (is_volatile ? kVolatile : 0);
+        log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind,
+                          static_cast<uint8_t>(manner)});
+    };
     Worker& worker = *current.worker;
     const Launch& launch = *worker.launch;
     if (current.stack.holds(address, bytes)) return;
@@ -141,15 +159,14 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
             QuickRange& range = is_load(direction) ? current.loaded : current.stored;
             range.set({allocation->low, allocation->high()});
         }
-        log(address, bytes, kind(kGlobal, direction), place, split);
+        log(kind(kGlobal, direction));
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
         judge_shared(worker, *owner, address, bytes, direction);
-        log(address, bytes, kind(owner == &worker ? kShared : kRemote, direction), place, split);
+        log(kind(owner == &worker ? kShared : kRemote, direction));
     } else if (launch.program.holds(address)) {
-        log(address, bytes,
-            is_load(direction) ? AccessKind::constant_load : AccessKind::constant_store, place,
-            split);
+        judge_program(address, bytes, direction);
+        log(kind(kProgram, direction));
     } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {
         fail_at(address, bytes, direction);
     }
@@ -179,6 +196,20 @@ void note_atomic(const void* address, int bytes) {
                  false);
     current.accesses_left -= kAtomicCost;
     if (current.accesses_left < 0) take_turns(as_address(address), place);
+}
+
+void note_load(const void* address, int bytes) {
+    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::load,
+                 as_address(__builtin_return_address(0)), false);
+}
+
+void note_store(const void* address, int bytes) {
+    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::store,
+                 as_address(__builtin_return_address(0)), false);
+}
+
+void copy_element(void* to, const void* from, size_t bytes) {
+    std::memcpy(to, from, bytes);
 }
 
 void bulk_copy(void* to, const void* from, size_t bytes) {

@@ -11,6 +11,7 @@
 
 #include "capture.hpp"
 #include "cpu_device/runtime_api.h"
+#include "strict.hpp"
 
 struct CUstream_st {
     bool waits_for_legacy_stream;
@@ -138,6 +139,10 @@ cudaError_t pending_failure() {
     return all.failure;
 }
 
+cudaError_t lasting_failure() {
+    return is_strict() ? pending_failure() : cudaSuccess;
+}
+
 void remember_failure(cudaError_t error) {
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
@@ -173,7 +178,8 @@ cudaError_t cudaGetLastError() {
     const cudaError_t error = cudaPeekAtLastError();
     State& all = state();
     const std::lock_guard<std::mutex> lock(all.mutex);
-    all.failure = last_error = cudaSuccess;
+    last_error = cudaSuccess;
+    if (!is_strict()) all.failure = cudaSuccess;
     return error;
 }
 
@@ -194,6 +200,7 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
     forget_captures(nullptr);
+    remember_failure(cudaSuccess);
     cudaGetLastError();
     return cudaSuccess;
 }

@@ -13,6 +13,10 @@ cudaError_t remembered(cudaError_t error);
 // The error of a kernel that nobody has asked for yet, or success. Like CUDA's sticky errors it is
 // returned by every call that waits for the device, but cudaGetLastError clears it.
 cudaError_t pending_failure();
+
+// The same where the program is run strictly, else success: then, as on a GPU, a fault spoils everything
+// until the end of the program, allocations and launches as well, and cudaGetLastError clears nothing.
+cudaError_t lasting_failure();
 void remember_failure(cudaError_t error);
 
 // Whether a launch or copy may name it: null, one of CUDA's two constants, or created and alive.

@@ -32,10 +32,12 @@ void complete_barrier(Worker& worker) {
     note_meeting(worker);
 }
 
-[[gnu::always_inline]] inline void arrive_at_barrier(uintptr_t place, int predicate) {
+[[gnu::always_inline]] inline void arrive_at_barrier(uintptr_t place, int predicate,
+                                                     unsigned number = 0) {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
     lane.place = place;
+    lane.barrier_number = number;
     if (worker.barrier_threads == 0) worker.barrier_place = place;
     worker.barrier_places_differ |= worker.barrier_place != place;
     worker.barrier_threads++;
@@ -69,6 +71,10 @@ BlockMeeting complete_block_meeting(Worker& worker) {
 
 void block_barrier() {
     arrive_at_barrier(as_address(__builtin_return_address(0)), 0);
+}
+
+void block_barrier_of_line(unsigned number) {
+    arrive_at_barrier(as_address(__builtin_return_address(0)), 0, number);
 }
 
 int block_barrier_vote(BarrierVote vote, int predicate) {

@@ -3,6 +3,7 @@
 // Warp collectives: the lanes of a mask wait until all of them have come, and exchange values.
 #include <cstring>
 
+#include "cpu_device/matrix_places.h"
 #include "meetings.hpp"
 
 namespace cpu_device {
@@ -44,6 +45,13 @@ void answer_active_mask(Warp& warp, Lane* lanes) {
     }
     warp.asks_active &= ~together;
     warp.ready |= together;
+}
+
+// Whether lanes work on a matrix together: they meet, but order no memory and exchange nothing that they
+// see.
+bool is_of_matrices(Collective kind) {
+    return kind == Collective::matrix_load || kind == Collective::matrix_store ||
+           kind == Collective::matrix_multiply;
 }
 
 // Always inline, as what it ends with: see switch_away.
@@ -92,7 +100,8 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
         const unsigned came = complete_collective(warp, lanes, lane);
         if (came == 0) continue;
         hand_over_logs(worker, number, came);
-        if (Observer* observer = worker.launch->observer) {
+        Observer* const observer = worker.launch->observer;
+        if (observer != nullptr && !is_of_matrices(lane.kind)) {
             const bool synchronizes = lane.kind == Collective::syncwarp;
             observer->warp_collective(worker.number, number, came, synchronizes);
         }
@@ -123,9 +132,82 @@ uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, 
              source, mask);
     }
     if ((current.lane->mask >> source & 1) == 0) {
-        fail(cudaErrorLaunchFailure, "shuffle reads lane %d, which has exited", source);
+        const unsigned existing = warp_of(*current.worker, *current.lane).existing;
+        if ((existing >> source & 1) != 0) {
+            fail(cudaErrorLaunchFailure, "shuffle reads lane %d, which has exited", source);
+        }
+        fail(
+            cudaErrorLaunchFailure,
+            "shuffle reads lane %d, which is not there: the last warp of a block of %u threads has "
+            "%d",
+            source, current.worker->launch->threads, __builtin_popcount(existing));
     }
     return values[source];
+}
+
+namespace {
+
+// A GPU leaves open what happens where a lane of the warp is missing.
+void require_all_lanes(Collective kind) {
+    const unsigned missing = ~current.lane->mask;
+    if (missing == 0) return;
+    const int lane = __builtin_ctz(missing);
+    const bool existed = (warp_of(*current.worker, *current.lane).existing >> lane & 1) != 0;
+    fail(cudaErrorLaunchFailure, "%s needs all 32 lanes of a warp, and lane %d %s", name_of(kind),
+         lane, existed ? "has exited" : "is not there: the block's size is no multiple of 32");
+}
+
+}  // namespace
+
+void meet_at_matrix(Collective kind, const void* address, unsigned ld, size_t element_bytes) {
+    const auto place = as_address(__builtin_return_address(0));
+    constexpr uintptr_t kAlignment = 32;  // bytes
+    constexpr size_t kLineAlignment = 16;
+    if (as_address(address) % kAlignment != 0) {
+        fail(cudaErrorMisalignedAddress, "%s at %p: the address must be a multiple of 32",
+             name_of(kind), address);
+    }
+    if (ld * element_bytes % kLineAlignment != 0) {
+        fail(cudaErrorMisalignedAddress,
+             "%s with lines %u elements apart: it must be a multiple of %zu", name_of(kind), ld,
+             kLineAlignment / element_bytes);
+    }
+    constexpr unsigned kAll = ~0u;
+    const uint64_t argument = as_address(address) + (uint64_t{ld} << 48);
+    const uint64_t* const arguments = exchange(kAll, argument, kind, place);
+    require_all_lanes(kind);
+    for (unsigned lane = 0; lane < kWarpSize; lane++) {
+        if (arguments[lane] == argument) continue;
+        fail(cudaErrorLaunchFailure,
+             "%s wants one matrix of all lanes: lane %u gives another address or distance of "
+             "lines than lane %u",
+             name_of(kind), lane, lane_id());
+    }
+}
+
+void multiply_matrices(const MatrixProduct& mine) {
+    const auto place = as_address(__builtin_return_address(0));
+    constexpr auto kKind = Collective::matrix_multiply;
+    constexpr unsigned kAll = ~0u;
+    const uint64_t* const given = exchange(kAll, as_address(&mine), kKind, place);
+    require_all_lanes(kKind);
+    const auto of_lane = [&](int lane) -> const MatrixProduct& {
+        return *reinterpret_cast<const MatrixProduct*>(given[lane]);
+    };
+    const auto lane = static_cast<int>(lane_id());
+    const int count = mine.m * mine.n / static_cast<int>(kWarpSize);
+    for (int i = 0; i < count; i++) {
+        const MatrixPlace at = matrix_place(MatrixUse::accumulator, mine.m, mine.n, lane, i);
+        double product = 0;
+        for (int p = 0; p < mine.k; p++) {
+            const MatrixOwner a = owner_in_a(mine.m, at.row, p);
+            const MatrixOwner b = owner_in_b(p, at.col);
+            product += static_cast<double>(of_lane(a.lane).a[a.index]) *
+                       static_cast<double>(of_lane(b.lane).b[b.index]);
+        }
+        mine.sum[i] += product;
+    }
+    exchange(kAll, 0, kKind, place);  // what the others still read stays as it is until then
 }
 
 unsigned active_mask() {

@@ -52,6 +52,16 @@ void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t pla
     }
 }
 
+// Volatile accesses are what threads speak to each other with: seldom many, and said so.
+template <unsigned bytes, Direction direction>
+void check_volatile(void* pointer, uintptr_t place) {
+    const uintptr_t address = as_address(pointer);
+    if (!current.stack.holds(address, bytes)) {
+        judge_access(address, bytes, direction, place, false, true);
+    }
+    if (--current.accesses_left < 0) take_turns(address, place);
+}
+
 template <unsigned bytes, Direction direction>
 [[gnu::always_inline]] inline void check_unaligned(void* pointer, uintptr_t place) {
     if (as_address(pointer) % bytes == 0) {
@@ -105,7 +115,7 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
 [[gnu::noinline]] void note_waypoint(uintptr_t place) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;
-    log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, false});
+    log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, 0});
     if (lane->log.size() >= kLongLog) give_turn();
 }
 
@@ -129,10 +139,10 @@ using namespace cpu_device;
         check<bytes, Direction::store>(pointer, as_address(__builtin_return_address(0)));          \
     }                                                                                              \
     void __tsan_volatile_read##bytes(void* pointer) {                                              \
-        check<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0)));           \
+        check_volatile<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0)));  \
     }                                                                                              \
     void __tsan_volatile_write##bytes(void* pointer) {                                             \
-        check<bytes, Direction::store>(pointer, as_address(__builtin_return_address(0)));          \
+        check_volatile<bytes, Direction::store>(pointer, as_address(__builtin_return_address(0))); \
     }                                                                                              \
     void __tsan_unaligned_read##bytes(void* pointer) {                                             \
         check_unaligned<bytes, Direction::load>(pointer, as_address(__builtin_return_address(0))); \

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -82,8 +83,9 @@ struct Pool {
     std::mutex growing;
     std::vector<std::unique_ptr<WorkerThread>> threads;
     std::string last_error;
+    size_t error_count = 0;
     bool prints_errors = true;
-    Observer* observer = nullptr;
+    std::atomic<Observer*> observer{nullptr};
 
     void grow(size_t count) {
         while (threads.size() < count) {
@@ -308,6 +310,7 @@ void forget_launch(Pool& to) {
 
 void say(Pool& to, const std::string& text) {
     to.last_error = text;
+    to.error_count++;
     if (!to.prints_errors) return;
     std::fflush(stdout);  // so that the message comes after what the program printed before
     std::fprintf(stderr, "%s\n", text.c_str());
@@ -371,7 +374,11 @@ cudaError_t run_launch(const LaunchRequest& request) {
 Observer* set_observer(Observer* observer) {
     Pool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
-    return std::exchange(all.observer, observer);
+    return all.observer.exchange(observer);
+}
+
+Observer* observer() {
+    return pool().observer;
 }
 
 const char* last_error_text() {
@@ -380,6 +387,10 @@ const char* last_error_text() {
 
 std::string take_last_error() {
     return std::exchange(pool().last_error, "");
+}
+
+size_t error_count() {
+    return pool().error_count;
 }
 
 void print_errors(bool yes) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cpu_device/launch.h"
+#include "observer.hpp"
 
 namespace cpu_device {
 
@@ -14,6 +15,9 @@ cudaError_t run_launch(const LaunchRequest& request);
 
 // As the program spells it in the launch, where that says which kernel it is.
 std::string name_of_kernel(const LaunchRequest& request);
+
+// Whoever observes now; or null.
+Observer* observer();
 
 // Says what an error code does not: on standard error, if errors are printed, and for
 // last_error_text.

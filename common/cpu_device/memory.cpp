@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <utility>
 
 #include "api.hpp"
 #include "capture.hpp"
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
+#include "launch.hpp"
+#include "strict.hpp"
 
 namespace cpu_device {
 namespace {
@@ -37,8 +41,8 @@ struct Arena {
 };
 
 Arena& arena() {
-    static Arena instance;
-    return instance;
+    static Arena* const instance = new Arena;  // alive until the very end of the process
+    return *instance;
 }
 
 size_t page_size() {
@@ -124,20 +128,52 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     auto table = std::make_shared<AllocationTable>(*from.table);
     table->push_back(made);  // the newest has the highest address
     from.table = std::move(table);
+    if (Observer* const watcher = observer()) {
+        watcher->memory_allocated(made.low, bytes, kind != MemoryKind::device);
+    }
     return cudaSuccess;
+}
+
+// What cudaFree or cudaFreeHost was given in place of an allocation that lives.
+cudaError_t refuse_to_release(const AllocationTable& table, uintptr_t address, bool host) {
+    const char* const call = host ? "cudaFreeHost" : "cudaFree";
+    const Allocation* allocation = nearest_allocation(table, address);
+    if (!device_memory_range().holds(address) || allocation == nullptr ||
+        address >= allocation->high()) {
+        return explained(
+            cudaErrorInvalidValue, "%s of 0x%" PRIxPTR ", which nothing allocated: %s", call,
+            address, host ? "cudaMallocHost gives such memory" : "cudaMalloc gives such memory");
+    }
+    if (allocation->low != address) {
+        return explained(cudaErrorInvalidValue,
+                         "%s of a pointer into an allocation of %zu bytes, %zu bytes behind its "
+                         "beginning",
+                         call, allocation->bytes, static_cast<size_t>(address - allocation->low));
+    }
+    if (allocation->freed) {
+        return explained(cudaErrorInvalidValue,
+                         "%s of an allocation of %zu bytes that is freed already", call,
+                         allocation->bytes);
+    }
+    return explained(cudaErrorInvalidValue, "%s of memory that %s must free", call,
+                     host ? "cudaFree" : "cudaFreeHost");
 }
 
 cudaError_t release(void* pointer, bool host) {
     if (pointer == nullptr) return cudaSuccess;
     Arena& to = arena();
-    const std::lock_guard<std::mutex> lock(to.mutex);
+    std::unique_lock<std::mutex> lock(to.mutex);
     auto table = std::make_shared<AllocationTable>(*to.table);
     const auto found =
         std::find_if(table->begin(), table->end(), [&](const Allocation& allocation) {
             return allocation.low == as_address(pointer) && !allocation.freed &&
                    (allocation.kind == MemoryKind::pinned_host) == host;
         });
-    if (found == table->end()) return cudaErrorInvalidValue;
+    if (found == table->end()) {
+        lock.unlock();
+        return refuse_to_release(*table, as_address(pointer), host);
+    }
+    if (Observer* const watcher = observer()) watcher->memory_freed(found->low);
     found->freed = true;
     to.live_bytes -= found->bytes;
     // Mapped anew rather than protected, so that it melts into the reserved range around it.
@@ -156,17 +192,28 @@ cudaError_t release(void* pointer, bool host) {
 }
 
 // What is wrong with [pointer, pointer + bytes) as a piece of device memory; success if it is fine
-// or is not device memory at all.
-cudaError_t check_range(const void* pointer, size_t bytes) {
+// or is not device memory at all. `verb`: "cudaMemcpy writes" and the like.
+cudaError_t check_range(const void* pointer, size_t bytes, const char* verb) {
     const uintptr_t address = as_address(pointer);
-    if (pointer == nullptr) return cudaErrorInvalidValue;
+    if (pointer == nullptr) {
+        return explained(cudaErrorInvalidValue, "%s %zu bytes at a null pointer", verb, bytes);
+    }
     if (!device_memory_range().holds(address)) return cudaSuccess;
     const auto table = allocation_table();
     const Allocation* allocation = nearest_allocation(*table, address);
-    const bool inside = allocation != nullptr && !allocation->freed &&
-                        address - allocation->low <= allocation->bytes &&
-                        bytes <= allocation->bytes - (address - allocation->low);
-    return inside ? cudaSuccess : cudaErrorInvalidValue;
+    if (allocation == nullptr || address - allocation->low > allocation->bytes) {
+        return explained(cudaErrorInvalidValue,
+                         "%s %zu bytes of device memory that nothing allocated", verb, bytes);
+    }
+    if (allocation->freed) {
+        return explained(cudaErrorInvalidValue, "%s %zu bytes of an allocation that is freed", verb,
+                         bytes);
+    }
+    const size_t left = allocation->bytes - (address - allocation->low);
+    if (bytes <= left) return cudaSuccess;
+    return explained(cudaErrorInvalidValue,
+                     "%s %zu bytes, but only %zu are left of the allocation of %zu bytes", verb,
+                     bytes, left, allocation->bytes);
 }
 
 bool is_device_side(const void* pointer) {
@@ -176,18 +223,51 @@ bool is_device_side(const void* pointer) {
            device_memory_range().holds(as_address(pointer));
 }
 
+const char* name_of(cudaMemcpyKind kind) {
+    constexpr const char* kNames[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                      "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                      "cudaMemcpyDefault"};
+    return kNames[kind];
+}
+
+// Memory of cudaMalloc, of which the copy says that it is the host's.
+bool is_no_host_memory(const void* pointer) {
+    cudaPointerAttributes attributes{};
+    cudaPointerGetAttributes(&attributes, pointer);
+    return attributes.type == cudaMemoryTypeDevice;
+}
+
 cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes,
                        cudaMemcpyKind kind) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-        return cudaErrorInvalidMemcpyDirection;
+        return explained(cudaErrorInvalidMemcpyDirection, "cudaMemcpy: there is no direction %d",
+                         static_cast<int>(kind));
     }
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((to_device && !is_device_side(to)) || (from_device && !is_device_side(from))) {
-        return cudaErrorInvalidValue;
+        const bool wrong_to = to_device && !is_device_side(to);
+        return explained(cudaErrorInvalidValue,
+                         "cudaMemcpy with %s: the %s pointer is not the device's", name_of(kind),
+                         wrong_to ? "first (to)" : "second (from)");
     }
-    if (const cudaError_t error = check_range(to, to_bytes)) return error;
-    return check_range(from, from_bytes);
+    if (is_strict() && kind != cudaMemcpyDefault) {
+        const bool wrong_to = !to_device && is_no_host_memory(to);
+        if (wrong_to || (!from_device && is_no_host_memory(from))) {
+            return explained(cudaErrorInvalidValue,
+                             "cudaMemcpy with %s: the %s pointer is the device's", name_of(kind),
+                             wrong_to ? "first (to)" : "second (from)");
+        }
+    }
+    if (const cudaError_t error = check_range(to, to_bytes, "cudaMemcpy writes")) return error;
+    return check_range(from, from_bytes, "cudaMemcpy reads");
+}
+
+void tell_of_copy(uintptr_t to, uintptr_t from, size_t bytes) {
+    Observer* const watcher = observer();
+    if (watcher == nullptr) return;
+    watcher->read_by_host(from, bytes);
+    watcher->written_by_host(to, bytes);
 }
 
 // A rectangle of bytes: what copies of either shape come down to.
@@ -213,6 +293,8 @@ struct Copy {
         for (size_t row = 0; row < height; row++) {
             std::memmove(static_cast<char*>(to) + row * to_pitch,
                          static_cast<const char*>(from) + row * from_pitch, width);
+            tell_of_copy(as_address(to) + row * to_pitch, as_address(from) + row * from_pitch,
+                         width);
         }
     }
 };
@@ -226,11 +308,17 @@ struct Fill {
     bool is_nothing() const { return bytes == 0; }
 
     cudaError_t check() const {
-        if (!is_device_side(to)) return cudaErrorInvalidValue;
-        return check_range(to, bytes);
+        if (!is_device_side(to)) {
+            return explained(cudaErrorInvalidValue,
+                             "cudaMemset of memory that is not the device's");
+        }
+        return check_range(to, bytes, "cudaMemset writes");
     }
 
-    void carry_out() const { std::memset(to, value, bytes); }
+    void carry_out() const {
+        std::memset(to, value, bytes);
+        if (Observer* const watcher = observer()) watcher->written_by_host(as_address(to), bytes);
+    }
 };
 
 template <class Task>
@@ -259,6 +347,7 @@ cudaError_t submit(const Task& task, cudaStream_t stream) {
 template <class Call>
 cudaError_t unless_captures_forbid(Call call) {
     if (const cudaError_t refusal = refusal_of_unsafe_call()) return refusal;
+    if (const cudaError_t failure = lasting_failure()) return failure;
     return remembered(call());
 }
 
@@ -294,6 +383,14 @@ using namespace cpu_device;
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
     return unless_captures_forbid([=] { return allocate(pointer, bytes, MemoryKind::device); });
+}
+
+// Rows as far apart as a GPU has them.
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+    constexpr size_t kPitch = 512;
+    if (pitch == nullptr) return remembered(cudaErrorInvalidValue);
+    *pitch = rounded_up(width, kPitch);
+    return cudaMalloc(pointer, *pitch * height);
 }
 
 cudaError_t cudaFree(void* pointer) {

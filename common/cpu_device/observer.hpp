@@ -25,10 +25,16 @@ enum class AccessKind : uint8_t {
     remote_atomic,
     constant_load,  // the program's own image: __constant__ and __device__ variables
     constant_store,
+    constant_atomic,
     bulk_load,
     bulk_store,
     waypoint,  // no access: the lane came past this place, which tells the branches it took
 };
+
+// How an access is made: bits of Access::manner.
+constexpr uint8_t kSplit =
+    1;  // part of a copy that the compiler left whole: widths and count are a best guess
+constexpr uint8_t kVolatile = 2;  // where the compiler tells (--param=tsan-distinguish-volatile=1)
 
 // One access of one lane, in program order.
 struct Access {
@@ -37,7 +43,7 @@ struct Access {
     uint32_t path;   // hash of the calls from the kernel down to here: one source line, two callers
     uint16_t bytes;  // 1, 2, 4, 8 or 16; of a waypoint 0, as its address
     AccessKind kind;
-    bool split;  // part of a copy that the compiler left whole: widths and count are a best guess
+    uint8_t manner;  // of kSplit and kVolatile
 
     friend bool same_instruction(const Access& a, const Access& b) {
         return a.place == b.place && a.path == b.path && a.kind == b.kind;
@@ -89,6 +95,13 @@ public:
 
     // failed: the launch ended early, with an error; what was told of it is incomplete.
     virtual void end_launch(bool failed) = 0;
+
+    // What the host does with the device's memory, between launches. Nothing is known to be written in
+    // what is allocated, unless the host may write there itself (managed and pinned memory).
+    virtual void memory_allocated(uintptr_t /*low*/, size_t /*bytes*/, bool /*host_may_write*/) {}
+    virtual void memory_freed(uintptr_t /*low*/) {}
+    virtual void written_by_host(uintptr_t /*low*/, size_t /*bytes*/) {}
+    virtual void read_by_host(uintptr_t /*low*/, size_t /*bytes*/) {}
 };
 
 // Installs an observer for the launches that follow; null removes it. Returns the previous one.
@@ -98,5 +111,8 @@ Observer* set_observer(Observer* observer);
 // otherwise. Either way it is kept until the next one fails, or until it is taken.
 void print_errors(bool yes);
 std::string take_last_error();
+
+// How many were said, of launches and of calls.
+size_t error_count();
 
 }  // namespace cpu_device

@@ -113,8 +113,9 @@ ProgramImage read_program_image() {
 }  // namespace
 
 const ProgramImage& program_image() {
-    static const ProgramImage image = read_program_image();
-    return image;
+    // Lives to the very end of the process, as what follows: what is said last asks for it.
+    static const ProgramImage* const image = new ProgramImage(read_program_image());
+    return *image;
 }
 
 uintptr_t thread_local_block() {
@@ -152,7 +153,7 @@ std::vector<Symbol> read_functions() {
 }  // namespace
 
 const Symbol* function_at(uintptr_t address) {
-    static const std::vector<Symbol> functions = read_functions();
+    static const auto& functions = *new std::vector<Symbol>(read_functions());
     const auto above =
         std::upper_bound(functions.begin(), functions.end(), address,
                          [](uintptr_t at, const Symbol& function) { return at < function.value; });

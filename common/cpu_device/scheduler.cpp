@@ -108,7 +108,7 @@ void begin_block(Worker& worker) {
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         Lane& lane = worker.lanes[i];
         lane.place = 0;
-        lane.cluster_arrived = false;
+        lane.cluster_arrived = lane.in_kernel = false;
         lane.lowest_seen = UINTPTR_MAX;
         lane.highest_seen = 0;
         lane.log.clear();

@@ -137,6 +137,12 @@ const char* name_of(Collective kind) {
             return "__match_sync";
         case Collective::reduce:
             return "__reduce_sync";
+        case Collective::matrix_load:
+            return "wmma::load_matrix_sync";
+        case Collective::matrix_store:
+            return "wmma::store_matrix_sync";
+        case Collective::matrix_multiply:
+            return "wmma::mma_sync";
     }
     return "a warp collective";
 }
@@ -149,10 +155,11 @@ bool report_different_barriers(Worker& worker) {
         if ((warp_of(worker, other).at_barrier & bit_of(other)) == 0 || other.place == first.place)
             continue;
         const std::string line = line_of(other);
-        if (line == first_line) continue;
+        if (line == first_line && other.barrier_number == first.barrier_number) continue;
+        const std::string which = line == first_line ? "at another one of this line" : "at " + line;
         stop_at(
             worker, first,
-            "threads wait at different barriers: " + name_of(other) + " at " + line + ", this one");
+            "threads wait at different barriers: " + name_of(other) + " " + which + ", this one");
         return true;
     }
     return false;

@@ -55,6 +55,7 @@ cudaError_t launch_request(const LaunchRequest& request) {
     if (current.lane != nullptr) {
         fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
     }
+    if (const cudaError_t failure = lasting_failure()) return failure;
     const Admission admission = admit(request.configuration.stream);
     if (admission.refusal != cudaSuccess) return refuse(request, admission.why, admission.refusal);
     cudaError_t code = cudaSuccess;

@@ -7,16 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "addr2line.hpp"
+
 namespace cpu_device {
 
-struct SourceLine {
-    std::string function;
-    std::string file;
-    unsigned line = 0;
-};
-
 // For each return address the chain of source lines, innermost inlined function first. Empty where
-// nothing is known. One run of addr2line for all: ask for many at once.
+// nothing is known.
 std::vector<std::vector<SourceLine>> source_lines(const std::vector<uintptr_t>& return_addresses);
 
 // Whether the file is part of the CPU device or of the system's headers, not the user's.

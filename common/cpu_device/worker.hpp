@@ -61,6 +61,10 @@ struct alignas(64) Lane {
     // The range of addresses it was seen at: work comes to new ones, waiting does not.
     uintptr_t lowest_seen = 0, highest_seen = 0;
 
+    unsigned barrier_number = 0;  // of several __syncthreads on one line
+
+    bool in_kernel = false;  // for kernels that the translation begins so: see begin_kernel
+
     // What the observer gets.
     std::vector<Access> log;
     uint32_t path = 0;

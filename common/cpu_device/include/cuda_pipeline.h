@@ -5,24 +5,37 @@
 #pragma once
 #include <cassert>
 #include <cstddef>
+#include <cstring>
 
 #include "cpu_device/core.h"
 #include "cpu_device/qualifiers.h"
-#include "vector_types.h"
+#include "vector_functions.h"
 
-// bytes: 4, 8 or 16, to which both addresses are aligned.
-__device__ inline void __pipeline_memcpy_async(void* shared, const void* global, size_t bytes) {
+// bytes: 4, 8 or 16, to which both addresses are aligned. zfill: so many at the end are not read, but zeros. (Where
+// that is all, an H200 counts no request of a warp; but where other lanes read, the sector of the address, too.)
+__device__ inline void __pipeline_memcpy_async(void* shared, const void* global, size_t bytes,
+                                               size_t zfill = 0) {
     assert(bytes == 4 || bytes == 8 || bytes == 16);
-    if (bytes == 16) {
-        const uint4 loaded = *static_cast<const uint4*>(global);
-        cpu_device::copy_to_shared(shared, &loaded, sizeof(loaded));
-    } else if (bytes == 8) {
-        const uint2 loaded = *static_cast<const uint2*>(global);
-        cpu_device::copy_to_shared(shared, &loaded, sizeof(loaded));
-    } else {
-        const unsigned loaded = *static_cast<const unsigned*>(global);
-        cpu_device::copy_to_shared(shared, &loaded, sizeof(loaded));
+    assert(zfill <= bytes);
+    uint4 loaded = make_uint4(0, 0, 0, 0);
+    switch (bytes - zfill) {
+        case 0:
+            break;
+        case 4:
+            loaded.x = *static_cast<const unsigned*>(global);
+            break;
+        case 8: {
+            const uint2 two = *static_cast<const uint2*>(global);
+            loaded.x = two.x, loaded.y = two.y;
+            break;
+        }
+        case 16:
+            loaded = *static_cast<const uint4*>(global);
+            break;
+        default:
+            memcpy(&loaded, global, bytes - zfill);
     }
+    cpu_device::copy_to_shared(shared, &loaded, bytes);
 }
 __device__ inline void __pipeline_commit() {}
 __device__ inline void __pipeline_wait_prior(size_t) {}

@@ -272,6 +272,31 @@ TEMPLATE_TEST_CASE("a thread copies 4, 8 or 16 bytes to shared memory", "", unsi
     CHECK(std::memcmp(y.values().data(), x.data(), sizeof(TestType) * x.size()) == 0);
 }
 
+__global__ void zfill_kernel(const unsigned* x, uint4* y) {
+    __shared__ uint4 tile[kThreads];
+    const auto missing = 4 * (threadIdx.x % 5);  // bytes
+    __pipeline_memcpy_async(tile + threadIdx.x, x, 16, missing);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x];
+}
+
+TEST_CASE("what a copy to shared memory does not read is zeros there") {
+    const DeviceVector<unsigned> x(std::vector<unsigned>{1, 2, 3, 4});
+    const DeviceVector<uint4> y{std::vector<uint4>(kThreads)};
+    zfill_kernel<<<1, kThreads>>>(x.data(), y.data());
+    require_success();
+    const std::vector<uint4> copied = y.values();
+    for (unsigned i = 0; i < kThreads; ++i) {
+        INFO(i);
+        const unsigned there = 4 - i % 5;
+        const std::vector<unsigned> words = {copied[i].x, copied[i].y, copied[i].z, copied[i].w};
+        for (unsigned word = 0; word < 4; ++word)
+            CHECK(words[word] == (word < there ? word + 1 : 0));
+    }
+}
+
 // ---------------------------------------------------------------- clusters
 
 __global__ void cluster_kernel(unsigned* results) {

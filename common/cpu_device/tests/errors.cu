@@ -280,7 +280,7 @@ TEST_CASE("a shuffle that reads a lane that has exited, or never was") {
          "which has exited",
          here(kExitedLine)});
     shuffle_by<<<1, 20>>>(20, 0xffffffffu, 25, data.data());
-    check_failure(cudaErrorLaunchFailure, {"shuffle reads lane 25, which has exited"});
+    check_failure(cudaErrorLaunchFailure, {"shuffle reads lane 25, which is not there"});
 }
 
 // ---------------------------------------------------------------- the thread itself
@@ -293,7 +293,7 @@ __global__ void large_frame(float* to) {
 }
 
 constexpr int kRecursionLine = __LINE__ + 1;
-int depth_of(volatile int* data, int depth) {
+__device__ int depth_of(volatile int* data, int depth) {
     volatile int frame[32] = {};
     frame[depth % 32] = data[0];
     return depth == 0 ? frame[0] : depth_of(data, depth - 1) + frame[1];
@@ -443,7 +443,7 @@ void be_called_at_once(int times) {
 }
 
 __global__ void be_called_and_spin(int times) {
-    if (threadIdx.x == 0) be_called_at_once(times);
+    if (threadIdx.x == 0) ::be_called_at_once(times);  // "::": it is the host's, and meant to be
     while (times > 0) {  // NOLINT(bugprone-infinite-loop): the watchdog ends it
     }
 }

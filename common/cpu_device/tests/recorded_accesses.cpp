@@ -40,7 +40,7 @@ public:
                 const cpu_device::Access& access = log.records[i];
                 if (access.kind == AccessKind::waypoint) continue;
                 ++counts_[name(access.kind) + std::to_string(access.bytes) +
-                          (access.split ? " split" : "")];
+                          ((access.manner & cpu_device::kSplit) != 0 ? " split" : "")];
             }
         }
     }

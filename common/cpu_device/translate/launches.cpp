@@ -185,16 +185,6 @@ private:
         if (open == tokens_.size() || tokens_[open].text != "(") {
             fail(open - 1, "the kernel's arguments must follow '>>>', in parentheses");
         }
-        const size_t close = matching_close(tokens_, open).value_or(tokens_.size());
-        for (size_t i = open + 1; i < close; ++i) {
-            if (tokens_[i].text == "NULL") fail(i, "NULL is an integer here; write nullptr");
-            if (tokens_[i].text == "{" && is_one_of(tokens_[i - 1], {"(", ","})) {
-                fail(i,
-                     "an argument in braces has no type here; write its type before them, as in "
-                     "float2{x, y}");
-            }
-            if (is_open(tokens_[i])) i = matching_close(tokens_, i).value_or(close);
-        }
     }
 
     const Tokens& tokens_;

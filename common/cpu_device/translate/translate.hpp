@@ -24,6 +24,8 @@ private:
 //   K<<<grid, block>>>(a)          ->  ::cpu_device::named_kernel("K", ...).configured(grid, block)(a)
 //   extern __shared__ T tile[];    ->  an alias of the CPU device's one dynamic shared array
 //   [&](float4 x) { ... }          ->  the same, always inlined, in a device function
+//   __global__ void K() { ... }    ->  its body begins with a call that tells a launch from a call
+// and what else the other headers of this folder say.
 std::string translate(const std::string& source, const std::string& path);
 
 }  // namespace translate

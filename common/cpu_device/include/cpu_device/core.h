@@ -21,7 +21,16 @@ namespace cpu_device {
 
 // ---------------------------------------------------------------- the warp
 
-enum class Collective : uint8_t { syncwarp, shuffle, vote, match, reduce };
+enum class Collective : uint8_t {
+    syncwarp,
+    shuffle,
+    vote,
+    match,
+    reduce,
+    matrix_load,
+    matrix_store,
+    matrix_multiply
+};
 
 // Waits until every lane in mask has called with the same mask and kind, and returns the 32 lanes'
 // values (0 for lanes outside the mask or exited). Valid until this lane's next collective but one.
@@ -38,9 +47,29 @@ unsigned active_mask();
 // Position in the warp, 0 to 31.
 unsigned lane_id();
 
+// ---------------------------------------------------------------- matrices of a warp
+
+// Before a warp loads or stores a fragment: waits for all 32 lanes, and fails unless all are there and give
+// the same address and distance of lines (ld, in elements of so many bytes), both aligned as wmma asks.
+void meet_at_matrix(Collective kind, const void* address, unsigned ld, size_t element_bytes);
+
+// What one lane brings to a product of matrices, in the order of cpu_device/matrix_places.h, and takes
+// away.
+struct MatrixProduct {
+    int m, n, k;
+    const float *a, *b;
+    double* sum;  // to which the product is added
+};
+
+// Waits for all 32 lanes, whose elements make the matrices, and again until all have their sums.
+void multiply_matrices(const MatrixProduct& mine);
+
 // ---------------------------------------------------------------- the block
 
 void block_barrier();
+
+// The same, where a line has several: which of them.
+void block_barrier_of_line(unsigned number);
 
 enum class BarrierVote : uint8_t { count, all, any };
 
@@ -73,6 +102,14 @@ void grid_wait();
 // other lanes a turn now and then, so that a lock held by one of them is released some day.
 void note_atomic(const void* address, int bytes);
 
+// An access that is no load or store of the kernel's own, of 1 to 16 bytes: checked and told to the
+// observer like any. What it moves is moved otherwise, with the next.
+void note_load(const void* address, int bytes);
+void note_store(const void* address, int bytes);
+
+// Unseen by the memory hooks.
+void copy_element(void* to, const void* from, size_t bytes);
+
 // Copies as the bulk copy engine does: checked like any access, counted apart.
 void bulk_copy(void* to, const void* from, size_t bytes);
 
@@ -85,6 +122,27 @@ bool is_global(const void* address);
 
 // Lets other lanes and blocks run (__nanosleep and other ways of waiting politely).
 void relax();
+
+// ---------------------------------------------------------------- what the translation tells
+
+// What a kernel begins with: refuses to be called as a function is, and more threads in a block than its
+// __launch_bounds__ names.
+void begin_kernel(const char* name, unsigned long long most_threads);
+
+// The same as the translation writes it. A debugger stops at a kernel's first line of its own.
+#ifdef CPU_DEVICE_DEBUGGED
+#define CPU_DEVICE_BEGIN_KERNEL(name, most_threads)
+#else
+#define CPU_DEVICE_BEGIN_KERNEL(name, most_threads) \
+    ::cpu_device::begin_kernel(name, static_cast<unsigned long long>(most_threads));
+#endif
+
+// Stands behind each __device__ and __constant__ variable, which are aligned so that one seldom lies
+// right behind another.
+constexpr size_t kVariableAlignment = 256;
+struct KnownVariable {
+    KnownVariable(const volatile void* address, size_t bytes, const char* name);
+};
 
 // ---------------------------------------------------------------- mistakes
 

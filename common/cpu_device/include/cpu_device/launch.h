@@ -113,6 +113,37 @@ struct ConfiguredKernel {
     }
 };
 
+// Call with a function's name: the function.
+struct AskFunction {
+    template <class... Parameters>
+    auto operator()(void (*kernel)(Parameters...)) const {
+        return kernel;
+    }
+};
+
+// A kernel of which the launch says which function it is: its arguments are what its parameters make of
+// them, so that 0 and NULL are pointers and braces have a type.
+template <class... Parameters>
+struct ConfiguredFunction {
+    const char* name;
+    void (*kernel)(Parameters...);
+    LaunchConfiguration configuration;
+
+    void operator()(Parameters... arguments) const {
+        launch_body(
+            configuration, name, reinterpret_cast<const void*>(kernel),
+            [kernel = kernel](const std::decay_t<Parameters>&... values) { kernel(values...); },
+            std::forward<Parameters>(arguments)...);
+    }
+};
+
+template <class... Parameters>
+ConfiguredFunction<Parameters...> configured_function(const char* name,
+                                                      void (*kernel)(Parameters...),
+                                                      const LaunchConfiguration& configuration) {
+    return {name, kernel, configuration};
+}
+
 template <class Body, class Address>
 struct NamedKernel {
     const char* name;
@@ -120,10 +151,15 @@ struct NamedKernel {
     Address address;
 
     // One value is enough for nvcc, too.
-    ConfiguredKernel<Body, Address> configured(dim3 grid, dim3 block = dim3(1),
-                                               size_t shared_bytes = 0,
-                                               cudaStream_t stream = nullptr) const {
-        return {name, body, address, cpu_device::configuration(grid, block, shared_bytes, stream)};
+    auto configured(dim3 grid, dim3 block = dim3(1), size_t shared_bytes = 0,
+                    cudaStream_t stream = nullptr) const {
+        const LaunchConfiguration how =
+            cpu_device::configuration(grid, block, shared_bytes, stream);
+        if constexpr (std::is_invocable_v<Address, AskFunction>) {
+            return configured_function(name, address(AskFunction{}), how);
+        } else {
+            return ConfiguredKernel<Body, Address>{name, body, address, how};
+        }
     }
 };
 

@@ -41,6 +41,9 @@
 #define __inline_hint__
 #define __nv_pure__
 
+// A hint, of which g++ knows nothing.
+#define __builtin_assume(condition)
+
 // A launch cannot see the cluster size that a kernel fixes at compile time, and running it without
 // clusters would compute something else: so calling such a kernel is an error with this text.
 #define __cluster_dims__(...)                                                              \

@@ -32,6 +32,7 @@ cudaError_t cudaRuntimeGetVersion(int* version);
 // ---------------------------------------------------------------- memory
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes);
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
@@ -57,6 +58,10 @@ cudaError_t cudaMalloc(T** pointer, size_t bytes) {
     return cudaMalloc(reinterpret_cast<void**>(pointer), bytes);
 }
 template <class T>
+cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height) {
+    return cudaMallocPitch(reinterpret_cast<void**>(pointer), pitch, width, height);
+}
+template <class T>
 cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) {
     return cudaMallocAsync(reinterpret_cast<void**>(pointer), bytes, stream);
 }
@@ -73,17 +78,22 @@ cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMe
     return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 
+namespace cpu_device {
+// Says that a copy goes past the end of a variable, and returns the code for that.
+cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size);
+}  // namespace cpu_device
+
 // A __device__ or __constant__ variable is an ordinary variable of the program here.
 template <class T>
 cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind = cudaMemcpyHostToDevice) {
-    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
     return cudaMemcpy(reinterpret_cast<char*>(&symbol) + offset, from, bytes, cudaMemcpyDefault);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    if (offset + bytes > sizeof(T)) return cudaErrorInvalidValue;
+    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
     return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes,
                       cudaMemcpyDefault);
 }

@@ -163,7 +163,7 @@ TEST_CASE("lambdas in device functions are always inlined") {
                                          {"auto a = [n]() mutable", " -> int {};"},
                                          {"auto a = [=](auto x) noexcept(true)", " {};"},
                                          {"g([](float4 x)", " { return x; });"},
-                                         {"return [&](int i)", " { return f(f(x[i](i))); };"},
+                                         {"return [&](int i)", " { return g(g(x[i](i))); };"},
                                          {"else [n]() throw()", " {};"},
                                          {"if (x) { [&]()", " {}(); }"}}) {
         CHECK(body(device(std::string(before) + behind)) ==
@@ -177,8 +177,7 @@ TEST_CASE("lambdas in device functions are always inlined") {
     for (const std::string statement :
          {"x[i](1);", "int a[3]{};", "int (&a)[2][3] = b;", "if (x) [[likely]] { y; }",
           "else [[unlikely]] { y; }", "[[maybe_unused]] int a;", "auto [a, b] = c;",
-          "auto* a = new int[3]{1};", "auto a = [&] __device__ (int i) {};", "new float*[3]{};",
-          "new float*[n]();", "new Foo<int>[3]{};", "const auto& [a, b]{c};", "auto&& [a, b](c);",
+          "auto a = [&] __device__ (int i) {};", "const auto& [a, b]{c};", "auto&& [a, b](c);",
           "Two{f, g}[i](x);", "kTwo<float>[i](x);",
           "auto a = [](auto self, int i) -> int { return self(self, i - 1); };"}) {
         CHECK(body(device(statement)) == device(statement));
@@ -231,6 +230,72 @@ TEST_CASE("dynamic shared memory in namespaces") {
           "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8);");
 }
 
+TEST_CASE("a kernel begins with a call that knows its bounds") {
+    CHECK(body("__global__ void k(int* x) {\n    x[0] = 1;\n}\n") ==
+          "__global__ void k(int* x) {\n    CPU_DEVICE_BEGIN_KERNEL(\"k\", (~0ull)) x[0] = "
+          "1;\n}\n");
+    CHECK_THAT(
+        body("template <int n = (1 > 0)> __global__ void __launch_bounds__(f(n, 2), 3) k() {}"),
+        ContainsSubstring("BEGIN_KERNEL(\"k\", (f(n, 2))) }"));
+    CHECK_THAT(body("__global__ void __launch_bounds__(n<T, 2>, 3) k() {}"),
+               ContainsSubstring("BEGIN_KERNEL(\"k\", (n<T, 2>)) }"));
+    for (const std::string source :
+         {"__global__ void k();", "__device__ int f() { return 1; }",
+          "struct S { void k() {} int x = 1; };", "void host() { k(); }"}) {
+        CHECK(body(source) == source);
+    }
+}
+
+TEST_CASE("variables of the device are made known behind their declarations") {
+    const std::string aligned = " __attribute__((aligned(::cpu_device::kVariableAlignment)))";
+    const auto known = [](const std::string& name) {
+        return " [[maybe_unused]] static const ::cpu_device::KnownVariable cpu_device_knows_" +
+               name + "(&" + name + ", sizeof " + name + ", \"" + name + "\");";
+    };
+    CHECK(body("namespace n {\n__constant__ float c[] = {1, 2};\n}") ==
+          "namespace n {\n__constant__" + aligned + " float c[] = {1, 2};" + known("c") + "\n}");
+    CHECK(body("static __device__ unsigned a = f(1), b[3];") ==
+          "static __device__" + aligned + " unsigned a = f(1), b[3];" + known("a") + known("b"));
+    for (const std::string source :
+         {"extern __device__ int x;", "__device__ __managed__ int x;", "__device__ int f(int x);",
+          "__device__ Complex c(1, 2);", "__shared__ int x[3];", "int x;"}) {
+        CHECK(body(source) == source);
+    }
+}
+
+TEST_CASE("what calls itself is really called") {
+    CHECK(body("__device__ int f(int n) { return n ? f(n - 1) : 0; }") ==
+          " int f(int n) { return n ? f(n - 1) : 0; }");
+    const std::string overloads =
+        "__device__ int f(int n) { return n; }\n__device__ int f(int2 n) { return f(n.x); }";
+    CHECK(body(overloads) == overloads);
+}
+
+TEST_CASE("kernels lose the casts behind which their parameters are unknown") {
+    CHECK(body("cudaLaunchKernel((const void*)k, g, b, a);") == "cudaLaunchKernel(k, g, b, a);");
+    CHECK(body("cudaLaunchKernel(reinterpret_cast<void*>(&k<float>), g, b, a);") ==
+          "cudaLaunchKernel((&k<float>), g, b, a);");
+}
+
+TEST_CASE("PTX that is known becomes a call, and before other stands what stops the compiler") {
+    const auto device = [](const std::string& s) { return "__device__ void f() { " + s + " }"; };
+    CHECK(body(device("asm volatile(\"mov.u32 %0, %%laneid;\" : \"=r\"(x[1]));")) ==
+          device("(x[1]) = ::cpu_device::lane_id();"));
+    CHECK(body(device("asm(\"bar.sync 0;\");")) == device("__syncthreads();"));
+    CHECK(body(device("asm volatile(\"\" ::: \"memory\");")) ==
+          device("asm volatile(\"\" ::: \"memory\");"));
+    CHECK_THAT(
+        body(device("asm(\"brev.b32 %0;\" : \"+r\"(x));")),
+        ContainsSubstring("static_assert(false, \"inline PTX that the CPU device does not know: "
+                          "brev.b32 %0; -- "));
+}
+
+TEST_CASE("a byte order mark goes, several barriers of one line are told apart") {
+    CHECK(body("\xEF\xBB\xBFint x;\n") == "int x;\n");
+    CHECK(body("if (a) __syncthreads(); else __syncthreads();\n__syncthreads();") ==
+          "if (a) __syncthreads(); else ::cpu_device::block_barrier_of_line(1);\n__syncthreads();");
+}
+
 TEST_CASE("what cannot be translated is an error that says what can") {
     struct Case {
         std::string source;
@@ -253,13 +318,17 @@ TEST_CASE("what cannot be translated is an error that says what can") {
         {"k<<<1, 2, 3, 4, 5>>>(x);", 1, "one to four values"},
         {"k<<<1, 2>>>;", 1, "arguments must follow"},
         {"k<<<1, 2>>>", 1, "arguments must follow"},
-        {"k<<<1, 2>>>(a,\n{1, 2});", 2, "float2{x, y}"},
-        {"k<<<1, 2>>>(\n\nNULL);", 3, "write nullptr"},
         {"{\n extern __shared__ float x; }", 2, "extern __shared__ T name[]"},
         {"extern __shared__ float a[], b[];", 1, "one array a declaration"},
         {"extern __shared__ float (*a)[];", 1, "extern __shared__ T name[]"},
         {"extern __shared__ a[];", 1, "extern __shared__ T name[]"},
         {"#define S \\\n extern __shared__ int t[];\n", 2, "outside of macros"},
+        {"float f(float);\nfloat f(float x) { return x; }\n__device__ float g() {\nreturn f(1); }",
+         4, "'g' runs on the device and calls 'f', a function of the host"},
+        {"__global__ void k(int** p) {\n*p = new int(3); }", 2, "'new' in a kernel"},
+        {"__global__ void k(void** p) {\n*p = malloc(3); }", 2, "'malloc' in a kernel"},
+        {"\ncudaTextureObject_t t;", 2, "textures"},
+        {"int main() { cuModuleLoadData(m, p); }", 1, "driver API"},
     };
     for (const Case& wrong : cases) {
         INFO(wrong.source);

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "strict.hpp"
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "access.hpp"
+#include "api.hpp"
+#include "cpu_device/core.h"
+#include "cpu_device/runtime_api.h"
+#include "device_variables.hpp"
+#include "failure.hpp"
+#include "launch.hpp"
+#include "memory.hpp"
+#include "program_image.hpp"
+#include "symbolize.hpp"
+#include "worker.hpp"
+
+namespace cpu_device {
+namespace {
+
+bool strict = false;
+
+std::vector<uintptr_t> calling_frames() {
+    Failure here;
+    here.capture_frames();
+    return {here.frames, here.frames + here.frame_count};
+}
+
+// Ends the program as a GPU's would: by a segmentation fault, but with words.
+[[noreturn]] void end_program(const std::string& what) {
+    strict = false;  // what runs at the end of the program may do the same again
+    current.loaded = current.stored = kEverywhere;
+    tell(what);
+    std::exit(EXIT_FAILURE);
+}
+
+const char* verb(bool is_load) {
+    return is_load ? "reads" : "writes";
+}
+
+}  // namespace
+
+void be_strict() {
+    strict = true;
+    current.loaded.clear();
+    current.stored.clear();
+}
+
+bool is_strict() {
+    return strict;
+}
+
+std::string calling_line() {
+    return user_line(calling_frames());
+}
+
+void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_t place) {
+    if (!strict || current.worker != nullptr) return;
+    if (device_memory_range().holds(address)) {
+        const auto table = allocation_table();
+        const Allocation* allocation = nearest_allocation(*table, address);
+        const bool inside = allocation != nullptr && address < allocation->high();
+        if (inside && !allocation->freed && allocation->kind != MemoryKind::device) return;
+        char what[160];
+        std::snprintf(what, sizeof what, "the host %s memory of the device (%s), at ",
+                      verb(is_load),
+                      !inside             ? "where nothing was allocated"
+                      : allocation->freed ? "which is freed"
+                                          : "of cudaMalloc");
+        end_program(what + user_line({place}) + ": copy it with cudaMemcpy");
+    }
+    const DeviceVariable* variable = device_variable_before(address);
+    if (variable == nullptr || !variable->holds(address, bytes)) return;
+    end_program(std::string("the host ") + verb(is_load) + " the variable `" + variable->name +
+                "`, which is on the device, at " + user_line({place}) + ": " +
+                (is_load ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol") + " does that");
+}
+
+cudaError_t explained(cudaError_t code, const char* format, ...) {
+    if (!strict) return code;
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    tell(std::string(what) + ", at " + calling_line());
+    return code;
+}
+
+cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size) {
+    return explained(cudaErrorInvalidValue,
+                     "a copy of %zu bytes from byte %zu on of a variable that has %zu", bytes,
+                     offset, size);
+}
+
+// What a kernel's translation begins with.
+void begin_kernel(const char* name, unsigned long long most_threads) {
+    if (current.lane == nullptr) {
+        // Behind the frame of the kernel comes that of its caller.
+        std::vector<uintptr_t> frames = calling_frames();
+        const auto kernel = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+        const auto found = std::find(frames.begin(), frames.end(), kernel);
+        if (found != frames.end()) frames.erase(frames.begin(), found + 1);
+        end_program(std::string("kernel ") + name + " is called like a function, at " +
+                    user_line(frames) + ": a kernel is launched, as " + name +
+                    "<<<blocks, threads>>>(...)");
+    }
+    Lane& lane = *current.lane;
+    if (lane.in_kernel) {
+        fail(cudaErrorLaunchFailure,
+             "the kernel %s is called by a kernel, like a function: make it a __device__ function",
+             name);
+    }
+    lane.in_kernel = true;
+    const unsigned threads = current.worker->launch->threads;
+    if (threads <= most_threads) return;
+    fail(cudaErrorLaunchOutOfResources,
+         "launched with %u threads a block, and its __launch_bounds__ promises at most %llu",
+         threads, most_threads);
+}
+
+}  // namespace cpu_device
+
+namespace {
+
+// The C library's functions carry no hooks. Of a kernel's struct copies the hooks know already.
+void judge_library(const void* at, size_t bytes, bool is_load, const void* place) {
+    using namespace cpu_device;
+    if (current.lane != nullptr || bytes == 0) return;
+    const auto caller = reinterpret_cast<uintptr_t>(place);
+    judge_host_access(as_address(at), 1, is_load, caller);
+    judge_host_access(as_address(at) + bytes - 1, 1, is_load, caller);
+}
+
+}  // namespace
+
+// What the object of a learner's program calls in place of memcpy and the like: `./stages` renames them there.
+extern "C" void* cpu_device_memcpy(void* to, const void* from, size_t bytes) {
+    judge_library(from, bytes, true, __builtin_return_address(0));
+    judge_library(to, bytes, false, __builtin_return_address(0));
+    return std::memcpy(to, from, bytes);
+}
+extern "C" void* cpu_device_memmove(void* to, const void* from, size_t bytes) {
+    judge_library(from, bytes, true, __builtin_return_address(0));
+    judge_library(to, bytes, false, __builtin_return_address(0));
+    return std::memmove(to, from, bytes);
+}
+extern "C" void* cpu_device_memset(void* to, int value, size_t bytes) {
+    judge_library(to, bytes, false, __builtin_return_address(0));
+    return std::memset(to, value, bytes);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+//
+// How a learner's own program is run: what a GPU would not forgive is not forgiven here either, and what
+// it answers with a bare error code is said in words. The course's own programs, whose tests make such
+// mistakes by the hundred, are not run so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cpu_device/types.h"
+
+namespace cpu_device {
+
+// For the calling thread's accesses as the host, and for errors of all threads.
+void be_strict();
+bool is_strict();
+
+// An access of the host's code, which carries hooks as well: ends the program where it goes to what
+// only kernels can touch.
+void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_t place);
+
+// What an error code leaves unsaid: printed with the line of the host's code that made the call, if the
+// program is run strictly. Returns the code.
+cudaError_t explained(cudaError_t code, const char* format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// The line of the first function of the user's that led here.
+std::string calling_line();
+
+}  // namespace cpu_device

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/kernels.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/cpu_device/translate/outline.hpp"
+#include "common/cpu_device/translate/tokens.hpp"
+
+namespace translate {
+namespace {
+
+// The first argument of the kernel's __launch_bounds__; more than any block has where there is none.
+std::string most_threads(const Tokens& tokens, const Declaration& kernel) {
+    for (size_t i = kernel.head.begin; i + 1 < kernel.head.end; ++i) {
+        if (tokens[i].text != "__launch_bounds__" || tokens[i + 1].text != "(") continue;
+        const size_t close = matching_close(tokens, i + 1).value_or(kernel.head.end);
+        size_t end = i + 2;
+        int angles = 0;  // of template arguments, which may have commas of their own
+        for (; end < close && (tokens[end].text != "," || angles > 0); ++end) {
+            const bool touches = tokens[end - 1].end == tokens[end].begin;
+            if (tokens[end].text == "<" && touches) ++angles;
+            if (tokens[end].text == ">" && angles > 0) --angles;
+            if (is_open(tokens[end])) end = matching_close(tokens, end).value_or(close);
+        }
+        return text_of(tokens, {i + 2, end});
+    }
+    return "~0ull";
+}
+
+bool is_variable_of_device(const Tokens& tokens, const Declaration& declaration) {
+    return !declaration.is_function && !declaration.in_class &&
+           has_word(tokens, declaration.head, {"__device__", "__constant__"}) &&
+           !has_word(tokens, declaration.head,
+                     {"extern", "template", "typedef", "using", "__managed__", "__shared__",
+                      "struct", "class", "union", "enum", "operator", "friend"});
+}
+
+// The names that a declaration of variables declares: those before [, =, {, a comma or the end.
+std::vector<std::string> names_of_variables(const Tokens& tokens, Range head) {
+    std::vector<std::string> names;
+    bool wanted = true;
+    for (size_t i = head.begin; i < head.end; ++i) {
+        const bool ends = i + 1 == head.end || is_one_of(tokens[i + 1], {"[", "=", "{", ","});
+        if (tokens[i].text == ",") wanted = true;
+        if (wanted && ends && tokens[i].kind == TokenKind::identifier) {
+            names.push_back(tokens[i].text);
+            wanted = false;
+        }
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(head.end);
+    }
+    return names;
+}
+
+// Which of the file's device functions each of them calls.
+using Calls = std::map<std::string, std::set<std::string>>;
+
+Calls calls_of(const Tokens& tokens, const std::vector<Declaration>& declarations) {
+    // Of overloads one may well call another.
+    std::map<std::string, int> definitions;
+    for (const Declaration& function : declarations) {
+        if (function.is_defined()) definitions[tokens[function.name].text]++;
+    }
+    Calls calls;
+    for (const Declaration& function : declarations) {
+        if (!function.is_defined() || !is_for_device(tokens, function)) continue;
+        if (definitions[tokens[function.name].text] > 1) continue;
+        std::set<std::string>& called = calls[tokens[function.name].text];
+        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+            if (tokens[i].kind == TokenKind::identifier && is_one_of(tokens[i + 1], {"(", "<"}) &&
+                !is_one_of(tokens[i - 1], {".", "->", "::"})) {
+                called.insert(tokens[i].text);
+            }
+        }
+    }
+    return calls;
+}
+
+bool reaches(const Calls& calls, const std::string& from, const std::string& to) {
+    std::set<std::string> seen;
+    std::vector<std::string> left = {from};
+    while (!left.empty()) {
+        const auto function = calls.find(left.back());
+        left.pop_back();
+        if (function == calls.end()) continue;
+        for (const std::string& called : function->second) {
+            if (called == to) return true;
+            if (seen.insert(called).second) left.push_back(called);
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+void begin_kernels(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    for (const Declaration& kernel : declarations_of(region)) {
+        if (!kernel.is_defined() || !is_kernel(tokens, kernel)) continue;
+        edits.insert(tokens[kernel.body.begin].begin, "CPU_DEVICE_BEGIN_KERNEL(\"" +
+                                                          tokens[kernel.name].text + "\", (" +
+                                                          most_threads(tokens, kernel) + ")) ");
+    }
+}
+
+void make_variables_known(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    for (const Declaration& declaration : declarations_of(region)) {
+        if (!is_variable_of_device(tokens, declaration)) continue;
+        std::string known;
+        for (const std::string& name : names_of_variables(tokens, declaration.head)) {
+            known +=
+                " [[maybe_unused]] static const ::cpu_device::KnownVariable cpu_device_knows_" +
+                name + "(&" + name + ", sizeof " + name + ", \"" + name + "\");";
+        }
+        edits.insert(tokens[declaration.head.end].end, known);
+        const auto qualifier =
+            std::find_if(tokens.begin() + static_cast<ptrdiff_t>(declaration.head.begin),
+                         tokens.end(), [](const Token& token) {
+                             return is_one_of(token, {"__device__", "__constant__"});
+                         });
+        edits.insert(qualifier->end, " __attribute__((aligned(::cpu_device::kVariableAlignment)))");
+    }
+}
+
+void allow_recursion(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<Declaration> declarations = declarations_of(region);
+    const Calls calls = calls_of(tokens, declarations);
+    for (const Declaration& function : declarations) {
+        if (!is_for_device(tokens, function) || is_kernel(tokens, function)) continue;
+        const std::string& name = tokens[function.name].text;
+        if (!reaches(calls, name, name)) continue;
+        for (size_t i = function.head.begin; i < function.name; ++i) {
+            if (is_one_of(tokens[i], {"__device__", "__forceinline__"})) {
+                edits.replace(tokens[i].begin, tokens[i].end, "");
+            }
+        }
+    }
+}
+
+void number_barriers(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    unsigned number = 0;
+    const Token* last = nullptr;
+    for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+        if (tokens[i].text != "__syncthreads" || tokens[i + 1].text != "(") continue;
+        const bool same_line =
+            last != nullptr && edits.line_ends(last->begin, tokens[i].begin).empty();
+        number = same_line ? number + 1 : 0;
+        last = &tokens[i];
+        if (number == 0) continue;
+        edits.replace(tokens[i].begin, tokens[i + 1].end,
+                      "::cpu_device::block_barrier_of_line(" + std::to_string(number));
+    }
+}
+
+void uncast_kernels(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+        if (!is_one_of(tokens[i], {"cudaLaunchKernel", "cudaLaunchCooperativeKernel"}) ||
+            tokens[i + 1].text != "(") {
+            continue;
+        }
+        const size_t first = i + 2;
+        const auto close = matching_close(tokens, first);
+        if (tokens[first].text == "(" && close &&
+            is_one_of(tokens[*close - 1], {"*"})) {  // (void*)kernel, (const void*)&kernel
+            edits.replace(tokens[first].begin, tokens[*close].end, "");
+        } else if (is_one_of(tokens[first], {"reinterpret_cast", "static_cast"})) {
+            size_t open = first;
+            while (open < tokens.size() && tokens[open].text != "(") ++open;
+            if (open < tokens.size()) edits.replace(tokens[first].begin, tokens[open].begin, "");
+        }
+    }
+}
+
+}  // namespace translate

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "common/cpu_device/translate/edits.hpp"
+#include "common/cpu_device/translate/lexer.hpp"
+
+namespace translate {
+
+// A kernel's body begins with a call that tells a launch from a plain call, and knows its
+// __launch_bounds__. It stands right before the first statement, on that statement's line. (To be called before
+// what changes statements.)
+void begin_kernels(const Region& region, Edits& edits);
+
+// A __device__ or __constant__ variable of a namespace is made known, with its size, behind its declaration.
+void make_variables_known(const Region& region, Edits& edits);
+
+// Device functions that call themselves, or each other in a circle, are called for real: the others are always
+// inlined.
+void allow_recursion(const Region& region, Edits& edits);
+
+// Of several __syncthreads() on one line each behind the first has a number: the debugger knows lines alone.
+void number_barriers(const Region& region, Edits& edits);
+
+// cudaLaunchKernel((void*)kernel, ...) and its like lose the cast, behind which a kernel's parameters are unknown.
+void uncast_kernels(const Region& region, Edits& edits);
+
+}  // namespace translate

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/notes.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "common/cpu_device/translate/outline.hpp"
+
+namespace translate {
+namespace {
+
+size_t line_at(const std::string& source, size_t position) {
+    return 1 + static_cast<size_t>(std::count(
+                   source.begin(), source.begin() + static_cast<ptrdiff_t>(position), '\n'));
+}
+
+// 0.5, 1e-3: not 0.5f, 0x1p3 or 10.
+bool is_double(const Token& token) {
+    if (token.kind != TokenKind::number) return false;
+    const std::string& text = token.text;
+    if (text.size() > 1 && (text[1] == 'x' || text[1] == 'X')) return false;
+    if (text.find_first_of(".eE") == std::string::npos) return false;
+    return std::string_view("0123456789.").find(text.back()) != std::string_view::npos;
+}
+
+void note_doubles(const std::string& source, const Region& region, std::vector<Note>& notes) {
+    const Tokens& tokens = region.tokens;
+    for (const Declaration& function : declarations_of(region)) {
+        if (!function.is_defined() || !is_for_device(tokens, function)) continue;
+        const Range all{function.head.begin, function.body.end};
+        if (has_word(tokens, all, {"double", "double2", "double4"}) ||
+            !has_word(tokens, all, {"float", "float2", "float3", "float4"})) {
+            continue;
+        }
+        size_t count = 0;
+        const Token* first = nullptr;
+        for (size_t i = function.body.begin; i < function.body.end; ++i) {
+            if (!is_double(tokens[i])) continue;
+            if (count++ == 0) first = &tokens[i];
+        }
+        if (count == 0) continue;
+        notes.push_back(
+            {line_at(source, first->begin),
+             (count == 1 ? std::string("a literal") : std::to_string(count) + " literals") +
+                 " of type double in '" + tokens[function.name].text +
+                 "', which has floats only: what it meets is computed in double, slowly "
+                 "on most GPUs; write " +
+                 first->text + "f"});
+    }
+}
+
+void note_architectures(const std::string& source, std::vector<Note>& notes) {
+    for (size_t begin = 0; begin < source.size();) {
+        const size_t end = std::min(source.find('\n', begin), source.size());
+        const std::string_view line = std::string_view(source).substr(begin, end - begin);
+        const size_t hash = line.find_first_not_of(" \t");
+        if (hash != std::string_view::npos && line[hash] == '#' &&
+            line.find("__CUDA_ARCH__") != std::string_view::npos &&
+            line.find("if") < line.find("__CUDA_ARCH__")) {
+            notes.push_back(
+                {line_at(source, begin),
+                 "asks for __CUDA_ARCH__, which the CPU device does not define: one "
+                 "compilation is for both sides, and takes the host's way in kernels, too"});
+        }
+        begin = end + 1;
+    }
+}
+
+}  // namespace
+
+std::vector<Note> notes_on(const std::string& source) {
+    std::vector<Note> notes;
+    for (const Region& region : regions_of(source)) note_doubles(source, region, notes);
+    note_architectures(source, notes);
+    return notes;
+}
+
+}  // namespace translate

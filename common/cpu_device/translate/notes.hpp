@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What is no mistake, and good to know.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace translate {
+
+struct Note {
+    size_t line;
+    std::string text;
+};
+
+// Literals of type double in device functions that are of floats otherwise, and questions for __CUDA_ARCH__.
+std::vector<Note> notes_on(const std::string& source);
+
+}  // namespace translate

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/outline.hpp"
+
+#include <algorithm>
+
+namespace translate {
+namespace {
+
+// Words whose parentheses are no parameters.
+bool takes_no_parameters(const Token& token) {
+    return is_one_of(token,
+                     {"__launch_bounds__", "__align__", "alignas", "__attribute__", "decltype",
+                      "noexcept", "__cluster_dims__", "explicit", "requires", "sizeof"});
+}
+
+bool opens_class(const Tokens& tokens, Range head) {
+    return has_word(tokens, head, {"struct", "class", "union"}) &&
+           !has_word(tokens, head, {"enum"});
+}
+
+// Reads the declarations in a range of tokens, those in namespaces and classes among them.
+class Reader {
+public:
+    explicit Reader(const Tokens& tokens) : tokens_(tokens) {}
+
+    std::vector<Declaration> run() {
+        read({0, tokens_.size()}, false);
+        return std::move(found_);
+    }
+
+private:
+    void read(Range range, bool in_class) {
+        for (size_t i = range.begin; i < range.end && good_;) i = read_one(i, range.end, in_class);
+    }
+
+    // One declaration that begins at `begin`; where the next one does.
+    size_t read_one(size_t begin, size_t end, bool in_class) {
+        bool has_value = false, in_initializers = false;
+        size_t name = 0;  // of a function, once its parameters were seen
+        for (size_t i = begin; i < end;) {
+            const Token& token = tokens_[i];
+            if (token.text == ";") {
+                add({{begin, i}, {0, 0}, name != 0 && !has_value, name, in_class});
+                return i + 1;
+            }
+            if (token.text == "}") return i + 1;
+            if (token.text == ":" && i > begin &&
+                is_one_of(tokens_[i - 1], {"public", "private", "protected"})) {
+                return i + 1;
+            }
+            if (token.text == ":" && name != 0) in_initializers = true;
+            if (token.text == "=" && name == 0) has_value = true;
+            if (token.text == "<" && i > begin && tokens_[i - 1].text == "template") {
+                i = behind_angles(i, end);
+                continue;
+            }
+            if (!is_open(token)) {
+                ++i;
+                continue;
+            }
+            const auto close = matching_close(tokens_, i);
+            if (!close || *close >= end) {
+                good_ = false;
+                return end;
+            }
+            if (token.text == "(" && i > begin && !has_value && name == 0 &&
+                tokens_[i - 1].kind == TokenKind::identifier &&
+                !takes_no_parameters(tokens_[i - 1])) {
+                name = i - 1;
+            }
+            if (token.text == "{" && !has_value) {
+                const Range head{begin, i};
+                if (name != 0) {
+                    const bool of_member =
+                        in_initializers && tokens_[i - 1].kind == TokenKind::identifier;
+                    if (!of_member) {
+                        add({head, {i + 1, *close}, true, name, in_class});
+                        return *close + 1;
+                    }
+                } else if (has_word(tokens_, head, {"namespace"}) || is_linkage(head)) {
+                    read({i + 1, *close}, false);
+                    return *close + 1;
+                } else if (opens_class(tokens_, head)) {
+                    read({i + 1, *close}, true);
+                }
+            }
+            i = *close + 1;
+        }
+        return end;
+    }
+
+    // extern "C"
+    bool is_linkage(Range head) const {
+        return head.end == head.begin + 2 && tokens_[head.begin].text == "extern";
+    }
+
+    size_t behind_angles(size_t open, size_t end) const {
+        int depth = 0;
+        for (size_t i = open; i < end; ++i) {
+            if (tokens_[i].text == "<") ++depth;
+            if (tokens_[i].text == ">" && --depth == 0) return i + 1;
+            if (is_open(tokens_[i])) i = matching_close(tokens_, i).value_or(end);
+        }
+        return end;
+    }
+
+    void add(const Declaration& declaration) {
+        if (declaration.head.end > declaration.head.begin) found_.push_back(declaration);
+    }
+
+    const Tokens& tokens_;
+    std::vector<Declaration> found_;
+    bool good_ = true;
+};
+
+}  // namespace
+
+std::vector<Declaration> declarations_of(const Region& region) {
+    if (region.is_macro) return {};
+    return Reader(region.tokens).run();
+}
+
+bool has_word(const Tokens& tokens, Range range, std::initializer_list<std::string_view> words) {
+    return std::any_of(tokens.begin() + static_cast<ptrdiff_t>(range.begin),
+                       tokens.begin() + static_cast<ptrdiff_t>(range.end),
+                       [&](const Token& token) { return is_one_of(token, words); });
+}
+
+bool is_kernel(const Tokens& tokens, const Declaration& declaration) {
+    return declaration.is_function && has_word(tokens, declaration.head, {"__global__"});
+}
+
+bool is_for_device(const Tokens& tokens, const Declaration& declaration) {
+    return declaration.is_function &&
+           has_word(tokens, declaration.head, {"__global__", "__device__"});
+}
+
+}  // namespace translate

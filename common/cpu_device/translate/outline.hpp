@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/translate/lexer.hpp"
+#include "common/cpu_device/translate/tokens.hpp"
+
+namespace translate {
+
+// A declaration outside of functions, by the indices of its tokens.
+struct Declaration {
+    Range head;  // up to, not including, the body's `{` or the `;`
+    Range body;  // of a function that is defined here: between the braces; else empty
+    bool is_function;
+    size_t name;  // of a function: its name's token
+    bool in_class;
+
+    bool is_defined() const { return is_function && body.end != 0; }
+};
+
+// What a file declares, as far as its tokens tell without its macros. Where they make no sense together,
+// as the branches of an #if may, what comes behind is left out.
+std::vector<Declaration> declarations_of(const Region& region);
+
+bool has_word(const Tokens& tokens, Range range, std::initializer_list<std::string_view> words);
+
+// Declared as a kernel, or as a function that kernels call.
+bool is_kernel(const Tokens& tokens, const Declaration& declaration);
+bool is_for_device(const Tokens& tokens, const Declaration& declaration);
+
+}  // namespace translate

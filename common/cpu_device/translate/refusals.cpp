@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/refusals.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "common/cpu_device/translate/outline.hpp"
+#include "common/cpu_device/translate/places.hpp"
+#include "common/cpu_device/translate/tokens.hpp"
+
+namespace translate {
+namespace {
+
+struct Missing {
+    std::string_view word;  // or the beginning of one, where a * follows
+    const char* why;
+};
+
+constexpr const char* kTextures =
+    "textures and surfaces: the CPU device has none; load from a plain pointer";
+constexpr const char* kDriver =
+    "the driver API (cuInit, cuLaunchKernel ...): the CPU device has the runtime API alone";
+
+// Names of the toolkit's that are nothing here.
+constexpr std::array kMissing = {
+    Missing{"cudaTextureObject_t", kTextures},
+    Missing{"cudaSurfaceObject_t", kTextures},
+    Missing{"cudaCreateTextureObject", kTextures},
+    Missing{"cudaCreateSurfaceObject", kTextures},
+    Missing{"cudaBindTexture*", kTextures},
+    Missing{"cudaMallocArray", kTextures},
+    Missing{"cudaArray_t", kTextures},
+    Missing{"tex1D*", kTextures},
+    Missing{"tex2D*", kTextures},
+    Missing{"tex3D*", kTextures},
+    Missing{"surf1D*", kTextures},
+    Missing{"surf2D*", kTextures},
+    Missing{"surf3D*", kTextures},
+    Missing{"cuInit", kDriver},
+    Missing{"cuDeviceGet", kDriver},
+    Missing{"cuCtxCreate", kDriver},
+    Missing{"cuModuleLoad*", kDriver},
+    Missing{"cuLaunchKernel*", kDriver},
+    Missing{"cuMemAlloc*", kDriver},
+};
+
+bool matches(std::string_view word, std::string_view pattern) {
+    if (pattern.back() != '*') return word == pattern;
+    pattern.remove_suffix(1);
+    return word.substr(0, pattern.size()) == pattern;
+}
+
+// ---------------------------------------------------------------- PTX
+
+// The registers that PTX reads by name, and what they are here.
+const std::map<std::string_view, const char*>& special_registers() {
+    static const std::map<std::string_view, const char*> registers = {
+        {"laneid", "::cpu_device::lane_id()"},
+        {"lanemask_eq", "(1u << ::cpu_device::lane_id())"},
+        {"lanemask_lt", "((1u << ::cpu_device::lane_id()) - 1)"},
+        {"lanemask_le", "((2u << ::cpu_device::lane_id()) - 1)"},
+        {"lanemask_gt", "~((2u << ::cpu_device::lane_id()) - 1)"},
+        {"lanemask_ge", "~((1u << ::cpu_device::lane_id()) - 1)"},
+        {"globaltimer", "clock64()"},
+        {"clock64", "clock64()"},
+        {"tid.x", "threadIdx.x"},
+        {"ctaid.x", "blockIdx.x"},
+        {"ntid.x", "blockDim.x"},
+    };
+    return registers;
+}
+
+// Instructions without operands.
+const std::map<std::string_view, const char*>& plain_instructions() {
+    static const std::map<std::string_view, const char*> instructions = {
+        {"bar.sync 0;", "__syncthreads()"},
+        {"barrier.sync 0;", "__syncthreads()"},
+        {"membar.gl;", "__threadfence()"},
+        {"membar.cta;", "__threadfence_block()"},
+        {"membar.sys;", "__threadfence_system()"},
+        {"trap;", "__trap()"},
+        {"brkpt;", "__brkpt()"},
+    };
+    return instructions;
+}
+
+// The text in a literal, without quotes.
+std::string_view inside(const Token& literal) {
+    std::string_view text = literal.text;
+    const size_t first = text.find('"'), last = text.rfind('"');
+    return first == last ? std::string_view() : text.substr(first + 1, last - first - 1);
+}
+
+// The register's name in "mov.u32 %0, %%laneid;"; empty where it is something else.
+std::string_view register_read_by(std::string_view instruction) {
+    const size_t percent = instruction.rfind('%');
+    if (instruction.substr(0, 4) != "mov." || percent == std::string_view::npos) return {};
+    const size_t end = instruction.find(';', percent);
+    return instruction.substr(percent + 1, end - percent - 1);
+}
+
+// asm [volatile] (INSTRUCTION : "=r"(WHERE)) at `at`, whose parenthesis opens at `open`.
+std::string known_instruction(const Tokens& tokens, size_t open, size_t close) {
+    if (tokens[open + 1].kind != TokenKind::literal) return {};
+    const std::string_view instruction = inside(tokens[open + 1]);
+    if (const auto plain = plain_instructions().find(instruction);
+        plain != plain_instructions().end()) {
+        return plain->second;
+    }
+    const auto found = special_registers().find(register_read_by(instruction));
+    if (found == special_registers().end()) return {};
+    for (size_t i = open + 2; i + 1 < close; ++i) {
+        if (tokens[i].kind != TokenKind::literal || tokens[i + 1].text != "(") continue;
+        const size_t end = matching_close(tokens, i + 1).value_or(close);
+        return text_of(tokens, {i + 1, end + 1}) + " = " + found->second;
+    }
+    return {};
+}
+
+void translate_ptx(const Tokens& tokens, size_t at, Edits& edits) {
+    size_t open = at + 1;
+    while (open < tokens.size() &&
+           is_one_of(tokens[open], {"volatile", "__volatile__", "goto", "inline"})) {
+        ++open;
+    }
+    if (open + 1 >= tokens.size() || tokens[open].text != "(") return;
+    const auto close = matching_close(tokens, open);
+    if (!close || tokens[open + 1].kind != TokenKind::literal) return;
+    std::string instruction;
+    for (size_t i = open + 1; tokens[i].kind == TokenKind::literal; ++i) {
+        instruction += inside(tokens[i]);
+    }
+    if (instruction.empty()) return;  // a barrier for the compiler, which g++ knows
+    const size_t begin = tokens[at].begin, end = tokens[*close].end;
+    if (const std::string known = known_instruction(tokens, open, *close); !known.empty()) {
+        edits.replace(begin, end, known + edits.line_ends(begin, end));
+        return;
+    }
+    constexpr size_t kMost = 60;
+    std::string shown = instruction.substr(0, kMost);
+    for (char& c : shown) {
+        if (c == '\\' || c == '"') c = ' ';
+    }
+    edits.insert(begin,
+                 "static_assert(false, \"inline PTX that the CPU device does not know: " + shown +
+                     " -- put it under #ifdef __CUDA_ARCH__, and the same in C++ under "
+                     "#else\"); ");
+}
+
+// ---------------------------------------------------------------- functions of the host's
+
+bool is_like_a_macro(const std::string& word) {
+    return word.size() > 1 && std::none_of(word.begin(), word.end(),
+                                           [](unsigned char c) { return std::islower(c) != 0; });
+}
+
+// Functions that are defined here for the host alone.
+std::set<std::string> host_functions(const Tokens& tokens,
+                                     const std::vector<Declaration>& declarations) {
+    std::set<std::string> host;
+    for (const Declaration& function : declarations) {
+        if (!function.is_defined() || function.in_class) continue;
+        const Range before{function.head.begin, function.name};
+        const bool perhaps_more =
+            has_word(tokens, function.head,
+                     {"__device__", "__global__", "constexpr", "consteval"}) ||
+            std::any_of(tokens.begin() + static_cast<ptrdiff_t>(before.begin),
+                        tokens.begin() + static_cast<ptrdiff_t>(before.end),
+                        [](const Token& token) { return is_like_a_macro(token.text); }) ||
+            tokens[function.name - 1].text == "::" || before.begin == before.end;
+        if (!perhaps_more) host.insert(tokens[function.name].text);
+    }
+    for (const Declaration& function : declarations) {
+        if (is_for_device(tokens, function)) host.erase(tokens[function.name].text);
+    }
+    return host;
+}
+
+// Whether the function has something of its own that is called so: a parameter, a variable, a lambda.
+bool has_its_own(const Tokens& tokens, const Declaration& function, const std::string& name) {
+    for (size_t i = function.name + 1; i < function.body.end; ++i) {
+        if (tokens[i].text != name) continue;
+        const Token& before = tokens[i - 1];
+        const bool typed = (before.kind == TokenKind::identifier &&
+                            !is_one_of(before, {"return", "else", "case", "throw"})) ||
+                           is_one_of(before, {"&", "*", ">"});
+        if (typed && is_one_of(tokens[i + 1], {"=", ";", ",", ")", "{", "["})) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+void refuse_what_is_missing(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<Place> places = places_of(region);
+    for (size_t i = 0; i < tokens.size(); ++i) {
+        if (tokens[i].kind != TokenKind::identifier) continue;
+        const bool on_device = places[i].in_device_function;
+        if (is_one_of(tokens[i], {"asm", "__asm__", "__asm"}) && (on_device || region.is_macro)) {
+            translate_ptx(tokens, i, edits);
+        }
+        const bool is_call = i + 1 < tokens.size() && tokens[i + 1].text == "(" &&
+                             (i == 0 || !is_one_of(tokens[i - 1], {".", "->"}));
+        if (on_device && is_call && is_one_of(tokens[i], {"malloc", "free", "calloc"})) {
+            edits.fail(tokens[i], "'" + tokens[i].text +
+                                      "' in a kernel: the CPU device has no memory for kernels to "
+                                      "allocate; cudaMalloc it before the launch");
+        }
+        if (on_device && tokens[i].text == "new" && i + 1 < tokens.size() &&
+            tokens[i + 1].kind == TokenKind::identifier) {
+            edits.fail(tokens[i],
+                       "'new' in a kernel: the CPU device has no memory for kernels to allocate; "
+                       "cudaMalloc it before the launch");
+        }
+        for (const Missing& missing : kMissing) {
+            if (matches(tokens[i].text, missing.word)) edits.fail(tokens[i], missing.why);
+        }
+    }
+}
+
+void refuse_host_functions(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<Declaration> declarations = declarations_of(region);
+    const std::set<std::string> host = host_functions(tokens, declarations);
+    for (const Declaration& function : declarations) {
+        if (!function.is_defined() || !is_for_device(tokens, function)) continue;
+        // What is for both sides may have a way for the host: nvcc, too, only warns.
+        if (has_word(tokens, function.head, {"__host__"})) continue;
+        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+            const std::string& name = tokens[i].text;
+            if (tokens[i + 1].text != "(" || host.count(name) == 0 ||
+                is_one_of(tokens[i - 1], {".", "->", "::"}) ||
+                has_its_own(tokens, function, name)) {
+                continue;
+            }
+            edits.fail(tokens[i], "'" + tokens[function.name].text +
+                                      "' runs on the device and calls '" + name +
+                                      "', a function of the host: write __device__ before " +
+                                      "the definition of '" + name + "'");
+        }
+    }
+}
+
+void refuse_headers(const std::string& source, Edits& edits) {
+    constexpr std::array<std::string_view, 14> kLibraries = {
+        "cublas",  "cufft",    "curand", "cusolver", "cusparse", "cudnn",  "nccl",
+        "thrust/", "cutlass/", "cute/",  "texture_", "surface_", "cuda.h", "nvrtc"};
+    for (size_t begin = 0; begin < source.size();) {
+        const size_t end = std::min(source.find('\n', begin), source.size());
+        const std::string_view line = std::string_view(source).substr(begin, end - begin);
+        const size_t hash = line.find_first_not_of(" \t");
+        const size_t open = line.find('<');
+        const bool is_include = hash != std::string_view::npos && line[hash] == '#' &&
+                                line.find("include") < open && open != std::string_view::npos;
+        if (is_include) {
+            const std::string_view name = line.substr(open + 1, line.find('>') - open - 1);
+            const bool is_library =
+                std::any_of(kLibraries.begin(), kLibraries.end(), [&](std::string_view library) {
+                    return name.substr(0, library.size()) == library;
+                });
+            if (is_library) {
+                edits.replace(
+                    begin + hash, end,
+                    "#error <" + std::string(name) +
+                        "> is a part of the CUDA toolkit that the CPU device does not have");
+            }
+        }
+        begin = end + 1;
+    }
+}
+
+}  // namespace translate
