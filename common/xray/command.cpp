@@ -13,19 +13,18 @@ Verbs::Verbs(CLI::App& app)
         "--shape", shape_,
         "such as 4000x1000 (`run` takes the same); default: 256x1024, or what is usual for "
         "another operation");
-    const std::string dtypes = "element type: " + runner::names_of(runner::all_dtypes());
+    const std::string dtypes =
+        "element type, otherwise each variant's first: " + runner::names_of(runner::all_dtypes());
     xray_->add_option("--dtype", dtype_, dtypes);
     xray_->add_flag("--lines", options_.lines, "also for each line of the source");
     xray_->add_option("--json", options_.json, "write all of it to this file; - prints it");
     xray_->add_option("--picture", options_.picture, "draw SVG pictures into this folder");
 
     ncu_->add_option("stage", ncu_options_.stages, "stages; default: all");
-    ncu_->add_option("--dtype", ncu_dtypes_, dtypes + "; may be repeated; default: float32")
-        ->allow_extra_args(false);
     ncu_->add_option("--out", ncu_options_.out, "file; default: common/recorded/GPU/ncu.json");
-    ncu_->add_option("--launch", ncu_options_.launch, "launch this variant once: what ncu profiles")
+    ncu_->add_option("--launch", ncu_options_.launch,
+                     "launch what this file names: what ncu profiles")
         ->group("");  // `ncu` calls it itself
-    ncu_->add_option("--shape", ncu_shape_, "the shape of that launch")->group("");
 }
 
 bool Verbs::chosen() const {
@@ -33,17 +32,11 @@ bool Verbs::chosen() const {
 }
 
 runner::ExitCode Verbs::run(const std::vector<runner::Stage>& stages) {
+    if (ncu_->parsed()) return run_ncu(stages, ncu_options_);
     const std::vector<const runner::Stage*> all = runner::chosen_stages(stages, {});
-    if (ncu_->parsed()) {
-        if (!ncu_shape_.empty())
-            ncu_options_.shape = runner::parse_shape(ncu_shape_, operations_of(all));
-        if (!ncu_dtypes_.empty()) ncu_options_.dtypes.clear();
-        for (const std::string& dtype : ncu_dtypes_)
-            ncu_options_.dtypes.push_back(runner::parse_dtype(dtype));
-        return run_ncu(stages, ncu_options_);
-    }
-    if (!shape_.empty()) options_.shape = runner::parse_shape(shape_, operations_of(all));
-    options_.dtype = runner::parse_dtype(dtype_);
+    if (!shape_.empty())
+        options_.shape = runner::parse_shape(shape_, operations_of(all, options_.variant));
+    if (!dtype_.empty()) options_.dtype = runner::parse_dtype(dtype_);
     return run_xray(stages, options_);
 }
 

@@ -21,18 +21,16 @@ struct XrayOptions {
     std::vector<std::string> stages;     // names; empty for all
     std::string variant;                 // empty for all
     std::optional<runner::Shape> shape;  // otherwise what is usual for what each variant computes
-    runner::DType dtype = runner::DType::float32;
+    std::optional<runner::DType> dtype;  // otherwise the first that each variant takes
     bool lines = false;
     std::string json;     // a file, "-" for standard output, empty for none
     std::string picture;  // a folder, empty for none
 };
 
 struct NcuOptions {
-    std::vector<std::string> stages;                               // names; empty for all
-    std::vector<runner::DType> dtypes = {runner::DType::float32};  // to record, or to launch
-    std::string out;     // a file; empty for the repository's own
-    std::string launch;  // a variant to launch once, in shape and the first dtype; empty: record
-    runner::Shape shape;
+    std::vector<std::string> stages;  // names; empty for all
+    std::string out;                  // a file; empty for the repository's own
+    std::string launch;               // a file that names what to launch; empty: record
 };
 
 // A build has one of these two; the other says what it takes.
@@ -57,10 +55,8 @@ private:
     CLI::App* ncu_;
     XrayOptions options_;
     std::string shape_;
-    std::string dtype_ = "float32";
+    std::string dtype_;
     NcuOptions ncu_options_;
-    std::string ncu_shape_;
-    std::vector<std::string> ncu_dtypes_;
 };
 
 }  // namespace xray

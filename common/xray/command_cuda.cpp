@@ -2,10 +2,11 @@
 //
 // The verbs in a build for a GPU.
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "command.hpp"
 #include "ncu.hpp"
-#include "variant_run.hpp"
 
 namespace xray {
 
@@ -19,13 +20,11 @@ runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOpti
     if (options.launch.empty()) {
         return record_counters(stages, options, std::filesystem::read_symlink("/proc/self/exe"));
     }
-    const runner::Stage* const stage = runner::chosen_stages(stages, options.stages).front();
-    for (const runner::Variant& variant : stage->variants) {
-        if (variant.name != options.launch) continue;
-        launch_profiled(variant, options.shape, options.dtypes.front());
-        return runner::kGood;
-    }
-    throw runner::UsageError("--launch " + options.launch + ": no such variant of " + stage->name);
+    std::ifstream file(options.launch);
+    std::stringstream text;
+    text << file.rdbuf();
+    launch_profiled(stages, cases_from(text.str()));
+    return runner::kGood;
 }
 
 }  // namespace xray

@@ -2,8 +2,12 @@
 #include "counted_variant.hpp"
 
 #include <cstdlib>
+#include <functional>
+#include <utility>
 
+#include "count_unrolled.hpp"
 #include "counter.hpp"
+#include "recorded_loops.hpp"
 #include "variant_run.hpp"
 
 namespace xray {
@@ -16,8 +20,17 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant,
         const Counting counting(counter);
         run();
     }
-    const std::vector<KernelCounts>& kernels = counter.kernels();
-    return {stage, &variant, shape, dtype, kernels, SourceMap(kernels)};
+    std::vector<KernelCounts> kernels = counter.kernels();
+    SourceMap sources(kernels);
+    count_unrolled(kernels, counter.loops(), std::ref(run),
+                   [&](const KernelCounts&, const Site& site) {
+                       return recorded_loops().find(sources, site);
+                   });
+    return {{std::move(kernels), std::move(sources), variant.shared_accesses_fuse},
+            stage,
+            &variant,
+            shape,
+            dtype};
 }
 
 runner::Traffic CountedVariant::traffic() const {

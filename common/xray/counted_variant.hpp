@@ -7,32 +7,20 @@
 #include <vector>
 
 #include "common/runner/stage.hpp"
-#include "counts.hpp"
+#include "counted.hpp"
 #include "recorded.hpp"
-#include "source_map.hpp"
 
 namespace xray {
 
-struct CountedVariant {
+struct CountedVariant : Counted {
     std::string stage;
     const runner::Variant* variant;
     runner::Shape shape;
     runner::DType dtype;
-    std::vector<KernelCounts> kernels;
-    SourceMap sources;
 
     // Accesses to global memory per element, of its size: what was counted, what was declared.
     runner::Traffic traffic() const;
     runner::Traffic declared() const { return runner::traffic_of(*variant, shape, dtype); }
-
-    // What shared accesses take in the compiled kernel, by the rule that the variant names; and what
-    // they would take by the other rule.
-    SharedCost compiled(const Counts& counts) const {
-        return variant->shared_accesses_fuse ? counts.if_fused() : counts.as_written();
-    }
-    SharedCost otherwise(const Counts& counts) const {
-        return variant->shared_accesses_fuse ? counts.as_written() : counts.if_fused();
-    }
 };
 
 // Runs the variant once and counts. Throws what VariantRun does.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "global_shadow.hpp"
 #include "memory_model.hpp"
 #include "shared_shadow.hpp"
 
@@ -15,39 +16,27 @@ constexpr size_t kMostWorkers = 2048;  // more than the CPU device ever has
 constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMostWarps = 32;
 
-// A kernel with more different hazards than this has one cause for them all.
-constexpr size_t kMostHazards = 64;
-
 struct SiteHash {
     size_t operator()(const Site& site) const {
         return (site.place ^ static_cast<size_t>(site.kind) << 56) * 0x9E3779B97F4A7C15u;
     }
 };
 
-bool same_cause(const Hazard& a, const Hazard& b) {
-    return a.first.place == b.first.place && a.second.place == b.second.place &&
-           a.second.writes == b.second.writes;
-}
-
-void merge(std::vector<Hazard>& into, const std::vector<Hazard>& from) {
-    for (const Hazard& hazard : from) {
-        const auto known = std::find_if(into.begin(), into.end(), [&](const Hazard& other) {
-            return same_cause(hazard, other);
-        });
-        if (known != into.end()) {
-            known->times += hazard.times;
-        } else if (into.size() < kMostHazards) {
-            into.push_back(hazard);
-        }
-    }
-}
-
 }  // namespace
 
 // The blocks that one worker runs, one after the other.
 class Counter::Worker : private WarpEvents {
 public:
-    explicit Worker(Listener* listener) : listener_(listener) {}
+    Worker(Listener* listener, const UnrolledLoops* unrolled, GlobalShadow* global)
+        : listener_(listener),
+          unrolled_(unrolled),
+          global_(global),
+          shadow_(order_of_block_),
+          global_block_(order_of_block_) {
+        if (unrolled != nullptr) unrollers_.resize(kMostWarps);
+    }
+
+    const FlowOrder& order() const { return order_; }
 
     void begin_block(const cpu_device::LaunchConfiguration& configuration, uint3 block,
                      uintptr_t shared_low, uintptr_t shared_high) {
@@ -59,16 +48,24 @@ public:
         for (unsigned warp = 0; warp < warp_count_; warp++) {
             const unsigned lanes = std::min(threads - warp * kWarpSize, kWarpSize);
             requests_[warp].begin(lanes == kWarpSize ? ~0u : (1u << lanes) - 1);
+            copies_[warp].begin();
+            if (unrolled_ != nullptr) unrollers_[warp].begin();
         }
         // Blocks of a cluster write each other's shared memory and have barriers of their own.
         const dim3 cluster = configuration.cluster;
         shadowed_ = cluster.x * cluster.y * cluster.z == 1;
+        order_of_block_.begin_block();
         if (shadowed_) shadow_.begin_block(block, shared_low, shared_high);
+        if (global_ != nullptr) global_->begin_block(global_block_, block);
     }
 
     void accesses(unsigned warp, const cpu_device::WarpLogs& logs) {
         warp_ = warp;
-        requests_[warp].add(logs, order_, *this);
+        if (unrolled_ == nullptr) {
+            requests_[warp].add(logs, order_, *this);
+        } else {
+            requests_[warp].add(unrollers_[warp].add(logs, *unrolled_), order_, *this);
+        }
         end_fusion();
     }
 
@@ -80,7 +77,11 @@ public:
 
     void block_barrier() {
         barriers_++;
-        if (shadowed_) shadow_.barrier();
+        order_of_block_.barrier();
+    }
+
+    void end_block() {
+        if (global_ != nullptr) global_->end_block(global_block_);
     }
 
     // Adds everything to `kernel`, and forgets it.
@@ -91,8 +92,8 @@ public:
         kernel.barriers += std::exchange(barriers_, 0);
         kernel.warp_syncs += std::exchange(warp_syncs_, 0);
         kernel.warp_exchanges += std::exchange(warp_exchanges_, 0);
-        merge(kernel.races, shadow_.take_races());
-        merge(kernel.uninitialized_reads, shadow_.take_uninitialized_reads());
+        add_hazards(kernel.races, shadow_.take_races());
+        add_hazards(kernel.uninitialized_reads, shadow_.take_uninitialized_reads());
     }
 
 private:
@@ -112,16 +113,30 @@ private:
             const Touched touched = touched_by(request);
             counts.useful_bytes += touched.bytes;
             counts.sectors += touched.sectors;
+            counts.unrolled_requests++;
+            counts.unrolled_sectors += touched.sectors;
             fusion_.end(fused_);
+            note_copies(request);
         }
         count_fused();
         if (shadowed_) shadow_.note(warp_, request);
+        if (global_ != nullptr) global_->note(global_block_, warp_, request);
         if (listener_ != nullptr) listener_->on_request(block_, request);
+    }
+
+    void note_copies(const Request& request) {
+        if (request.kind == AccessKind::global_load) copies_[warp_].load(request);
+        if (request.kind != AccessKind::shared_copy) return;
+        copies_[warp_].copy(request, [&](const Request& load, int more) {
+            Counts& counts = counts_of(load);
+            counts.sectors += more;
+            counts.unrolled_sectors += more;
+        });
     }
 
     void on_meeting(unsigned lanes, bool synchronizes) override {
         end_fusion();
-        if (shadowed_ && synchronizes) shadow_.warp_sync(warp_, lanes);
+        if (synchronizes) order_of_block_.warp_sync(warp_, lanes);
     }
 
     void end_fusion() {
@@ -152,15 +167,21 @@ private:
     }
 
     Listener* listener_;
+    const UnrolledLoops* unrolled_;
+    GlobalShadow* global_;
+    std::vector<WarpUnroller> unrollers_;  // by warp
     uint3 block_{};
     unsigned warp_ = 0;
     unsigned warp_count_ = 0;
     WarpRequests requests_[kMostWarps];
+    AsynchronousCopies copies_[kMostWarps];
     FlowOrder order_;
     AccessFusion fusion_;
     std::vector<Request> fused_;
+    BlockOrder order_of_block_;
     SharedShadow shadow_;
     bool shadowed_ = false;
+    GlobalShadow::Block global_block_;
     std::unordered_map<Site, Counts, SiteHash> sites_;  // never moves its elements
     Site last_site_{};
     Counts* last_ = nullptr;
@@ -169,7 +190,8 @@ private:
     int64_t warp_exchanges_ = 0;
 };
 
-Counter::Counter(Listener* listener) : listener_(listener), workers_(kMostWorkers) {}
+Counter::Counter(Listener* listener, const UnrolledLoops* unrolled, GlobalShadow* global)
+    : listener_(listener), unrolled_(unrolled), global_(global), workers_(kMostWorkers) {}
 Counter::~Counter() = default;
 
 void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
@@ -177,6 +199,10 @@ void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
     if (kernel.launches++ == 0) kernel.configuration = launch.configuration;
     current_ = static_cast<size_t>(&kernel - kernels_.data());
     configuration_ = launch.configuration;
+    // Of blocks that wait for each other by more than memory nothing is known here: see global_shadow.hpp.
+    const dim3 cluster = configuration_.cluster;
+    const bool alone = !configuration_.cooperative && cluster.x * cluster.y * cluster.z == 1;
+    if (global_ != nullptr) global_->begin_launch(configuration_.grid, alone);
     if (listener_ != nullptr) listener_->on_launch(launch);
 }
 
@@ -188,10 +214,18 @@ KernelCounts& Counter::kernel_named(const std::string& name) {
     return kernels_.back();
 }
 
+Loops Counter::loops() const {
+    std::vector<const FlowOrder*> orders;
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+        if (worker != nullptr) orders.push_back(&worker->order());
+    }
+    return Loops(orders);
+}
+
 void Counter::begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
                           uintptr_t shared_high) {
     std::unique_ptr<Worker>& mine = workers_.at(worker);
-    if (mine == nullptr) mine = std::make_unique<Worker>(listener_);
+    if (mine == nullptr) mine = std::make_unique<Worker>(listener_, unrolled_, global_);
     mine->begin_block(configuration_, block, shared_low, shared_high);
 }
 
@@ -207,7 +241,9 @@ void Counter::block_barrier(unsigned worker) {
     workers_[worker]->block_barrier();
 }
 
-void Counter::end_block(unsigned) {}
+void Counter::end_block(unsigned worker) {
+    workers_[worker]->end_block();
+}
 
 void Counter::end_launch(bool failed) {
     KernelCounts& kernel = kernels_[current_];
@@ -215,6 +251,19 @@ void Counter::end_launch(bool failed) {
     for (const std::unique_ptr<Worker>& worker : workers_) {
         if (worker != nullptr) worker->hand_over(kernel);
     }
+    if (global_ != nullptr) global_->end_launch(kernel);
+}
+
+void Counter::memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) {
+    if (global_ != nullptr) global_->memory_allocated(low, bytes, host_may_write);
+}
+
+void Counter::memory_freed(uintptr_t low) {
+    if (global_ != nullptr) global_->memory_freed(low);
+}
+
+void Counter::written_by_host(uintptr_t low, size_t bytes) {
+    if (global_ != nullptr) global_->written_by_host(low, bytes);
 }
 
 }  // namespace xray

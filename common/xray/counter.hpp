@@ -9,6 +9,7 @@
 
 #include "common/cpu_device/observer.hpp"
 #include "counts.hpp"
+#include "unrolling.hpp"
 #include "warp_requests.hpp"
 
 namespace xray {
@@ -24,13 +25,21 @@ public:
     virtual void on_fused_request(uint3 block, const Request& request) = 0;
 };
 
+class GlobalShadow;
+
 class Counter : public cpu_device::Observer {
 public:
-    explicit Counter(Listener* listener = nullptr);
+    // `unrolled`: loops to be counted as they are compiled instead of as they are written. `global`: global
+    // memory is watched as well, with that.
+    explicit Counter(Listener* listener = nullptr, const UnrolledLoops* unrolled = nullptr,
+                     GlobalShadow* global = nullptr);
     ~Counter() override;
 
     // What was counted so far, a kernel each, in the order of their first launch.
     const std::vector<KernelCounts>& kernels() const { return kernels_; }
+
+    // The loops that were run through.
+    Loops loops() const;
 
     void begin_launch(const cpu_device::ObservedLaunch& launch) override;
     void begin_block(unsigned worker, uint3 block, uintptr_t shared_low,
@@ -41,12 +50,17 @@ public:
     void block_barrier(unsigned worker) override;
     void end_block(unsigned worker) override;
     void end_launch(bool failed) override;
+    void memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) override;
+    void memory_freed(uintptr_t low) override;
+    void written_by_host(uintptr_t low, size_t bytes) override;
 
 private:
     class Worker;
     KernelCounts& kernel_named(const std::string& name);
 
     Listener* listener_;
+    const UnrolledLoops* unrolled_;
+    GlobalShadow* global_;
     std::vector<std::unique_ptr<Worker>> workers_;  // by number, made when first heard of
     std::vector<KernelCounts> kernels_;
     size_t current_ = 0;  // the kernel that runs, and how

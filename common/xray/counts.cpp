@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "counts.hpp"
 
+#include <algorithm>
+
 namespace xray {
+namespace {
+
+// A kernel with more different hazards than this has one cause for them all.
+constexpr size_t kMostHazards = 64;
+
+bool same_cause(const Hazard& a, const Hazard& b) {
+    return a.first.place == b.first.place && a.second.place == b.second.place &&
+           a.second.writes == b.second.writes && a.between_blocks == b.between_blocks;
+}
+
+}  // namespace
 
 Counts& Counts::operator+=(const Counts& other) {
     requests += other.requests;
@@ -10,12 +23,26 @@ Counts& Counts::operator+=(const Counts& other) {
     useful_bytes += other.useful_bytes;
     sectors += other.sectors;
     split_requests += other.split_requests;
+    unrolled_requests += other.unrolled_requests;
+    unrolled_sectors += other.unrolled_sectors;
     wavefronts += other.wavefronts;
     conflicts += other.conflicts;
     fused_requests += other.fused_requests;
     fused_wavefronts += other.fused_wavefronts;
     fused_conflicts += other.fused_conflicts;
     return *this;
+}
+
+void add_hazards(std::vector<Hazard>& to, const std::vector<Hazard>& from) {
+    for (const Hazard& hazard : from) {
+        const auto known = std::find_if(
+            to.begin(), to.end(), [&](const Hazard& other) { return same_cause(hazard, other); });
+        if (known != to.end()) {
+            known->times += hazard.times;
+        } else if (to.size() < kMostHazards) {
+            to.push_back(hazard);
+        }
+    }
 }
 
 Counts KernelCounts::total(AccessKind kind) const {

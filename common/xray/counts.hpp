@@ -37,6 +37,11 @@ struct Counts {
     int64_t sectors = 0;
     int64_t split_requests = 0;  // pieces of a copy of unusual size: their widths are a best guess
 
+    // Global memory, if the loops around are unrolled as nvcc was seen to (see unrolling.hpp). Where nothing
+    // is known of that, the same as above.
+    int64_t unrolled_requests = 0;
+    int64_t unrolled_sectors = 0;
+
     // Shared memory, see SharedCost.
     int64_t wavefronts = 0;
     int64_t conflicts = 0;
@@ -70,16 +75,23 @@ struct Toucher {
     unsigned thread = 0;  // linear index in its block
     uintptr_t place = 0;
     bool writes = false;
+    uint3 block{};  // for global memory; threads that share memory are of one block
 };
 
-// Two threads of a block touch the same byte of shared memory, `first` writes, and nothing orders
-// them. Or, where `second` alone counts: it reads what nobody in the block has written.
+// Two threads touch the same byte, `first` writes, and nothing orders them: of shared memory two of a
+// block, of global memory any two of a launch. Or, where `second` alone counts: it reads what nobody
+// (of shared memory: nobody in the block) has written.
 struct Hazard {
     Toucher first, second;
     uint3 block{};
-    size_t offset = 0;  // of the byte among the program's shared variables
+    size_t offset = 0;  // of the byte: among the program's shared variables, or its address
     int64_t times = 0;
+    bool global = false;
+    bool between_blocks = false;
 };
+
+// Those of one cause become one.
+void add_hazards(std::vector<Hazard>& to, const std::vector<Hazard>& from);
 
 struct KernelCounts {
     std::string name;
@@ -92,6 +104,7 @@ struct KernelCounts {
     int64_t warp_exchanges = 0;               // shuffles, votes and the like, per warp
     std::vector<Hazard> races;                // one per pair of places
     std::vector<Hazard> uninitialized_reads;  // one per place
+    bool all_memory_watched = true;           // where global memory is: false if it was too much
 
     Counts total(AccessKind kind) const;
 };

@@ -18,18 +18,25 @@ FlowOrder::Node FlowOrder::follow(Node from, const cpu_device::Access& step) {
     return to;
 }
 
-uint32_t FlowOrder::rank_of(const cpu_device::Access& step) {
+uint32_t FlowOrder::rank_of(Node from, const cpu_device::Access& step) {
     if (!ranked_) rank_all();
-    return rank_[nodes_.at(key_of(step))];
+    const Node to = node_of(key_of(step));
+    const bool comes_back = rank_[to] <= rank_[from] && rank_[from] <= end_[to];
+    return comes_back ? 2 * end_[to] + 1 : 2 * rank_[to];
 }
 
 void FlowOrder::rank_all() {
     search_ = {};
     search_.number.resize(followers_.size());
+    search_.inside.resize(followers_.size());
     visit(kStart);
     rank_.resize(followers_.size());
     auto rank = static_cast<uint32_t>(search_.last_to_first.size());
-    for (const Node node : search_.last_to_first) rank_[node] = --rank;
+    end_.resize(followers_.size());
+    for (const Node node : search_.last_to_first) {
+        rank_[node] = --rank;
+        end_[node] = rank + search_.inside[node];
+    }
     ranked_ = true;
 }
 
@@ -57,11 +64,13 @@ uint32_t FlowOrder::visit(Node node) {
         search_.stack.pop_back();
     }
     search_.stack.pop_back();
+    const size_t behind = search_.last_to_first.size();
     if (loops) {
         for (const Node follower : followers_[node]) {
             if (search_.number[follower] == 0) visit(follower);
         }
     }
+    search_.inside[node] = static_cast<uint32_t>(search_.last_to_first.size() - behind);
     search_.last_to_first.push_back(node);
     return lowest;
 }

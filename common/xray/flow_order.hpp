@@ -20,16 +20,7 @@ public:
     using Node = uint32_t;
     static constexpr Node kStart = 0;
 
-    FlowOrder() : followers_(1) {}
-
-    // A lane went from `from` to `step`.
-    Node follow(Node from, const cpu_device::Access& step);
-
-    // Among all the places seen: what lies inside a loop ranks before what lies behind it, all else
-    // in the order of the ways taken.
-    uint32_t rank_of(const cpu_device::Access& step);
-
-private:
+    // What makes a step of a lane a place of its own.
     struct Key {
         uintptr_t place;
         uint32_t path;
@@ -46,10 +37,27 @@ private:
             return (key.place * 0x9E3779B97F4A7C15u ^ key.path) + static_cast<size_t>(key.kind);
         }
     };
-
     static Key key_of(const cpu_device::Access& step) {
         return {step.place, step.path, step.kind, step.bytes};
     }
+
+    FlowOrder() : followers_(1) {}
+
+    // A lane went from `from` to `step`.
+    Node follow(Node from, const cpu_device::Access& step);
+
+    // Of a lane at `from` that comes to `step` next, among all the places seen: what lies inside a loop ranks
+    // before what lies behind it, all else in the order of the ways taken. Between the two ranks whoever comes
+    // back to the loop's head: a compiler may have left no place at the end of a loop's turn to wait at.
+    uint32_t rank_of(Node from, const cpu_device::Access& step);
+    // Where a lane is after a step that was learned.
+    Node node_of(const Key& step) const { return nodes_.at(step); }
+
+    // All that was learned: the places, and by node where lanes went from there.
+    const std::unordered_map<Key, Node, KeyHash>& nodes() const { return nodes_; }
+    const std::vector<std::vector<Node>>& followers() const { return followers_; }
+
+private:
     void rank_all();
     uint32_t visit(Node node);
 
@@ -59,11 +67,13 @@ private:
     // The weak topological order of Bourdoncle (1993), valid unless something new was learned.
     bool ranked_ = false;
     std::vector<uint32_t> rank_;
+    std::vector<uint32_t> end_;  // of a loop's head: the highest rank in the loop; else its own
     struct Search {
         std::vector<uint32_t> number;  // 0: not visited
         uint32_t next = 1;
         std::vector<Node> stack;
         std::vector<Node> last_to_first;
+        std::vector<uint32_t> inside;  // of a loop's head: how many others the loop has
     };
     Search search_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace xray {
 namespace {
@@ -91,9 +92,32 @@ Touched touched_by(const Request& request) {
     return touched;
 }
 
+unsigned sectors_of_copy(const Request& load, const Request& copy) {
+    std::array<std::pair<uintptr_t, uintptr_t>, 32> filled;  // by which line, which sector
+    unsigned count = 0;
+    for_each_lane(load, [&](unsigned lane, uintptr_t address) {
+        filled[count++] = {address / kLineBytes, copy.address[lane] / kSectorBytes};
+    });
+    std::sort(filled.begin(), filled.begin() + count);
+    const auto end = std::unique(filled.begin(), filled.begin() + count);
+    return static_cast<unsigned>(end - filled.begin());
+}
+
+void AsynchronousCopies::load(const Request& request) {
+    constexpr uint16_t kBypassing = 16;  // copies of fewer bytes come through the L1 cache
+    forget(request.lanes);
+    if (request.bytes == kBypassing) loads_.push_back(request);
+}
+
+void AsynchronousCopies::forget(unsigned lanes) {
+    const auto is_of_them = [lanes](const Request& each) { return (each.lanes & lanes) != 0; };
+    loads_.erase(std::remove_if(loads_.begin(), loads_.end(), is_of_them), loads_.end());
+}
+
 unsigned lanes_at_once(const Request& request) {
     const unsigned lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
-    const bool twice = lanes < 32 && (lanes_agree(request, 1) || lanes_agree(request, 2));
+    const bool twice = lanes < 32 && request.kind != AccessKind::shared_store &&
+                       (lanes_agree(request, 1) || lanes_agree(request, 2));
     return twice ? 2 * lanes : lanes;
 }
 

@@ -13,6 +13,7 @@
 namespace xray {
 
 constexpr unsigned kSectorBytes = 32;
+constexpr unsigned kLineBytes = 128;
 constexpr unsigned kBanks = 32;
 constexpr unsigned kBankBytes = 4;
 
@@ -23,14 +24,46 @@ struct Touched {
 };
 Touched touched_by(const Request& request);
 
+// Sectors of an asynchronous copy of 16 bytes a lane, which by-passes the L1 cache: `load` is what its lanes
+// read, `copy` where in shared memory they put it. The hardware counts the sectors of *shared* memory that each
+// line of 128 bytes fills. Where both addresses lie alike in a sector, that is what the load touches; else there
+// may be more, or, of short pieces, fewer. (Found from what an H200 counted of 05's any-axis kernels.)
+unsigned sectors_of_copy(const Request& load, const Request& copy);
+
+// Finds to each such copy its load.
+class AsynchronousCopies {
+public:
+    // Forgets everything, for a new block.
+    void begin() { loads_.clear(); }
+
+    // A load from global memory: perhaps the first half of a copy.
+    void load(const Request& request);
+
+    // The second half. Calls f(load, more): what hardware counts beyond the sectors that the load touches.
+    template <class Function>
+    void copy(const Request& request, Function f) {
+        for (const Request& each : loads_) {
+            if ((each.lanes & ~request.lanes) != 0 || each.bytes != request.bytes) continue;
+            f(each, static_cast<int>(sectors_of_copy(each, request)) -
+                        static_cast<int>(touched_by(each).sectors));
+        }
+        forget(request.lanes);
+    }
+
+private:
+    void forget(unsigned lanes);
+
+    std::vector<Request> loads_;  // of different lanes
+};
+
 struct Wavefronts {
     unsigned taken = 0;
     unsigned fewest = 0;  // if no two lanes' words shared a bank
 };
 
 // How many lanes of a request to shared memory go at once: 32 with up to 4 bytes each, 16 with 8, 8 with
-// 16; twice as many of the wider ones where every lane wants what its neighbour wants, or every lane
-// what the next but one wants (as an H200 does it: the table in tests/memory_model.cpp).
+// 16; twice as many of the wider ones in a load where every lane wants what its neighbour wants, or every
+// lane what the next but one wants, of those that take part (as an H200 does it: tests/memory_model.cpp).
 unsigned lanes_at_once(const Request& request);
 
 // In each group of lanes that go at once every bank gives one of its words per wavefront, to all who

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -17,6 +18,12 @@
 
 namespace xray {
 namespace {
+
+constexpr const char* kMarkingKernel = "mark_of_a_case";  // profiled_launch.cu
+
+bool is_mark(const RecordedKernel& kernel) {
+    return kernel.name.find(kMarkingKernel) != std::string::npos;
+}
 
 // The fields of a line of comma-separated, quoted text.
 std::vector<std::string> fields_of(const std::string& line) {
@@ -73,9 +80,11 @@ int run(const std::string& command, std::string& output) {
 
 // Clocks as they are, caches emptied before each of the passes that many counters need: what is
 // recorded is the kernel's own doing. Base units: bytes, not megabytes.
-std::string ncu_command(const std::string& log, const std::vector<std::string>& program) {
+std::string ncu_command(const std::string& log, bool all_counters,
+                        const std::vector<std::string>& program) {
     std::string metrics;
     for (const Metric& metric : recorded_metrics()) {
+        if (!all_counters && !metric.is_held) continue;
         metrics += (metrics.empty() ? "" : ",") + std::string(metric.ncu_name);
     }
     std::string command =
@@ -93,15 +102,36 @@ std::string text_of_file(const std::string& path) {
     return text.str();
 }
 
-std::vector<RecordedKernel> record(const std::vector<std::string>& program) {
-    const std::string log = std::filesystem::temp_directory_path() /
-                            ("stages_ncu_" + std::to_string(getpid()) + ".csv");
+// A file that is gone when this is.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(const std::string& ending)
+        : path_(std::filesystem::temp_directory_path() /
+                ("stages_ncu_" + std::to_string(getpid()) + ending)) {}
+    ~TemporaryFile() {
+        std::error_code ignored;
+        std::filesystem::remove(path_, ignored);
+    }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    std::string path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+};
+
+// The kernels of each case. ncu starts once: that takes it seconds, a case far less than one.
+std::vector<std::vector<RecordedKernel>> record(const std::vector<ProfiledCase>& cases,
+                                                bool all_counters, const std::string& program) {
+    const TemporaryFile list(".txt"), log(".csv");
+    std::ofstream(list.path()) << text_of(cases);
+    std::vector<std::string> words{program};
+    for (std::string& word : launch_words(list.path())) words.push_back(std::move(word));
     std::string said;
-    const int status = run(ncu_command(log, program), said);
-    const std::string table = text_of_file(log);
-    std::filesystem::remove(log);
+    const int status = run(ncu_command(log.path(), all_counters, words), said);
+    const std::string table = text_of_file(log.path());
     if (status != 0) throw std::runtime_error("ncu failed:\n" + said + table);
-    return parse_ncu_output(table);
+    return split_by_case(parse_ncu_output(table), cases.size());
 }
 
 std::string ncu_version() {
@@ -125,7 +155,7 @@ std::string today() {
 Recording new_recording() {
     cudaDeviceProp properties{};
     runner::check_cuda(cudaGetDeviceProperties(&properties, 0), "asking for the GPU's name");
-    return {properties.name, runner::build_info().nvcc, {}};
+    return {properties.name, runner::build_info().nvcc, {}, {}};
 }
 
 Origin origin_of_now() {
@@ -162,6 +192,7 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
             if (titles[i] == "Kernel Name") kernel.name = fields[i];
             if (titles[i] == "Grid Size") kernel.grid = fields[i];
             if (titles[i] == "Block Size") kernel.block = fields[i];
+            if (is_mark(kernel)) continue;  // of nothing there is no share
             for (const Metric& metric : recorded_metrics()) {
                 if (titles[i] == metric.ncu_name)
                     kernel.counters[metric.key] = number_in(fields[i]);
@@ -173,45 +204,123 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
     return kernels;
 }
 
-std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      const runner::Shape& shape, runner::DType dtype) {
-    return {"ncu",          "--launch", variant,        "--shape",
-            word_of(shape), "--dtype",  name_of(dtype), stage};
+std::vector<ProfiledCase> held_cases(const std::string& stage, const runner::Variant& variant) {
+    constexpr int64_t kSmall = 1 << 19;  // elements: the CPU device counts all of it too
+    std::vector<ProfiledCase> cases;
+    for (const runner::Shape& shape : variant.operation->held_at()) {
+        for (const runner::DType dtype : runner::all_dtypes()) {
+            const bool is_small =
+                runner::size_of(dtype) == 2 && variant.operation->elements(shape) <= kSmall;
+            if (dtype != runner::DType::float32 && !is_small) continue;
+            if (runner::obstacle_of(variant, shape, dtype).empty())
+                cases.push_back({stage, variant.name, shape, dtype});
+        }
+    }
+    return cases;
+}
+
+std::vector<ProfiledCase> profiled_cases(const std::string& stage, const runner::Variant& variant) {
+    const runner::DType dtype = variant.dtypes.front();
+    std::vector<ProfiledCase> cases;
+    for (const runner::Shape& shape : variant.operation->profiled_at()) {
+        if (runner::obstacle_of(variant, shape, dtype).empty())
+            cases.push_back({stage, variant.name, shape, dtype});
+    }
+    return cases;
+}
+
+std::string text_of(const std::vector<ProfiledCase>& cases) {
+    std::string text;
+    for (const ProfiledCase& each : cases) {
+        text += each.stage + ' ' + each.variant + ' ' + word_of(each.shape) + ' ' +
+                name_of(each.dtype) + '\n';
+    }
+    return text;
+}
+
+std::vector<ProfiledCase> cases_from(const std::string& text) {
+    std::vector<ProfiledCase> cases;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string stage, variant, shape_word, dtype_word;
+        words >> stage >> variant >> shape_word >> dtype_word;
+        const std::optional<runner::Shape> shape = runner::shape_from(shape_word);
+        const std::optional<runner::DType> dtype = runner::dtype_named(dtype_word);
+        if (!shape || !dtype) throw std::runtime_error("'" + line + "' names no launch");
+        cases.push_back({stage, variant, *shape, *dtype});
+    }
+    return cases;
+}
+
+std::vector<std::vector<RecordedKernel>> split_by_case(const std::vector<RecordedKernel>& kernels,
+                                                       size_t count) {
+    std::vector<std::vector<RecordedKernel>> cases;
+    for (const RecordedKernel& kernel : kernels) {
+        if (is_mark(kernel)) {
+            cases.emplace_back();
+            if (kernel.grid != "(" + std::to_string(cases.size()) + ", 1, 1)") {
+                throw std::runtime_error("ncu left out a launch: the mark of case " +
+                                         std::to_string(cases.size()) + " has a grid of " +
+                                         kernel.grid);
+            }
+        } else if (cases.empty()) {
+            throw std::runtime_error("ncu recorded " + kernel.name + " before the first case");
+        } else {
+            cases.back().push_back(kernel);
+        }
+    }
+    for (const std::vector<RecordedKernel>& each : cases) {
+        if (each.empty()) throw std::runtime_error("ncu recorded no kernel of one of the cases");
+    }
+    if (cases.size() != count) {
+        throw std::runtime_error("ncu recorded " + std::to_string(cases.size()) + " of " +
+                                 std::to_string(count) + " cases");
+    }
+    return cases;
+}
+
+std::vector<std::string> launch_words(const std::string& file) {
+    return {"ncu", "--launch", file};
 }
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
-    const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     Recording recording = new_recording();
     const Origin origin = origin_of_now();
-    const auto record_variant = [&](const runner::Stage& stage, const runner::Variant& variant,
-                                    runner::DType dtype, const runner::Shape& shape) {
-        std::printf("  %-18s %-16s %-8s %17s ", stage.name.c_str(), variant.name.c_str(),
-                    name_of(dtype), text_of(shape).c_str());
-        std::fflush(stdout);
-        const std::string obstacle = runner::obstacle_of(variant, shape, dtype);
-        if (!obstacle.empty()) {
-            std::printf("left out: %s\n", obstacle.c_str());
-            return;
-        }
-        std::vector<std::string> words{program};
-        for (std::string& word : launch_words(stage.name, variant.name, shape, dtype)) {
-            words.push_back(std::move(word));
-        }
-        recording.variants.push_back(
-            {stage.name, variant.name, dtype, shape, origin, record(words)});
-        const RecordedVariant& recorded = recording.variants.back();
-        std::printf("%.0f sectors\n",
-                    recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
-    };
-    for (const runner::Stage* stage : chosen) {
+    std::vector<ProfiledCase> all_counters, requests;
+    for (const runner::Stage* stage : runner::chosen_stages(stages, options.stages)) {
         for (const runner::Variant& variant : stage->variants) {
-            for (const runner::DType dtype : options.dtypes) {
-                for (const runner::Shape& shape : variant.operation->profiled_at())
-                    record_variant(*stage, variant, dtype, shape);
+            const std::vector<ProfiledCase> profiled = profiled_cases(stage->name, variant);
+            for (const ProfiledCase& each : held_cases(stage->name, variant)) {
+                const bool anyway =
+                    std::any_of(profiled.begin(), profiled.end(), [&](const ProfiledCase& other) {
+                        return each.shape == other.shape && each.dtype == other.dtype;
+                    });
+                if (!anyway) requests.push_back(each);
             }
+            all_counters.insert(all_counters.end(), profiled.begin(), profiled.end());
         }
     }
+    const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all,
+                                std::vector<RecordedVariant>& variants) {
+        if (cases.empty()) return;
+        std::printf("  %zu launches with %s\n", cases.size(),
+                    all ? "all counters" : "the counters that the x-ray is held to");
+        std::fflush(stdout);
+        const auto kernels = record(cases, all, program);
+        for (size_t i = 0; i < cases.size(); i++) {
+            const ProfiledCase& each = cases[i];
+            variants.push_back(
+                {each.stage, each.variant, each.dtype, each.shape, origin, kernels[i]});
+            const RecordedVariant& recorded = variants.back();
+            std::printf("  %-18s %-16s %-8s %17s %.0f sectors\n", each.stage.c_str(),
+                        each.variant.c_str(), name_of(each.dtype), text_of(each.shape).c_str(),
+                        recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
+        }
+    };
+    record_all(all_counters, true, recording.variants);
+    record_all(requests, false, recording.requests);
     const std::string path = options.out.empty() ? recordings_path(recording.gpu) : options.out;
     save_recording(path, std::move(recording));
     std::printf("  recorded in %s\n", path.c_str());

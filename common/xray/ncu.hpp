@@ -17,16 +17,42 @@ namespace xray {
 // ours are left out. Throws std::runtime_error, with what ncu said, where there is no table in it.
 std::vector<RecordedKernel> parse_ncu_output(const std::string& text);
 
-// Runs `program` once for each variant and type, under ncu, with launch_words() behind it.
+// A launch that is recorded.
+struct ProfiledCase {
+    std::string stage, variant;
+    runner::Shape shape;
+    runner::DType dtype;
+};
+
+// Where the x-ray is held to a GPU's counters: float at all shapes that the variant's operation names for
+// that and the variant takes, the other types that have 16 bits at the small ones.
+std::vector<ProfiledCase> held_cases(const std::string& stage, const runner::Variant& variant);
+
+// And where all counters are recorded, those of the caches among them: float at other shapes of its own.
+std::vector<ProfiledCase> profiled_cases(const std::string& stage, const runner::Variant& variant);
+
+// A case a line, as text, and back. Throws std::runtime_error for what is none.
+std::string text_of(const std::vector<ProfiledCase>& cases);
+std::vector<ProfiledCase> cases_from(const std::string& text);
+
+// Which kernels belong to which of `count` cases: before those of each, a marking kernel was launched, with as
+// many blocks as cases have begun. Throws std::runtime_error where one of the cases has none.
+std::vector<std::vector<RecordedKernel>> split_by_case(const std::vector<RecordedKernel>& kernels,
+                                                       size_t count);
+
+// Runs `program` twice under ncu, with launch_words() behind it: for all cases with all counters, and for
+// those with the x-ray's own.
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program);
 
-// The command line that makes a program launch one variant, once, with the profiler on.
-std::vector<std::string> launch_words(const std::string& stage, const std::string& variant,
-                                      const runner::Shape& shape, runner::DType dtype);
+// The command line that makes a program launch what a file names, case after case, with the profiler on.
+std::vector<std::string> launch_words(const std::string& file);
 
-// Launches it once, between cudaProfilerStart and cudaProfilerStop.
-void launch_profiled(const runner::Variant& variant, const runner::Shape& shape,
-                     runner::DType dtype);
+// Launches each case once, between cudaProfilerStart and cudaProfilerStop, behind a marking kernel.
+void launch_profiled(const std::vector<runner::Stage>& stages,
+                     const std::vector<ProfiledCase>& cases);
+
+// The marking kernel, with so many blocks.
+void launch_mark(unsigned blocks);
 
 }  // namespace xray

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -80,50 +81,75 @@ Json to_json(const RecordedVariant& variant) {
     return json;
 }
 
+std::vector<RecordedVariant> variants_from(const Json& json) {
+    std::vector<RecordedVariant> variants;
+    for (const Json& variant : json) variants.push_back(variant_from(variant));
+    return variants;
+}
+
+Json to_json(const std::vector<RecordedVariant>& variants) {
+    Json json = Json::array();
+    for (const RecordedVariant& variant : variants) json.push_back(to_json(variant));
+    return json;
+}
+
 Recording recording_from(const Json& json) {
-    Recording recording{json.at("gpu"), json.at("nvcc"), {}};
-    for (const Json& variant : json.at("variants")) {
-        recording.variants.push_back(variant_from(variant));
-    }
-    return recording;
+    return {json.at("gpu"), json.at("nvcc"), variants_from(json.at("variants")),
+            variants_from(json.value("requests", Json::array()))};
 }
 
 Json to_json(const Recording& recording) {
-    Json json = {{"gpu", recording.gpu}, {"nvcc", recording.nvcc}, {"variants", Json::array()}};
-    for (const RecordedVariant& variant : recording.variants) {
-        json["variants"].push_back(to_json(variant));
+    return {{"gpu", recording.gpu},
+            {"nvcc", recording.nvcc},
+            {"variants", to_json(recording.variants)},
+            {"requests", to_json(recording.requests)}};
+}
+
+// Of what was recorded before, what was not recorded now stays.
+void keep_old(std::vector<RecordedVariant>& old, const Recording& recording,
+              std::vector<RecordedVariant>& kept) {
+    for (RecordedVariant& each : old) {
+        if (recording.find(each.stage, each.variant, each.shape, each.dtype) == nullptr)
+            kept.push_back(std::move(each));
     }
-    return json;
 }
 
 }  // namespace
 
 const std::vector<Metric>& recorded_metrics() {
     static const std::vector<Metric> metrics = {
-        {"global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"},
-        {"global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"},
-        {"global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"},
-        {"global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
-        {"shared_load_requests", "smsp__sass_inst_executed_op_shared_ld.sum"},
-        {"shared_store_requests", "smsp__sass_inst_executed_op_shared_st.sum"},
-        {"shared_load_wavefronts",
-         "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"},
+        {"global_load_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", true},
+        {"global_load_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", true},
+        {"global_store_requests", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", true},
+        {"global_store_sectors", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", true},
+        {"shared_load_requests", "smsp__sass_inst_executed_op_shared_ld.sum", true},
+        {"shared_store_requests", "smsp__sass_inst_executed_op_shared_st.sum", true},
+        {"shared_load_wavefronts", "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+         true},
         {"shared_store_wavefronts",
-         "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"},
-        {"shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"},
-        {"shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"},
-        {"l1_hit_percent", "l1tex__t_sector_hit_rate.pct"},
-        {"l2_read_sectors", "lts__t_sectors_op_read.sum"},
-        {"l2_write_sectors", "lts__t_sectors_op_write.sum"},
-        {"l2_hit_percent", "lts__t_sector_hit_rate.pct"},
-        {"dram_read_bytes", "dram__bytes_read.sum"},
-        {"dram_write_bytes", "dram__bytes_write.sum"},
-        {"registers", "launch__registers_per_thread"},
-        {"spill_load_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum"},
-        {"spill_store_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum"},
-        {"occupancy_percent", "sm__warps_active.avg.pct_of_peak_sustained_active"},
+         "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum", true},
+        {"shared_load_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+         false},
+        {"shared_store_conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+         false},
+        {"l1_hit_percent", "l1tex__t_sector_hit_rate.pct", false},
+        {"l2_read_sectors", "lts__t_sectors_op_read.sum", false},
+        {"l2_write_sectors", "lts__t_sectors_op_write.sum", false},
+        {"l2_hit_percent", "lts__t_sector_hit_rate.pct", false},
+        {"dram_read_bytes", "dram__bytes_read.sum", false},
+        {"dram_write_bytes", "dram__bytes_write.sum", false},
+        {"registers", "launch__registers_per_thread", false},
+        {"spill_load_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum", false},
+        {"spill_store_requests", "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum", false},
+        {"occupancy_percent", "sm__warps_active.avg.pct_of_peak_sustained_active", false},
     };
     return metrics;
+}
+
+bool RecordedVariant::has_all_counters() const {
+    return std::all_of(kernels.begin(), kernels.end(), [](const RecordedKernel& kernel) {
+        return kernel.counters.count("dram_read_bytes") != 0;
+    });
 }
 
 double RecordedVariant::sum(const std::string& key) const {
@@ -134,10 +160,12 @@ double RecordedVariant::sum(const std::string& key) const {
 
 const RecordedVariant* Recording::find(const std::string& stage, const std::string& variant,
                                        const runner::Shape& shape, runner::DType dtype) const {
-    for (const RecordedVariant& each : variants) {
-        if (each.stage == stage && each.variant == variant && each.dtype == dtype &&
-            each.shape == shape) {
-            return &each;
+    for (const std::vector<RecordedVariant>* const list : {&variants, &requests}) {
+        for (const RecordedVariant& each : *list) {
+            if (each.stage == stage && each.variant == variant && each.dtype == dtype &&
+                each.shape == shape) {
+                return &each;
+            }
         }
     }
     return nullptr;
@@ -179,11 +207,11 @@ void save_recording(const std::string& path, Recording recording) {
     if (same == recordings.end()) {
         recordings.push_back(std::move(recording));
     } else {
-        for (RecordedVariant& old : same->variants) {
-            const bool is_new =
-                recording.find(old.stage, old.variant, old.shape, old.dtype) != nullptr;
-            if (!is_new) recording.variants.push_back(std::move(old));
-        }
+        std::vector<RecordedVariant> variants, requests;
+        keep_old(same->variants, recording, variants);
+        keep_old(same->requests, recording, requests);
+        std::move(variants.begin(), variants.end(), std::back_inserter(recording.variants));
+        std::move(requests.begin(), requests.end(), std::back_inserter(recording.requests));
         *same = std::move(recording);
     }
     Json json = {{"schema", kSchema}, {"recordings", Json::array()}};

@@ -15,6 +15,7 @@ namespace xray {
 struct Metric {
     const char* key;
     const char* ncu_name;
+    bool is_held;  // the x-ray is held to it
 };
 const std::vector<Metric>& recorded_metrics();
 
@@ -38,13 +39,18 @@ struct RecordedVariant {
 
     // Over all kernels. Throws std::out_of_range where the counter was not recorded.
     double sum(const std::string& key) const;
+
+    // Whether its caches were looked at.
+    bool has_all_counters() const;
 };
 
 // What one GPU and one compiler gave.
 struct Recording {
     std::string gpu, nvcc;  // together the key: a new recording replaces the one with the same two
-    std::vector<RecordedVariant> variants;
+    std::vector<RecordedVariant> variants;  // with all counters
+    std::vector<RecordedVariant> requests;  // with those alone that the x-ray is held to
 
+    // Among both.
     const RecordedVariant* find(const std::string& stage, const std::string& variant,
                                 const runner::Shape& shape,
                                 runner::DType dtype = runner::DType::float32) const;

@@ -33,6 +33,7 @@ const std::vector<Word>& all_words() {
         {AccessKind::global_atomic, "global atomics", "global_atomic"},
         {AccessKind::constant_load, "constant loads", "constant_load"},
         {AccessKind::constant_store, "__device__ stores", "constant_store"},
+        {AccessKind::constant_atomic, "__device__ atomics", "constant_atomic"},
         {AccessKind::shared_load, "shared loads", "shared_load"},
         {AccessKind::shared_store, "shared stores", "shared_store"},
         {AccessKind::shared_copy, "copies to shared", "shared_copy"},

@@ -33,25 +33,7 @@ void SharedShadow::begin_block(uint3 block, uintptr_t low, uintptr_t high) {
     high_ = high;
     block_ = block;
     block_number_++;
-    interval_++;
     chunks_.resize((high - low) / (kWordBytes * Chunk::kWords) + 1);
-}
-
-void SharedShadow::barrier() {
-    interval_++;
-}
-
-void SharedShadow::warp_sync(unsigned warp, unsigned lanes) {
-    WarpClock& known = known_[warp];
-    std::array<uint32_t, 32> together{};
-    for (unsigned left = lanes; left != 0; left &= left - 1) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-        known[lane][lane]++;
-        for (unsigned i = 0; i < 32; i++) together[i] = std::max(together[i], known[lane][i]);
-    }
-    for (unsigned left = lanes; left != 0; left &= left - 1) {
-        known[static_cast<unsigned>(__builtin_ctz(left))] = together;
-    }
 }
 
 void SharedShadow::note(unsigned warp, const Request& request) {
@@ -65,7 +47,7 @@ void SharedShadow::note(unsigned warp, const Request& request) {
         const uintptr_t address = request.address[lane];
         if (address < low_ || address + request.bytes > high_) continue;
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
-        now.syncs = known_[warp][lane][lane];
+        now.moment = order_.now(now.thread);
         note_access(now, request.kind, address, request.bytes);
     }
 }
@@ -99,8 +81,8 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
         cell.written_block = block_number_;
         return;
     }
-    if (cell.interval != interval_) {  // a barrier ordered all that was before
-        cell.interval = interval_;
+    if (cell.interval != now.moment.interval) {  // a barrier ordered all that was before
+        cell.interval = now.moment.interval;
         cell.writer = cell.reader = cell.same_warp_reader = cell.other_warp_reader = Past{};
     }
     if (reads(kind) && cell.written_block != block_number_) {
@@ -140,10 +122,9 @@ void SharedShadow::remember_reader(Cell& cell, const Past& now) {
 
 // Whether nothing orders the two, if one of them writes.
 bool SharedShadow::conflict(const Past& before, const Past& now) const {
-    if (before.thread == Past::kNobody || before.thread == now.thread) return false;
+    if (before.thread == Past::kNobody) return false;
     if (before.atomic && now.atomic) return false;
-    if (before.warp() != now.warp()) return true;
-    return known_[now.warp()][now.lane()][before.lane()] <= before.syncs;
+    return !order_.is_before(before.thread, before.moment, now.thread);
 }
 
 // Which of the two came first is chance: one race, the writer named first, whichever way it shows.

@@ -13,19 +13,19 @@
 #include <unordered_map>
 #include <vector>
 
+#include "block_order.hpp"
 #include "counts.hpp"
 #include "warp_requests.hpp"
 
 namespace xray {
 
-// One worker's. What orders two accesses is __syncthreads for the whole block and __syncwarp for
-// the lanes in its mask; a shuffle orders nothing.
+// One worker's.
 class SharedShadow {
 public:
+    explicit SharedShadow(const BlockOrder& order) : order_(order) {}
+
     // The block's shared variables lie at [low, high). Nothing in them is written yet.
     void begin_block(uint3 block, uintptr_t low, uintptr_t high);
-    void barrier();
-    void warp_sync(unsigned warp, unsigned lanes);
 
     // Any access of a warp; what does not go to the block's shared memory is ignored.
     void note(unsigned warp, const Request& request);
@@ -40,11 +40,10 @@ private:
         static constexpr uint16_t kNobody = UINT16_MAX;
         uint16_t thread = kNobody;
         bool atomic = false;
-        uint32_t syncs = 0;  // how often the thread had synchronized with lanes of its warp
         uint32_t place = 0;  // index in places_
+        Moment moment;
 
         unsigned warp() const { return thread / 32u; }
-        unsigned lane() const { return thread % 32u; }
     };
 
     // The history of a word, or of a byte where accesses of less than a word were seen.
@@ -73,17 +72,12 @@ private:
     uint32_t number_of(uintptr_t place);
     Toucher toucher(const Past& past, bool writes) const;
 
+    const BlockOrder& order_;
     uintptr_t low_ = 0;
     uintptr_t high_ = 0;
     uint3 block_{};
     uint32_t block_number_ = 0;
-    uint32_t interval_ = 0;
     std::vector<std::unique_ptr<Chunk>> chunks_;
-
-    // Vector clocks: known[a][b] is how often, as far as lane a of the warp knows, lane b had
-    // synchronized. What b did before that is before what a does now.
-    using WarpClock = std::array<std::array<uint32_t, 32>, 32>;
-    std::array<WarpClock, 32> known_{};
 
     std::vector<uintptr_t> places_;
     std::unordered_map<uintptr_t, uint32_t> numbers_;

@@ -76,6 +76,7 @@ SourceMap::SourceMap(const std::vector<KernelCounts>& kernels) {
     for (size_t i = 0; i < places.size(); i++) {
         const Chain& chain = chains[i];
         stacks_[places[i]] = stack_of(has_no_line(chain) ? chain_behind(places[i], chain) : chain);
+        stacks_[places[i]].kernel = cpu_device::function_name(places[i]);
     }
 }
 
@@ -93,26 +94,45 @@ const std::vector<Line>& SourceMap::callers_of(uintptr_t place) const {
     return at(place).callers;
 }
 
+const std::string& SourceMap::kernel_of(uintptr_t place) const {
+    return at(place).kernel;
+}
+
 std::string SourceMap::text_of(uintptr_t place) const {
     const Line& line = line_of(place);
     if (line.file.empty()) return "an unknown line";
     return io::printable(line.file) + ":" + std::to_string(line.number);
 }
 
-std::string SourceMap::source_of(const Line& line) const {
-    const auto [file, added] = files_.try_emplace(line.file);
+// Without the blanks around them.
+const std::vector<std::string>& SourceMap::lines_in(const std::string& file) const {
+    const auto [known, added] = files_.try_emplace(file);
     if (added) {
-        const bool absolute = !line.file.empty() && line.file.front() == '/';
-        std::ifstream input(absolute ? line.file : STAGES_SOURCE_DIRECTORY "/" + line.file);
-        for (std::string text; std::getline(input, text);) file->second.push_back(text);
+        const bool absolute = !file.empty() && file.front() == '/';
+        std::ifstream input(absolute ? file : STAGES_SOURCE_DIRECTORY "/" + file);
+        for (std::string text; std::getline(input, text);) {
+            const size_t first = std::min(text.find_first_not_of(" \t"), text.size());
+            const size_t last = text.find_last_not_of(" \t\r");
+            known->second.push_back(
+                last == std::string::npos ? "" : text.substr(first, last - first + 1));
+        }
     }
-    if (line.number == 0 || line.number > file->second.size()) return {};
-    const std::string& text = file->second[line.number - 1];
-    const size_t first = text.find_first_not_of(" \t");
-    if (first == std::string::npos) return {};
-    std::string code = text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+    return known->second;
+}
+
+std::string SourceMap::source_of(const Line& line) const {
+    const std::vector<std::string>& lines = lines_in(line.file);
+    if (line.number == 0 || line.number > lines.size()) return {};
+    std::string code = lines[line.number - 1];
     std::replace(code.begin(), code.end(), '\t', ' ');
     return io::printable(code);
+}
+
+unsigned SourceMap::which_of(const Line& line) const {
+    const std::vector<std::string>& lines = lines_in(line.file);
+    if (line.number == 0 || line.number > lines.size()) return 0;
+    const auto end = lines.begin() + line.number;
+    return static_cast<unsigned>(std::count(lines.begin(), end, *(end - 1)));
 }
 
 }  // namespace xray

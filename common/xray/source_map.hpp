@@ -39,6 +39,12 @@ public:
 
     bool in_cub(uintptr_t place) const { return line_of(place).in_cub; }
 
+    // The kernel, with its template's arguments: "online_softmax::block_per_row_kernel<256>".
+    const std::string& kernel_of(uintptr_t place) const;
+
+    // Of the lines of its file that read the same, which one it is, from 1 on; 0 if the file cannot be read.
+    unsigned which_of(const Line& line) const;
+
     // "file:line", printable.
     std::string text_of(uintptr_t place) const;
 
@@ -50,9 +56,11 @@ private:
     struct Stack {
         Line line;
         std::vector<Line> callers;
+        std::string kernel;
     };
     static Stack stack_of(const std::vector<cpu_device::SourceLine>& chain);
     const Stack& at(uintptr_t place) const;
+    const std::vector<std::string>& lines_in(const std::string& file) const;
 
     std::map<uintptr_t, Stack> stacks_;
     mutable std::map<std::string, std::vector<std::string>> files_;  // read so far

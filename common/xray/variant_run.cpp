@@ -8,10 +8,11 @@ namespace {
 
 constexpr uint64_t kSeed = 2018;
 
-// The variant, which takes this.
+// The variant, which takes this and finds the memory for it.
 const runner::Variant& taking(const runner::Variant& variant, const runner::Shape& shape,
                               runner::DType dtype) {
     runner::require_taken(variant, shape, dtype);
+    runner::require_memory(variant, shape, dtype);
     return variant;
 }
 

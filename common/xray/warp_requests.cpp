@@ -28,7 +28,7 @@ unsigned lowest(unsigned lanes) {
 bool same(const Access& a, const Access& b) {
     constexpr size_t kBytes = sizeof(Access) - offsetof(Access, place);
     static_assert(kBytes == sizeof(a.place) + sizeof(a.path) + sizeof(a.bytes) + sizeof(a.kind) +
-                                sizeof(a.split),
+                                sizeof(a.manner),
                   "what is compared has neither gaps nor an address in it");
     return std::memcmp(&a.place, &b.place, kBytes) == 0;
 }
@@ -38,6 +38,7 @@ bool same(const Access& a, const Access& b) {
 void WarpRequests::begin(unsigned existing) {
     existing_ = existing;
     std::fill(std::begin(last_), std::end(last_), FlowOrder::kStart);
+    std::fill(std::begin(told_), std::end(told_), FlowOrder::Key{});
     for (; keeping_ != 0; keeping_ &= keeping_ - 1) kept_[lowest(keeping_)].clear();
 }
 
@@ -99,7 +100,7 @@ void WarpRequests::meet(unsigned lanes, bool synchronizes, WarpEvents& events) {
     meeting.place = kMeeting;
     meeting.path = ++meetings_;
     meeting.address = lanes;
-    meeting.split = synchronizes;
+    meeting.manner = synchronizes ? 1 : 0;
     for (unsigned left = lanes; left != 0; left &= left - 1) {
         kept_[lowest(left)].push_back(meeting);
     }
@@ -185,12 +186,27 @@ unsigned WarpRequests::choose(unsigned lanes, FlowOrder& order) const {
             if (step.address == together) return together;
             continue;
         }
-        const uint32_t rank = order.rank_of(step);
+        const uint32_t rank = rank_of(together, step, order);
         if (rank >= lowest_rank) continue;
         lowest_rank = rank;
         chosen = together;
     }
     return chosen;
+}
+
+// Of `lanes`, who come to `step` next, the lowest.
+uint32_t WarpRequests::rank_of(unsigned lanes, const Access& step, FlowOrder& order) const {
+    uint32_t rank = UINT32_MAX;
+    const FlowOrder::Key* known = nullptr;
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        const FlowOrder::Key& key = told_[lowest(left)];
+        if (known != nullptr && key == *known) continue;
+        known = &key;
+        const FlowOrder::Node from =
+            key == FlowOrder::Key{} ? FlowOrder::kStart : order.node_of(key);
+        rank = std::min(rank, order.rank_of(from, step));
+    }
+    return rank;
 }
 
 // `lanes` do their next `steps` together, which are the same for all.
@@ -200,13 +216,14 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         const Access& step = way[i];
         if (step.kind == AccessKind::waypoint) continue;
         if (step.place == kMeeting) {
-            events.on_meeting(lanes, step.split);
+            events.on_meeting(lanes, step.manner != 0);
             continue;
         }
         request_.place = step.place;
         request_.kind = step.kind;
         request_.bytes = step.bytes;
-        request_.split = step.split;
+        request_.split = (step.manner & cpu_device::kSplit) != 0;
+        request_.is_volatile = (step.manner & cpu_device::kVolatile) != 0;
         request_.lanes = lanes;
         for (unsigned left = lanes; left != 0; left &= left - 1) {
             const unsigned lane = lowest(left);
@@ -214,7 +231,12 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         }
         events.on_request(request_);
     }
-    for (unsigned left = lanes; left != 0; left &= left - 1) spans_[lowest(left)].next += steps;
+    const Access& last = way[steps - 1];
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        const unsigned lane = lowest(left);
+        spans_[lane].next += steps;
+        if (last.place != kMeeting) told_[lane] = FlowOrder::key_of(last);
+    }
 }
 
 void WarpRequests::keep_the_rest() {

@@ -26,6 +26,7 @@ struct Request {
     AccessKind kind{};
     uint16_t bytes = 0;  // per lane
     bool split = false;  // see cpu_device::Access
+    bool is_volatile = false;
     unsigned lanes = 0;  // a bit for each that takes part
     std::array<uintptr_t, 32> address;
 };
@@ -71,12 +72,14 @@ private:
     size_t common_steps(unsigned lanes) const;
     unsigned lanes_at_same(unsigned first, unsigned lanes) const;
     unsigned choose(unsigned lanes, FlowOrder& order) const;
+    uint32_t rank_of(unsigned lanes, const cpu_device::Access& step, FlowOrder& order) const;
     void go_on(unsigned lanes, size_t steps, WarpEvents& events);
     void keep_the_rest();
 
     unsigned existing_ = 0;
     uint32_t meetings_ = 0;
     FlowOrder::Node last_[32];                  // where each lane is, as far as order knows
+    FlowOrder::Key told_[32];                   // the last step of each that events were told of
     Span spans_[32];                            // during a replay: into the logs, or into kept_
     std::vector<cpu_device::Access> kept_[32];  // between replays
     unsigned keeping_ = 0;                      // lanes whose kept_ is not empty

@@ -4,7 +4,11 @@
 // lines; and nothing found where all is in order.
 #include <cuda_fp16.h>
 
+#include "common/operations/softmax/call.hpp"
 #include "common/runner/device.hpp"
+#include "common/testing/folder.hpp"
+#include "common/testing/redirected.hpp"
+#include "common/xray/command.hpp"
 #include "common/xray/source_map.hpp"
 #include "common/xray/tests/counted.hpp"
 
@@ -164,6 +168,43 @@ TEST_CASE("a race is named with both threads and both lines") {
     CHECK_FALSE(race.second.writes);
     CHECK_THAT(source(kernel, race.first), EndsWith("// written here"));
     CHECK_THAT(source(kernel, race.second), EndsWith("// read here"));
+}
+
+TEST_CASE("a race is exit code 1, whether a page tells of it or JSON") {
+    runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(operations::softmax::Kind::softmax);
+    variant.name = "racing";
+    variant.launch = [](const operations::softmax::Call& call) {
+        missing_barrier<<<1, 64, 0, call.stream>>>(call.output<float>());
+        return cudaGetLastError();
+    };
+    runner::Stage stage;
+    stage.name = "99_none";
+    stage.variants = {variant};
+    const Folder folder;
+    XrayOptions options;
+    options.shape = {1, 64};
+    options.picture = folder.path / "pictures";
+    SECTION("a page") {}
+    SECTION("a page, and JSON in a file") {
+        options.json = folder.path / "counts.json";
+    }
+    SECTION("JSON alone") {
+        options.json = "-";
+    }
+    runner::ExitCode code{};
+    {
+        const Redirected redirected(folder.path / "printed");
+        code = run_xray({stage}, options);
+    }
+    CHECK(code == runner::kWrong);
+    CHECK(folder.holds("pictures/99_none_racing_banks.svg"));
+    if (options.json == "-") {
+        CHECK_THAT(folder.read("printed"), StartsWith("{") && ContainsSubstring("\"races\""));
+    } else {
+        CHECK_THAT(folder.read("printed"), ContainsSubstring("RACE in shared memory"));
+        CHECK(folder.holds("counts.json") == !options.json.empty());
+    }
 }
 
 TEST_CASE("what orders threads, and what does not") {

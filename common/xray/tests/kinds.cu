@@ -27,7 +27,7 @@ __global__ void copy_in_bulk(const float* x, float* y) {
 }
 
 __global__ void copy_asynchronously(const float* x, float* y) {
-    __shared__ __align__(16) float row[64];
+    __shared__ __align__(128) float row[64];
     if (threadIdx.x < 16) __pipeline_memcpy_async(row + 4 * threadIdx.x, x + 4 * threadIdx.x, 16);
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -73,7 +73,7 @@ Shares shares_of(const std::vector<KernelCounts>& kernels, AccessKind kind) {
 }  // namespace
 
 TEST_CASE("kinds of accesses") {
-    runner::DeviceBuffer<float> input(64), output(64);
+    runner::DeviceBuffer<float> input(68), output(64);
     float* const x = input.data();
     float* const y = output.data();
 
@@ -102,6 +102,12 @@ TEST_CASE("kinds of accesses") {
         CHECK(requests(kernels, AccessKind::shared_load) == 2);
         CHECK(kernels.front().uninitialized_reads.empty());
         CHECK(kernels.front().races.empty());
+    }
+    SECTION("copies between addresses that lie differently in a sector") {
+        const auto kernels = counted([&] { copy_asynchronously<<<1, 64>>>(x + 4, y); });
+        CHECK(requests(kernels, AccessKind::global_load) == 1);
+        CHECK(total(kernels, AccessKind::global_load).sectors == 10);  // it touches nine
+        CHECK(total(kernels, AccessKind::global_load).unrolled_sectors == 10);
     }
     SECTION("shared memory of another block of the cluster") {
         cudaLaunchConfig_t config{};

@@ -47,6 +47,55 @@ TEST_CASE("sectors") {
               4, [](unsigned lane) { return lane * 4; }, 0x000000ffu)) == 1);
 }
 
+// As an H200 counts them: 05's softmax_any_axis at 61 x 777 and 33 x 61 (common/recorded/nvidia_h200/ncu.json).
+TEST_CASE("sectors of asynchronous copies: those of shared memory that each line fills") {
+    const auto sectors = [](unsigned from, unsigned to, unsigned lanes) {
+        const auto half = [lanes](unsigned offset) {
+            return request(
+                16, [=](unsigned lane) { return offset + lane * 16; }, lanes);
+        };
+        unsigned found = 0;
+        AsynchronousCopies copies;
+        copies.load(half(from));
+        copies.copy(half(to), [&](const Request& load, int more) {
+            found = static_cast<unsigned>(static_cast<int>(touched_by(load).sectors) + more);
+        });
+        return found;
+    };
+    CHECK(sectors(0, 0, ~0u) == 16);
+    CHECK(sectors(16, 16, ~0u) == 17);
+    CHECK(sectors(32, 0, ~0u) == 16);
+    CHECK(sectors(16, 0, ~0u) == 20);  // where a line ends, a sector there is filled by two
+    CHECK(sectors(16, 0, 3u) == 1);    // of two sectors, into one
+    CHECK(sectors(0, 16, 3u) == 2);    // and the other way
+}
+
+TEST_CASE("the halves of a copy find each other") {
+    const auto half = [](unsigned bytes, unsigned lanes) {
+        return request(
+            bytes, [=](unsigned lane) { return lane * bytes; }, lanes);
+    };
+    const auto copied_by = [&](AsynchronousCopies& copies, unsigned bytes, unsigned lanes) {
+        unsigned found = 0;
+        copies.copy(half(bytes, lanes), [&](const Request& load, int) { found |= load.lanes; });
+        return found;
+    };
+    AsynchronousCopies copies;
+    copies.load(half(16, 0x0000ffffu));
+    copies.load(half(16, 0xffff0000u));
+    CHECK(copied_by(copies, 16, 0xffff0000u) == 0xffff0000u);
+    CHECK(copied_by(copies, 16, 0x0000ffffu) == 0x0000ffffu);
+    CHECK(copied_by(copies, 16, ~0u) == 0);  // both are done
+    copies.load(half(16, 0x0000ffffu));
+    copies.load(half(16, 0xffff0000u));
+    CHECK(copied_by(copies, 16, ~0u) == ~0u);  // they loaded apart
+    copies.load(half(8, ~0u));
+    CHECK(copied_by(copies, 8, ~0u) == 0);  // such copies come through the L1 cache
+    copies.load(half(16, ~0u));
+    copies.load(half(4, 1u));  // lane 0 has loaded something else since: it was no copy
+    CHECK(copied_by(copies, 16, ~0u) == 0);
+}
+
 TEST_CASE("useful bytes") {
     const auto useful_bytes_of = [](const Request& request) { return touched_by(request).bytes; };
     CHECK(useful_bytes_of(request(4, [](unsigned lane) { return lane * 4; })) == 128);
@@ -121,6 +170,17 @@ TEST_CASE("wavefronts and conflicts of an H200, for sixteen patterns in three wi
             CHECK(wavefronts.taken - wavefronts.fewest == pattern.conflicts[width]);
         }
     }
+}
+
+// Of lanes of which none has a neighbour that takes part: 05's any_axis_backward, 33 x 61 in 16 bits.
+TEST_CASE("stores go by halves and quarters of the warp, whatever the lanes want") {
+    Request store = request(
+        16, [](unsigned lane) { return lane / 8 * 256 + lane % 8 * 16; }, 1u << 0 | 1u << 8);
+    CHECK(wavefronts_of(store).taken == 2);
+    CHECK(wavefronts_of(store).fewest == 1);
+    store.kind = AccessKind::shared_store;
+    CHECK(wavefronts_of(store).taken == 2);
+    CHECK(wavefronts_of(store).fewest == 2);
 }
 
 TEST_CASE("neighbouring accesses fuse, up to 16 bytes") {

@@ -48,7 +48,7 @@ RecordedVariant variant(const std::string& name, double sectors,
 }
 
 Recording recording(const std::string& nvcc, std::vector<RecordedVariant> variants) {
-    return {"NVIDIA H200", nvcc, std::move(variants)};
+    return {"NVIDIA H200", nvcc, std::move(variants), {}};
 }
 
 }  // namespace
@@ -105,6 +105,74 @@ TEST_CASE("recordings are kept by GPU and compiler") {
     CHECK(commit("b") == "def");
     CHECK(read[1].find("03_online_softmax", "b", {256, 1024}) == nullptr);
     CHECK(read[1].find("03_online_softmax", "a", {256, 1025}) == nullptr);
+}
+
+TEST_CASE("what was recorded with fewer counters stands beside the rest") {
+    const TemporaryFile file;
+    Recording both = recording("13.0", {variant("a", 1)});
+    RecordedVariant odd = variant("a", 2);
+    odd.shape = {61, 777};
+    both.requests = {odd};
+    save_recording(file.path(), both);
+    save_recording(file.path(), recording("13.0", {variant("a", 3)}));  // the odd one stays
+
+    const Recording read = read_recordings(file.path()).at(0);
+    REQUIRE(read.variants.size() == 1);
+    REQUIRE(read.requests.size() == 1);
+    CHECK(read.find("03_online_softmax", "a", {256, 1024})->sum("global_load_sectors") == 3);
+    CHECK(read.find("03_online_softmax", "a", {61, 777})->sum("global_load_sectors") == 2);
+    CHECK_FALSE(read.requests[0].has_all_counters());
+}
+
+namespace {
+
+RecordedKernel kernel(const std::string& name, const std::string& grid) {
+    return {name, grid, "(1, 1, 1)", {}};
+}
+const std::string kMark = "xray::<unnamed>::mark_of_a_case()";
+
+}  // namespace
+
+TEST_CASE("marks tell which launch is whose") {
+    const auto cases = split_by_case(
+        {kernel(kMark, "(1, 1, 1)"), kernel("a", "(7, 1, 1)"), kernel("b", "(7, 1, 1)"),
+         kernel(kMark, "(2, 1, 1)"), kernel("c", "(7, 1, 1)")},
+        2);
+    REQUIRE(cases.size() == 2);
+    REQUIRE(cases[0].size() == 2);
+    CHECK(cases[0][1].name == "b");
+    REQUIRE(cases[1].size() == 1);
+    CHECK(cases[1][0].name == "c");
+
+    CHECK_THROWS_WITH(split_by_case({kernel(kMark, "(1, 1, 1)")}, 1),
+                      ContainsSubstring("no kernel"));
+    CHECK_THROWS_WITH(split_by_case({kernel(kMark, "(1, 1, 1)"), kernel("a", "(1, 1, 1)")}, 2),
+                      ContainsSubstring("1 of 2 cases"));
+    CHECK_THROWS_WITH(split_by_case({kernel(kMark, "(2, 1, 1)"), kernel("a", "(1, 1, 1)")}, 1),
+                      ContainsSubstring("left out"));
+    CHECK_THROWS_WITH(split_by_case({kernel("a", "(1, 1, 1)")}, 1), ContainsSubstring("before"));
+}
+
+TEST_CASE("a mark's counters are not read: a share of nothing is no number") {
+    const auto kernels = parse_ncu_output(
+        "\"ID\",\"Kernel Name\",\"Grid Size\",\"l1tex__t_sector_hit_rate.pct\"\n"
+        "\"\",\"\",\"\",\"%\"\n\"0\",\"xray::mark_of_a_case()\",\"(1, 1, 1)\",\"n/a\"\n");
+    REQUIRE(kernels.size() == 1);
+    CHECK(kernels[0].counters.empty());
+}
+
+TEST_CASE("what is to be launched is told in a file") {
+    const std::vector<ProfiledCase> cases = {
+        {"03_online_softmax", "a", {61, 777}, runner::DType::float32},
+        {"05_smem_softmax", "b", {3, 53, 77}, runner::DType::float16}};
+    const std::string text = text_of(cases);
+    const std::vector<ProfiledCase> read = cases_from(text);
+    REQUIRE(read.size() == 2);
+    CHECK(read[1].variant == "b");
+    CHECK(read[1].shape == runner::Shape{3, 53, 77});
+    CHECK(read[1].dtype == runner::DType::float16);
+    CHECK(text_of(read) == text);
+    CHECK_THROWS_WITH(cases_from("03_online_softmax a 61x float32\n"), ContainsSubstring("61x"));
 }
 
 TEST_CASE("a file of another kind is refused") {

@@ -2,12 +2,15 @@
 //
 // Every variant of every stage, counted, against what its lesson declares and against what a GPU
 // counted.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "common/io/files.hpp"
 #include "common/operations/softmax/call.hpp"
@@ -15,6 +18,7 @@
 #include "common/testing/folder.hpp"
 #include "common/xray/command.hpp"
 #include "common/xray/draw_variant.hpp"
+#include "common/xray/ncu.hpp"
 #include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
 #include "common/xray/variant_run.hpp"
@@ -26,18 +30,25 @@ namespace {
 // Evenly divided; the second such that rows are split over many blocks.
 const std::vector<runner::Shape> kShapes = {operations::softmax::kUsualShape, {4, 65536}};
 
-int64_t requests_of(const CountedVariant& counted, AccessKind kind) {
-    return total(counted.kernels, kind).requests;
+// Of a family of other sizes: where it is held to a GPU's counters.
+std::vector<runner::Shape> traffic_shapes(const runner::Operation& operation) {
+    return operation.has_shape(kShapes.front()) ? kShapes : operation.held_at();
 }
-int64_t sectors_of(const CountedVariant& counted, AccessKind kind) {
-    return total(counted.kernels, kind).sectors;
-}
+
+// What takes minutes runs as four tests, on as many cores: each takes every fourth case.
+#define QUARTERS 0, 1, 2, 3
+constexpr size_t kQuarters = 4;
 
 const runner::Variant& variant_of(const runner::Stage& stage, const std::string& name) {
     for (const runner::Variant& variant : stage.variants) {
         if (variant.name == name) return variant;
     }
     throw std::out_of_range(stage.name + "/" + name);
+}
+
+// As it is looked at unless told otherwise: at the usual shape, in the first type.
+CountedVariant usual_count(const runner::Stage& stage, const runner::Variant& variant) {
+    return count(stage.name, variant, runner::usual_shape_of(variant), variant.dtypes.front());
 }
 
 // Blank, a comment, braces, or a barrier alone: no memory is accessed on such a line.
@@ -48,31 +59,135 @@ bool accesses_nothing(const std::string& code) {
     return std::regex_match(code, nothing);
 }
 
-void expect_equal(const CountedVariant& counted, const Recording& recording) {
-    const RecordedVariant* recorded =
-        recording.find(counted.stage, counted.variant->name, counted.shape);
-    REQUIRE(recorded != nullptr);  // `./stages ncu` records it
-    const auto equal = [&](const char* key, int64_t count) {
-        INFO(key);
-        CHECK(static_cast<int64_t>(recorded->sum(key)) == count);
-    };
-    equal("global_load_requests", requests_of(counted, AccessKind::global_load));
-    equal("global_load_sectors", sectors_of(counted, AccessKind::global_load));
-    equal("global_store_requests", requests_of(counted, AccessKind::global_store));
-    equal("global_store_sectors", sectors_of(counted, AccessKind::global_store));
-    for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
-        CHECK(recorded_conflicts(*recorded, counted, kind) == counted_conflicts(counted, kind));
+// A GPU's counter and the x-ray's count of the same.
+struct Compared {
+    std::string what;
+    int64_t gpu, here;
+    int64_t at_most;  // by how much they may differ where they are known to
+
+    std::string text() const {
+        return what + ": " + std::to_string(gpu) + " recorded, " + std::to_string(here) +
+               " counted";
     }
+};
+
+std::vector<Compared> compared(const CountedVariant& counted, const RecordedVariant& recorded) {
+    std::vector<Compared> all;
+    const auto sum = [&](const std::string& key) {
+        return static_cast<int64_t>(recorded.sum(key.c_str()));
+    };
+    for (const AccessKind kind : {AccessKind::global_load, AccessKind::global_store}) {
+        const std::string name = kind == AccessKind::global_load ? "global_load" : "global_store";
+        const Counts counts = total(counted.kernels, kind);
+        for (const auto& [key, here] : {std::pair{name + "_requests", counts.unrolled_requests},
+                                        {name + "_sectors", counts.unrolled_sectors}}) {
+            all.push_back({key, sum(key), here, 0});
+        }
+    }
+    for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
+        const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
+        all.push_back({name + "_conflicts", recorded_conflicts(recorded, counted, kind),
+                       counted_conflicts(counted, kind), sum(name + "_wavefronts") / 8});
+    }
+    return all;
+}
+
+// Where bank conflicts are known to differ from an H200's, in all types of so many bytes. The reason is
+// one: they are counted in loops as written. nvcc unrolls those, and lanes that make different numbers of
+// trips then load apart what is counted as one, or meet in one request at different trips. (How it unrolls
+// loops that touch no global memory is not recorded.) By how much they differ, an eighth of the wavefronts
+// at most, is also said in 05_smem_softmax/further/README.md.
+struct NotHeld {
+    const char* variant;  // of 05
+    runner::Shape shape;
+    size_t bytes;
+    std::set<std::string> what;
+};
+const std::set<std::string> kLoads = {"shared_load_conflicts"};
+const std::set<std::string> kBoth = {"shared_load_conflicts", "shared_store_conflicts"};
+const std::vector<NotHeld> kNotHeld = {
+    {"log_softmax", {61, 777}, 2, kBoth},
+    {"log_softmax", {5, 20011}, 2, kBoth},
+    {"log_softmax", {3, 70001}, 2, kBoth},
+    {"online_cached", {3, 70001}, 4, kLoads},
+    {"softmax_any_axis", {50, 1002}, 2, kLoads},
+    {"softmax_any_axis", {33, 61}, 2, kLoads},
+    {"log_softmax_any_axis", {50, 1002}, 2, kLoads},
+    {"log_softmax_any_axis", {33, 61}, 2, kLoads},
+    {"any_axis_backward", {50, 1002}, 2, kLoads},
+    {"any_axis_backward", {3, 53, 77}, 4, kLoads},
+    {"any_axis_log_backward", {50, 1002}, 2, kLoads},
+};
+
+const NotHeld* exception_for(const ProfiledCase& each) {
+    if (each.stage != "05_smem_softmax") return nullptr;
+    for (const NotHeld& one : kNotHeld) {
+        if (each.variant == one.variant && each.shape == one.shape &&
+            runner::size_of(each.dtype) == one.bytes)
+            return &one;
+    }
+    return nullptr;
+}
+
+// Equal, or known to differ and still different: the list is not to outlive its reason.
+void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded,
+                  const NotHeld* exception) {
+    for (const Compared& each : compared(counted, recorded)) {
+        INFO(each.text());
+        if (exception == nullptr || exception->what.count(each.what) == 0) {
+            CHECK(each.gpu == each.here);
+        } else {
+            CHECK(each.gpu != each.here);  // if equal now, take it off the list
+            CHECK(std::abs(each.gpu - each.here) <= each.at_most);
+        }
+    }
+}
+
+// What was recorded on that GPU; nothing, with a warning, where there is no such file.
+std::vector<Recording> h200_recordings() {
+    const std::string path = recordings_path("NVIDIA H200");
+    std::vector<Recording> recordings = read_recordings(path);
+    if (recordings.empty()) {
+        WARN(path << " is not there: nothing was compared. `./stages ncu` records it on a GPU");
+    }
+    return recordings;
+}
+
+const RecordedVariant* found_in(const Recording& recording, const ProfiledCase& each) {
+    return recording.find(each.stage, each.variant, each.shape, each.dtype);
+}
+
+// The cases that the x-ray is held to and that were recorded.
+std::vector<std::pair<ProfiledCase, const RecordedVariant*>> recorded_cases(
+    const Recording& recording, const std::vector<runner::Stage>& stages) {
+    std::vector<std::pair<ProfiledCase, const RecordedVariant*>> all;
+    for (const runner::Stage& stage : stages) {
+        for (const runner::Variant& variant : stage.variants) {
+            for (const ProfiledCase& each : held_cases(stage.name, variant)) {
+                const RecordedVariant* const found = found_in(recording, each);
+                if (found != nullptr) all.emplace_back(each, found);
+            }
+        }
+    }
+    return all;
+}
+
+std::string name_of(const ProfiledCase& each) {
+    return each.stage + "/" + each.variant + ", " + runner::word_of(each.shape) + " " +
+           runner::name_of(each.dtype);
 }
 
 }  // namespace
 
-TEST_CASE("a variant's declared traffic is what its kernels do") {
+TEMPLATE_TEST_CASE_SIG("a variant's declared traffic is what its kernels do", "",
+                       ((size_t part), part), QUARTERS) {
+    size_t index = 0;
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
             for (const runner::DType dtype : variant.dtypes) {
-                for (const runner::Shape& shape : kShapes) {
+                for (const runner::Shape& shape : traffic_shapes(*variant.operation)) {
                     if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
+                    if (index++ % kQuarters != part) continue;
                     const CountedVariant counted = count(stage.name, variant, shape, dtype);
                     INFO(page_of(counted, true));
                     CHECK(traffic_agrees(counted));
@@ -80,6 +195,7 @@ TEST_CASE("a variant's declared traffic is what its kernels do") {
             }
         }
     }
+    CHECK(index > kQuarters);
 }
 
 TEST_CASE("what is shown fits 80 columns, and what is written is JSON") {
@@ -88,7 +204,7 @@ TEST_CASE("what is shown fits 80 columns, and what is written is JSON") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     for (const runner::Stage& stage : stages) {
         for (const runner::Variant& variant : stage.variants) {
-            all.push_back(count(stage.name, variant, operations::softmax::kUsualShape));
+            all.push_back(usual_count(stage, variant));
             std::istringstream page(page_of(all.back(), true) +
                                     recorded_text(all.back(), recordings) + legend());
             for (std::string line; std::getline(page, line);) {
@@ -115,10 +231,12 @@ TEST_CASE("what is charged to a line can be done there") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
             for (const runner::DType dtype : variant.dtypes) {
-                for (const runner::Shape& shape : {runner::Shape{4, 1024}, {3, 333}, {1, 70001}}) {
+                const std::vector<runner::Shape> rows = {{4, 1024}, {3, 333}, {1, 70001}};
+                const bool is_of_rows = variant.operation->has_shape(rows.front());
+                for (const runner::Shape& shape :
+                     is_of_rows ? rows : variant.operation->held_at()) {
                     // The lines of a path are the same for every type: one shape is enough for most.
-                    const bool looked_at =
-                        dtype == runner::DType::float32 || shape == runner::Shape{4, 1024};
+                    const bool looked_at = dtype == variant.dtypes.front() || shape == rows.front();
                     if (!looked_at || !runner::obstacle_of(variant, shape, dtype).empty()) continue;
                     const CountedVariant counted = count(stage.name, variant, shape, dtype);
                     for (const KernelCounts& kernel : counted.kernels) {
@@ -139,7 +257,7 @@ TEST_CASE("what is charged to a line can be done there") {
 TEST_CASE("a line that several calls lead to lists them, each with its own counts") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "03");
-    const CountedVariant counted = count(stage.name, variant_of(stage, "block_per_row"), {8, 1024});
+    const CountedVariant counted = count(stage.name, variant_of(stage, "batched"), {8, 1024});
     // Both passes load with the same helper: 8 rows of 4 warps, 8 requests of each.
     std::map<std::string, int64_t> by_caller;
     for (const auto& [site, counts] : counted.kernels.front().sites) {
@@ -152,11 +270,12 @@ TEST_CASE("a line that several calls lead to lists them, each with its own count
           std::map<std::string, int64_t>{{"load<kThreads>(x + first, batch, v);", 256},
                                          {"load<kThreads>(x_row + first, batch, v);", 256}});
     const std::string page = page_of(counted, true);
-    const std::regex both(R"(global loads +512 x 4\.00 sectors.*\n)"
-                          R"( +called from \d+  load<kThreads>\(x \+ first, batch, v\);\n)"
-                          R"( +global loads +256 x 4\.00 sectors.*\n)"
-                          R"( +called from \d+  load<kThreads>\(x_row \+ first, batch, v\);\n)"
-                          R"( +global loads +256 x 4\.00 sectors)");
+    const std::regex both(
+        R"(global loads +512 x 4\.00 sectors.*\n)"
+        R"( +from batched\.cuh:\d+  load<kThreads>\(x \+ first, batch, v\);\n)"
+        R"( +global loads +256 x 4\.00 sectors.*\n)"
+        R"( +from batched\.cuh:\d+  load<kThreads>\(x_row \+ first, batch, v\);\n)"
+        R"( +global loads +256 x 4\.00 sectors)");
     INFO(page);
     CHECK(std::regex_search(page, both));
 }
@@ -179,6 +298,99 @@ TEST_CASE("the conflicts on the page are those of the compiled kernel") {
     };
     shows(page("four_rows_packed"), "if it were fused:", "16,384 32,768 16,384 8,192 0");
     shows(page("packed"), "as it is written:", "10,240 18,432 0 18,432 16,384");
+}
+
+// Of 08: 32 lanes read one bank in a tile that is neither padded nor swizzled, of pairs or of single elements.
+TEST_CASE("a transposed tile meets in banks unless words are moved apart") {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    const runner::Stage stage = runner::find_stage(stages, "08");
+    for (const runner::Shape& shape : {runner::Shape{1, 256, 512}, {1, 61, 77}}) {
+        const auto counted = [&](const char* name) {
+            return count(stage.name, variant_of(stage, name), shape, runner::DType::float16);
+        };
+        const auto conflicts = [&](const char* name) {
+            const CountedVariant one = counted(name);
+            return counted_conflicts(one, AccessKind::shared_load) +
+                   counted_conflicts(one, AccessKind::shared_store);
+        };
+        const int64_t tiles = (shape[1] + 63) / 64 * ((shape[2] + 63) / 64);
+        CHECK(conflicts("tiled_transpose") == tiles * 64 * 31);  // 64 requests, 32 passes each
+        CHECK(conflicts("padded_transpose") == 0);
+        CHECK(conflicts("transpose") == 0);
+    }
+    const auto sectors = [&](const char* name) {
+        const runner::Variant variant = variant_of(stage, name);
+        return total(usual_count(stage, variant).kernels, AccessKind::global_store).sectors;
+    };
+    CHECK(sectors("naive_transpose") == 16 * sectors("transpose"));
+}
+
+// Of 08, the table in its README: a layer of 128 tokens and 12 heads of 64, without the softmax of its scores, whose
+// bytes are others. What all rows share (a bias, a norm's factors) is loaded beyond what the table says.
+TEST_CASE("fusing takes half the kernels of an encoder layer, and half the accesses") {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    const runner::Stage stage = runner::find_stage(stages, "08");
+    constexpr double kTokens = 128, kHidden = 768;
+    struct Layer {
+        int64_t kernels = 0;
+        double loads = 0, stores = 0;  // in elements of tokens x hidden
+    };
+    const auto layer = [&](const std::string& prefix) {
+        Layer sum;
+        const auto add = [&](const char* name, const runner::Shape& shape) {
+            const CountedVariant one =
+                count(stage.name, variant_of(stage, prefix + name), shape, runner::DType::float16);
+            const double elements =
+                static_cast<double>(one.variant->operation->elements(shape)) / kTokens / kHidden;
+            for (const KernelCounts& kernel : one.kernels) sum.kernels += kernel.launches;
+            if (name == std::string("masked_softmax")) return;
+            sum.loads += one.traffic().loads * elements;
+            sum.stores += one.traffic().stores * elements;
+        };
+        add("qkv_transpose", {2, 64, 12, 64});
+        add("masked_softmax", {2, 64, 12, 64});
+        add("transpose_back", {2, 64, 12, 64});
+        add("layernorm", {128, 768});
+        add("bias_activation", {128, 4 * 768});
+        add("layernorm", {128, 768});
+        return sum;
+    };
+    const Layer unfused = layer("unfused_"), fused = layer("");
+    CHECK(unfused.kernels == 15);
+    CHECK(fused.kernels == 6);
+    CHECK(unfused.stores == Approx(21));
+    CHECK(fused.stores == Approx(10));
+    const double shared = 3. / 4 + 2 * 3 + 4. / 4;  // of Q, K, V, of two norms, of an activation
+    CHECK(fused.loads == Approx(12 + shared));
+    CHECK(unfused.loads == Approx(23 + 3. / 4 + 2 * (2 + 1. / 4) + 4. / 4));
+}
+
+// Of 07, at 2 x 128 x 128 x 64, which two blocks do.
+TEST_CASE("tiles of matrices meet in banks only where packs are taken apart") {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    const runner::Stage stage = runner::find_stage(stages, "07");
+    const auto conflicts = [&](const char* name, runner::DType dtype, bool a, bool b) {
+        const runner::Variant variant = variant_of(stage, name);
+        runner::Shape shape = variant.operation->usual_shape();
+        if (a) shape.set_option("transpose_a", 1);
+        if (b) shape.set_option("transpose_b", 1);
+        const CountedVariant counted = count(stage.name, variant, shape, dtype);
+        return counted_conflicts(counted, AccessKind::shared_load) +
+               counted_conflicts(counted, AccessKind::shared_store);
+    };
+    for (const bool a : {false, true}) {
+        for (const bool b : {false, true}) {
+            CHECK(conflicts("tiled", runner::DType::float32, a, b) == 0);
+            CHECK(conflicts("tensor_core", runner::DType::float16, a, b) == 0);
+            CHECK(conflicts("tensor_core", runner::DType::bfloat16, a, b) == 0);
+            CHECK(conflicts("mma", runner::DType::float16, a, b) == 0);
+            CHECK(conflicts("mma_unswizzled", runner::DType::float16, a, b) > 0);
+            // Elements along k are stored one below the other, 4 packs of floats to 8 rows: two meet in
+            // each bank. Of both operands there are 2 blocks x 4 tiles x 64 stores of a warp.
+            const int64_t along_k = (a ? 0 : 1) + (b ? 1 : 0);
+            CHECK(conflicts("register_tiled", runner::DType::float32, a, b) == along_k * 512);
+        }
+    }
 }
 
 TEST_CASE("files that cannot be written are refused before anything is counted") {
@@ -229,8 +441,8 @@ TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cu
     kernel.races = {hazard};
     kernel.uninitialized_reads = {hazard};
     const std::vector<KernelCounts> kernels = {kernel};
-    const CountedVariant counted{"99_none", &variant,          {1, 32}, runner::DType::float32,
-                                 kernels,   SourceMap(kernels)};
+    const CountedVariant counted{
+        {kernels, SourceMap(kernels)}, "99_none", &variant, {1, 32}, runner::DType::float32};
     const std::string page = page_of(counted, true);
     CHECK_THAT(page, ContainsSubstring("kernel\\x1b[31m_"));
     std::istringstream lines(page);
@@ -243,8 +455,8 @@ TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cu
 TEST_CASE("every variant has its pictures") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            const std::vector<Picture> pictures =
-                pictures_of(stage.name, variant, operations::softmax::kUsualShape);
+            const std::vector<Picture> pictures = pictures_of(
+                stage.name, variant, runner::usual_shape_of(variant), variant.dtypes.front());
             REQUIRE_FALSE(pictures.empty());
             for (const Picture& picture : pictures) {
                 CHECK_THAT(picture.name, StartsWith(stage.name + "_" + variant.name));
@@ -258,8 +470,7 @@ TEST_CASE("every variant has its pictures") {
 TEST_CASE("no variant has a race or reads what nobody wrote") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
-            const CountedVariant counted =
-                count(stage.name, variant, operations::softmax::kUsualShape);
+            const CountedVariant counted = usual_count(stage, variant);
             INFO(page_of(counted, false));
             for (const KernelCounts& kernel : counted.kernels) {
                 CHECK(kernel.races.empty());
@@ -269,25 +480,88 @@ TEST_CASE("no variant has a race or reads what nobody wrote") {
     }
 }
 
-TEST_CASE("counts equal the counters recorded on an H200") {
-    const std::string path = recordings_path("NVIDIA H200");
-    const std::vector<Recording> recordings = read_recordings(path);
-    if (recordings.empty()) {
-        WARN(path << " is not there: nothing was compared. `./stages ncu` records it on a GPU");
-        return;
+TEMPLATE_TEST_CASE_SIG("counts equal the counters recorded on an H200", "", ((size_t part), part),
+                       QUARTERS) {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    size_t index = 0;
+    for (const Recording& recording : h200_recordings()) {
+        for (const auto& [each, recorded] : recorded_cases(recording, stages)) {
+            if (index++ % kQuarters != part) continue;
+            INFO(name_of(each) << ", recorded with nvcc " << recording.nvcc);
+            const runner::Stage stage = runner::find_stage(stages, each.stage);
+            expect_equal(count(stage.name, variant_of(stage, each.variant), each.shape, each.dtype),
+                         *recorded, exception_for(each));
+        }
+        CHECK(index > kQuarters);
     }
-    // Many rows, and few long ones, which may be shared between blocks.
-    for (const runner::Shape& shape : {runner::Shape{256, 1024}, runner::Shape{10, 128256}}) {
-        for (const runner::Stage& stage : runner::all_stages()) {
+}
+
+TEST_CASE("what was recorded on an H200 is all that the x-ray is held to there") {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    for (const Recording& recording : h200_recordings()) {
+        std::set<std::pair<runner::Shape, runner::DType>> recorded;
+        std::set<std::pair<std::string, std::string>> variants;
+        for (const auto* const list : {&recording.variants, &recording.requests}) {
+            for (const RecordedVariant& each : *list) {
+                recorded.insert({each.shape, each.dtype});
+                variants.insert({each.stage, each.variant});
+            }
+        }
+        std::string missing;
+        std::set<const NotHeld*> met;
+        for (const auto& [each, found] : recorded_cases(recording, stages)) {
+            if (exception_for(each) != nullptr) met.insert(exception_for(each));
+        }
+        CHECK(met.size() == kNotHeld.size());
+        for (const runner::Stage& stage : stages) {
             for (const runner::Variant& variant : stage.variants) {
-                if (!runner::obstacle_of(variant, shape, runner::DType::float32).empty()) continue;
-                const CountedVariant counted = count(stage.name, variant, shape);
-                for (const Recording& recording : recordings) {
-                    INFO(stage.name << "/" << variant.name << ", " << shape[0] << " x " << shape[1]
-                                    << ", recorded with nvcc " << recording.nvcc);
-                    expect_equal(counted, recording);
+                for (const ProfiledCase& each : held_cases(stage.name, variant)) {
+                    if (found_in(recording, each) != nullptr) continue;
+                    missing += "\n  " + name_of(each);
+                    // Who has no GPU can add a variant; once it was recorded, it is wherever others are.
+                    if (variants.count({stage.name, variant.name}) == 0) continue;
+                    INFO(name_of(each) << ": `./stages ncu` records this, too");
+                    CHECK(recorded.count({each.shape, each.dtype}) == 0);
                 }
             }
         }
+        if (!missing.empty()) WARN("not recorded with nvcc " << recording.nvcc << ":" << missing);
     }
+}
+
+TEST_CASE("at an odd width, too: what ncu gave before there were recordings of it") {
+    // One H200, CUDA 13.0, 61 x 777 floats: in a warp of each row nine lanes make four trips through each
+    // of two loops and the others three. As written, and as unrolled.
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    const runner::Stage stage = runner::find_stage(stages, "01");
+    const CountedVariant counted = count(stage.name, variant_of(stage, "block_per_row"), {61, 777});
+    const Counts loads = total(counted.kernels, AccessKind::global_load);
+    const Counts stores = total(counted.kernels, AccessKind::global_store);
+    CHECK(loads.requests == 3'050);
+    CHECK(loads.sectors == 14'500);
+    CHECK(stores.requests == 1'525);
+    CHECK(stores.sectors == 7'250);
+    CHECK(loads.unrolled_requests == 3'416);
+    CHECK(loads.unrolled_sectors == 14'824);
+    CHECK(stores.unrolled_requests == 1'708);
+    CHECK(stores.unrolled_sectors == 7'412);
+
+    const std::string page = page_of(counted, true);
+    INFO(page);
+    CHECK(std::regex_search(page, std::regex(R"(global loads +3,050 +14,500 .*\n)"
+                                             R"( +unrolled by nvcc: +3,416 +14,824 +4\.34\n)")));
+    CHECK(std::regex_search(page, std::regex(R"(global stores +1,525 x 4\.75 sectors.*\n)"
+                                             R"( +unrolled by nvcc: +1,708 x 4\.34 sectors\n)")));
+    const auto json = nlohmann::json::parse(json_of({counted}));
+    const auto& stored = json.at("variants").at(0).at("kernels").at(0).at("global_store");
+    CHECK(stored.at("requests") == 1'525);
+    CHECK(stored.at("unrolled_requests") == 1'708);
+    CHECK(stored.at("unrolled_sectors") == 7'412);
+}
+
+TEST_CASE("where lanes make the same number of trips, both counts are one") {
+    const std::vector<runner::Stage> stages = runner::all_stages();
+    const runner::Stage stage = runner::find_stage(stages, "01");
+    const CountedVariant counted = count(stage.name, variant_of(stage, "block_per_row"), {8, 1024});
+    CHECK_THAT(page_of(counted, true), !ContainsSubstring("unrolled by nvcc"));
 }
