@@ -14,17 +14,6 @@ using runner::Report;
 
 namespace {
 
-// One comparison: what came, what was wanted, and what became of it.
-struct Verdict {
-    bool skipped = false;
-    bool unchecked = false;
-    bool promised = false;
-    double got = 0;
-    Expected wanted = {0, 0};
-    double share = 0;
-    double smallest_normal = 0;  // of the result's type
-};
-
 __host__ __device__ inline bool one_per_row(const Rules& rules) {
     return rules.kind == Kind::log_sum_exp;
 }
@@ -90,61 +79,6 @@ __host__ __device__ inline Verdict against_previous(Element at, double y, double
     return verdict;
 }
 
-// A Report as a kernel can keep it.
-struct Tally {
-    int64_t checked = 0;
-    int64_t unchecked = 0;
-    int64_t promised = 0;
-    int64_t mismatches = 0;
-    double worst_share = 0;
-    double worst_relative_error = 0;
-    int64_t first_index = INT64_MAX;  // of a mismatch
-    double first_got = 0;
-    double first_wanted = 0;
-    double first_bound = 0;
-
-    __host__ __device__ void add(const Verdict& verdict, int64_t index) {
-        if (verdict.skipped) return;
-        if (verdict.unchecked) {
-            ++unchecked;
-            return;
-        }
-        ++checked;
-        promised += verdict.promised;
-        if (verdict.share > worst_share) worst_share = verdict.share;
-        const double magnitude = fabs(verdict.wanted.value);
-        if (verdict.share < INFINITY && magnitude >= verdict.smallest_normal &&
-            magnitude < INFINITY) {
-            const double relative =
-                fabs((verdict.got - verdict.wanted.value) - verdict.wanted.rest) / magnitude;
-            if (relative > worst_relative_error) worst_relative_error = relative;
-        }
-        if (verdict.share <= 1) return;
-        ++mismatches;
-        if (index < first_index) {
-            first_index = index;
-            first_got = verdict.got;
-            first_wanted = verdict.wanted.value;
-            first_bound = verdict.wanted.bound;
-        }
-    }
-    __host__ __device__ void add(const Tally& other) {
-        checked += other.checked;
-        unchecked += other.unchecked;
-        promised += other.promised;
-        mismatches += other.mismatches;
-        if (other.worst_share > worst_share) worst_share = other.worst_share;
-        if (other.worst_relative_error > worst_relative_error)
-            worst_relative_error = other.worst_relative_error;
-        if (other.first_index < first_index) {
-            first_index = other.first_index;
-            first_got = other.first_got;
-            first_wanted = other.first_wanted;
-            first_bound = other.first_bound;
-        }
-    }
-};
-
 // Every comparison of one row, by thread `thread` of `threads`.
 template <class T>
 __host__ __device__ void judge_row(const Inputs& inputs, Shape shape, int64_t row,
@@ -185,20 +119,8 @@ std::string place_of(int64_t index, Shape shape, bool per_row) {
 }
 
 Report finish(const Tally& tally, Shape shape, const Result& ours, bool against_a_previous) {
-    Report report;
-    report.checked = tally.checked;
-    report.unchecked = tally.unchecked;
-    report.promised = tally.promised;
-    report.mismatches = tally.mismatches;
-    report.worst_share = tally.worst_share;
-    report.worst_relative_error = tally.worst_relative_error;
-    if (tally.mismatches == 0) return report;
     const bool per_row = one_per_row(ours.rules) && !against_a_previous;
-    report.first_place = place_of(tally.first_index, shape, per_row);
-    report.first_got = tally.first_got;
-    report.first_wanted = tally.first_wanted;
-    report.first_bound = tally.first_bound;
-    return report;
+    return report_of(tally, [&](int64_t index) { return place_of(index, shape, per_row); });
 }
 
 constexpr unsigned kThreads = 128;
@@ -257,16 +179,14 @@ Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
     constexpr int64_t kElementsPerBlock = 64 * kThreads;
     const auto blocks = static_cast<unsigned>(
         std::clamp<int64_t>(std::min(slices(shape), elements(shape) / kElementsPerBlock), 1, 2048));
-    runner::DeviceBuffer<Tally> tallies(size_t{blocks} * kThreads);
     const Result theirs = previous == nullptr ? Result{} : *previous;
-    visit(ours.rules.dtype, [&](auto of) {
-        using T = typename decltype(of)::type;
-        check_kernel<T><<<blocks, kThreads>>>(inputs, shape, ours, theirs, previous != nullptr,
-                                              tallies.data());
+    const Tally total = tally_of_kernel(size_t{blocks} * kThreads, [&](Tally* tallies) {
+        visit(ours.rules.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            check_kernel<T>
+                <<<blocks, kThreads>>>(inputs, shape, ours, theirs, previous != nullptr, tallies);
+        });
     });
-    runner::check_cuda(cudaGetLastError(), "launching the checker");
-    Tally total;
-    for (const Tally& tally : tallies.download()) total.add(tally);
     return finish(total, shape, ours, previous != nullptr);
 }
 

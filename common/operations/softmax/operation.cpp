@@ -245,8 +245,15 @@ public:
         return shapes;
     }
     runner::Shape usual_shape() const override { return kUsualShape; }
-    // The usual shape and the last are those at which the x-ray is held to the counters. The others show in
-    // DRAM what caches keep: rows that fit them until they are read again, and rows that do not.
+    // Evenly divided: many rows, and few long ones, which may be shared between blocks. Then odd ones: a prime
+    // width, a tail shorter than any pack, fewer columns than a block has threads; rows that fill shared
+    // memory, and rows that only several blocks hold; the same along another axis.
+    std::vector<runner::Shape> held_at() const override {
+        return {kUsualShape, {10, 128256}, {61, 777},  {50, 1002},
+                {33, 61},    {5, 20011},   {3, 70001}, {3, 53, 77}};
+    }
+    // Beside those, what shows in DRAM what caches keep: rows that fit them until they are read again, and rows
+    // that do not.
     std::vector<runner::Shape> profiled_at() const override {
         return {kUsualShape, {4000, 4000}, {4000, 32000}, {4000, 128256}, {10, 128256}};
     }

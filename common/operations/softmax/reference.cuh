@@ -14,6 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "common/operations/softmax/shape.hpp"
+#include "common/operations/tally.cuh"
 
 namespace operations::softmax {
 
@@ -249,13 +250,6 @@ __host__ __device__ inline RowReference row_reference(const RowSummary& row, int
         log(sum), adds,      base, rules.overflows ? exp_range(row, precision) : ExpRange::fits};
 }
 
-// What one element of the result must be.
-struct Expected {
-    double value;     // NaN: only NaN will do
-    double bound;     // greatest absolute error; NaN: anything goes (counted as unchecked)
-    double rest = 0;  // value + rest is what is meant
-};
-
 // The end of every bound: how far a finite result may lie from value + rest, of which the
 // arithmetic loses `error`.
 //
@@ -364,16 +358,6 @@ __host__ __device__ inline Expected expected(Element at, const RowReference& ref
                  exp(-row.max) / reference.sum;
     }
     return finite(value, 0, error, precision);
-}
-
-// One element against its yardstick, as a share of the bound: good if at most 1. NaN counts as
-// infinitely wrong unless NaN is what was wanted.
-__host__ __device__ inline double share_of_bound(double got, const Expected& wanted) {
-    if (wanted.bound != wanted.bound) return 0;
-    if (wanted.value != wanted.value) return got != got ? 0 : INFINITY;
-    if (got == wanted.value && wanted.rest == 0) return 0;
-    const double share = fabs((got - wanted.value) - wanted.rest) / wanted.bound;
-    return share >= 0 ? share : INFINITY;
 }
 
 }  // namespace operations::softmax

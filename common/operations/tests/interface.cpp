@@ -7,7 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "common/operations/gemm/operation.hpp"
+#include "common/operations/heads/operation.hpp"
+#include "common/operations/sampling/operation.hpp"
 #include "common/operations/softmax/operation.hpp"
+#include "common/operations/tokens/operation.hpp"
+#include "common/operations/topk/operation.hpp"
+#include "common/operations/transpose/operation.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/fuzz.hpp"
 #include "common/runner/run.hpp"
@@ -77,6 +83,16 @@ TEST_CASE("its sizes and options are asked for by their names") {
                       ContainsSubstring("ROWSxCOLSxPICKS is wanted"));
 }
 
+TEST_CASE("with a variant named, a shape is read as a problem of what that computes") {
+    Stage stage = gather::stage_of({gather::variant("first"), gather::variant("second")});
+    stage.variants.back().operation = operation_of(operations::topk::Kind::softmax_topk);
+    CHECK(operations_of({&stage}).size() == 2);
+    CHECK(operations_of({&stage}, "second") ==
+          std::vector<const Operation*>{stage.variants.back().operation});
+    CHECK(text_of(parse_shape("4x8", operations_of({&stage}, "second"))) == "4 x 8 k=5");
+    CHECK(operations_of({&stage}, "third").size() == 2);  // that there is none is said elsewhere
+}
+
 TEST_CASE("fuzz lays out all its operands, and finds what is written where it should not be") {
     CHECK(first_fault(Fault::none, 100).empty());
     CHECK_THAT(first_fault(Fault::neighbour, 20), ContainsSubstring("values, row 0, pick "));
@@ -90,7 +106,14 @@ TEST_CASE("whoever works by the interface names no operation") {
     using operations::softmax::Kind;
     std::string names;
     for (int kind = 0; kind <= static_cast<int>(Kind::log_softmax_backward); ++kind)
-        names += (kind == 0 ? "" : "|") + operation_of(static_cast<Kind>(kind))->name();
+        names += operation_of(static_cast<Kind>(kind))->name() + "|";
+    for (const auto kind : operations::sampling::kAllKinds)
+        names += operation_of(kind)->name() + "|";
+    for (const auto kind : operations::topk::kAllKinds) names += operation_of(kind)->name() + "|";
+    for (const auto kind : operations::tokens::kAllKinds) names += operation_of(kind)->name() + "|";
+    for (const auto kind : operations::heads::kAllKinds) names += operation_of(kind)->name() + "|";
+    names += operations::transpose::operation()->name() + "|";
+    names += operations::gemm::operation()->name();
     const std::regex named("\\b(" + names + ")\\b");
     const std::filesystem::path common = STAGES_SOURCE_DIRECTORY "/common";
     int files = 0;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The checker and the named inputs in every element type, on a kernel that takes them all, and on
 // versions of it that are wrong.
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -16,6 +12,7 @@
 #include "common/operations/softmax/properties.hpp"
 #include "common/runner/run.hpp"
 #include "common/runner/tensors.hpp"
+#include "common/testing/folder.hpp"
 
 namespace {
 
@@ -371,30 +368,25 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     stage.variants[1].name = "narrow";
     stage.variants[2].name = "last";
     RunOptions options;
-    const auto folder =
-        std::filesystem::temp_directory_path() / ("dtypes_test_" + std::to_string(getpid()));
-    options.out = folder;
+    const Folder folder;
+    options.out = folder.path;
     options.shapes = {{3, 2000}};
     options.dtypes = {DType::float16, DType::float64};
     CHECK(runner::run({stage}, options) == kGood);
-    std::ifstream file(folder / "99_everything.partial.json");
-    std::stringstream records;
-    records << file.rdbuf();
+    const std::string records = folder.read("99_everything.partial.json");
     for (const char* wanted : {"\"dtype\": \"float16\"", "\"bytes\": 24000",
                                "\"dtype\": \"float64\"", "\"bytes\": 96000"})
-        CHECK_THAT(records.str(), ContainsSubstring(wanted));
-    CHECK_THAT(records.str(), !ContainsSubstring("narrow"));
+        CHECK_THAT(records, ContainsSubstring(wanted));
+    CHECK_THAT(records, !ContainsSubstring("narrow"));
     options.dtypes.clear();
     CHECK(runner::run({stage}, options) == kGood);
     Stage other = stage;  // a stage that takes no part leaves what was recorded of it
     other.name = "98_narrow";
     other.variants = {variant};
-    std::ofstream(folder / "98_narrow.json") << "earlier";
+    folder.write("98_narrow.json", "earlier");
     options.dtypes = {DType::float64};
     CHECK(runner::run({stage, other}, options) == kGood);
-    std::string earlier;
-    std::ifstream(folder / "98_narrow.json") >> earlier;
-    CHECK(earlier == "earlier");
+    CHECK(folder.read("98_narrow.json") == "earlier");
     options.dtypes.clear();
     options.variant = "narrow";
     CHECK_THROWS_WITH(runner::run({stage}, options), ContainsSubstring("more than 1024 columns"));
@@ -402,5 +394,4 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     options.dtypes = {DType::float64};
     CHECK_THROWS_WITH(runner::run({stage}, options),
                       ContainsSubstring("takes float16 float32 only"));
-    std::filesystem::remove_all(folder);
 }

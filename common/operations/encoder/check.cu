@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: MIT
+// The reference is the encoder in double precision, one sequence after the other, so that there is no padding.
+//
+// Beside each number it keeps the variance of what float arithmetic and roundings to the element type have made of it
+// by then. A worst case in place of that, each error as bad as it can be, and all of one sign, would grow by the
+// sum of a row's weights with every product: after a few layers it says nothing. Errors of roundings are as good as
+// independent (Higham & Mary 2019), and so:
+//   - a rounding to the type adds (t |x|)^2, t its unit; a sum in float, in whatever order, (u |partial sum|)^2 for each term;
+//     every step counts as if it rounded to the type, as kernels do that follow each other
+//   - a product adds the variances of what is added up, each times the square of its weight
+//   - to a residual the variance of what was made of it is added: of its own errors one in n is among those there
+//   - an activation passes on as much as it is steep, and is off by 8 u |x| itself
+//   - softmax: the error of a score s moves the result o towards its value v by p (v - o), p its weight; a weight
+//     is rounded to the type, too, before it is multiplied
+//   - a norm z = (x - mean) / S passes on the error of x by 1 / S, of the mean by 1 / (n S), of S by z / S
+// The bound is 6 standard deviations and the last rounding. All this is of first order: where a score is off by
+// more than a quarter, or a row by more than a quarter of its S, nothing is known, and anything goes.
+#include "common/operations/encoder/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/operations/elements.cuh"
+#include "common/operations/heads/check.hpp"
+#include "common/operations/named_inputs.hpp"
+#include "common/operations/softmax/inputs.cuh"
+#include "common/operations/tokens/activated.cuh"
+#include "common/runner/build_info.hpp"
+
+namespace operations::encoder {
+namespace {
+
+using runner::mix;
+using runner::to_double;
+using runner::View;
+using softmax::Precision;
+using softmax::precision_of;
+
+// ---------------------------------------------------------------- named inputs
+
+struct Named {
+    const char* name;
+    const char* summary;
+    double x = 1;        // standard deviation of hidden states
+    double queries = 1;  // of queries and keys, as a multiple of what it is otherwise
+    bool special = false;
+};
+constexpr Named kInputs[] = {
+    {kNormal, "mean 0, standard deviation 1 (nearly); sequences of any length"},
+    {kFirstFull, "the same; sequences full or empty, but for one"},
+    {"sharp", "queries and keys twice as large: few keys count", 1, 2},
+    {"wide", "normal, hidden states times 4", 4},
+    {"special_values", "one sequence of four with NaN in a token", 1, 1, true},
+};
+
+struct Value {
+    uint64_t seed;
+    double mean, deviation;
+
+    __host__ __device__ double operator()(int64_t i) const {
+        return mean +
+               deviation * softmax::nearly_normal(mix(seed + static_cast<uint64_t>(i)), false);
+    }
+};
+
+// Hidden states: NaN where there is no token, and in one token of special sequences.
+struct StateValue {
+    Value value;
+    const int32_t* lengths;
+    int64_t seq, hidden;
+    bool special;
+
+    __host__ __device__ double operator()(int64_t i) const {
+        const int64_t s = i / hidden % seq, b = i / hidden / seq;
+        const bool is_special = special && b % 4 == 1 && s == 0 && i % hidden == 0;
+        return s < lengths[b] && !is_special ? value(i) : NAN;
+    }
+};
+
+// Of rows of a matrix or a bias: those of queries and keys, the first two thirds, are larger.
+struct QkvValue {
+    Value value;
+    int64_t row, hidden;  // elements of a row; rows of Q, of K, of V
+    double factor;
+
+    __host__ __device__ double operator()(int64_t i) const {
+        return (i / row % (3 * hidden) < 2 * hidden ? factor : 1) * value(i);
+    }
+};
+
+// ---------------------------------------------------------------- the reference
+
+// variance < 0: there is no token, and 0 alone is right.
+struct Uncertain {
+    double value, variance;
+};
+
+struct Rules {
+    double sum_unit, unit, smallest, largest;
+
+    explicit Rules(DType dtype) {
+        const Precision precision = precision_of(dtype);
+        sum_unit = precision.narrow ? 0x1p-23 : 0x1p-24;  // tensor cores cut off
+        unit = std::ldexp(1., -precision.fraction_bits - 1);
+        smallest = precision.subnormal;
+        largest = precision.overflow;
+    }
+    // Rounded so often.
+    __host__ __device__ Uncertain stored(double value, double variance, int times = 1) const {
+        const double off = unit * fabs(value) + smallest;
+        return {value, fabs(value) < largest ? variance + times * off * off : INFINITY};
+    }
+};
+
+struct Sum {
+    double unit, value = 0, variance = 0;
+    // A term that may be off by so much.
+    __host__ __device__ void add(double term, double its_variance) {
+        value += term;
+        variance += its_variance + unit * unit * value * value;
+    }
+};
+
+__host__ __device__ inline double square(double x) {
+    return x * x;
+}
+
+template <class T>
+struct Load {
+    const T* x;
+    Uncertain* states;
+    __host__ __device__ void operator()(int64_t i) const { states[i] = {to_double(x[i]), 0}; }
+};
+
+// out = in weight^T + bias, and its activation. i: number of the element.
+template <class T>
+struct Product {
+    const Uncertain* in;
+    const T* weight;
+    const T* bias;  // nullptr: none
+    int64_t inputs, outputs;
+    bool is_activated;
+    Activation activation;
+    Rules rules;
+    Uncertain* out;
+
+    // Of the activation: the steeper of both sides, as far as x may be off.
+    __host__ __device__ double slope(const Uncertain& x) const {
+        const double step = fmax(1e-4, sqrt(x.variance)),
+                     at = tokens::activated(activation, x.value);
+        return fmax(fabs(tokens::activated(activation, x.value + step) - at),
+                    fabs(at - tokens::activated(activation, x.value - step))) /
+               step;
+    }
+    __host__ __device__ void operator()(int64_t i) const {
+        const Uncertain* const row = in + i / outputs * inputs;
+        const T* const weights = weight + i % outputs * inputs;
+        Sum sum{rules.sum_unit};
+        for (int64_t k = 0; k < inputs; ++k) {
+            const double w = to_double(weights[k]);
+            sum.add(row[k].value * w, row[k].variance * w * w);
+        }
+        Uncertain result = rules.stored(sum.value, sum.variance);
+        if (bias != nullptr)
+            result = rules.stored(result.value + to_double(bias[i % outputs]), result.variance);
+        if (is_activated) {
+            constexpr double kRoundings = 8;
+            const double own = kRoundings * elements::kFloatUnit * result.value;
+            result = rules.stored(tokens::activated(activation, result.value),
+                                  square(slope(result)) * result.variance + square(own));
+        }
+        out[i] = result;
+    }
+};
+
+// Attention within one sequence of so many tokens. Scores: [heads, tokens, tokens].
+struct Scores {
+    const Uncertain* qkv;  // a row of [3, heads, size] a token
+    int64_t tokens, heads, size;
+    double scale;
+    Rules rules;
+    Uncertain* scores;
+
+    __host__ __device__ void operator()(int64_t i) const {
+        const int64_t key = i % tokens, query = i / tokens % tokens, head = i / tokens / tokens;
+        const Uncertain* const q = qkv + query * 3 * heads * size + head * size;
+        const Uncertain* const k = qkv + (key * 3 + 1) * heads * size + head * size;
+        Sum sum{rules.sum_unit};
+        for (int64_t n = 0; n < size; ++n)
+            sum.add(q[n].value * k[n].value,
+                    q[n].variance * square(k[n].value) + k[n].variance * square(q[n].value));
+        const Uncertain score = rules.stored(scale * sum.value, square(scale) * sum.variance);
+        // exp is off by 2^-22 of itself, and so is each factor by which a sum is brought to another maximum.
+        scores[i] = {score.value,
+                     score.variance + square(0x1p-22) * static_cast<double>(tokens + 8)};
+    }
+};
+struct Weights {  // of a query's scores, in place
+    int64_t tokens;
+    Uncertain* scores;
+
+    __host__ __device__ void operator()(int64_t i) const {
+        Uncertain* const row = scores + i * tokens;
+        double max = -INFINITY, sum = 0;
+        for (int64_t key = 0; key < tokens; ++key) max = fmax(max, row[key].value);
+        for (int64_t key = 0; key < tokens; ++key) sum += exp(row[key].value - max);
+        for (int64_t key = 0; key < tokens; ++key) {
+            row[key].value = exp(row[key].value - max) / sum;
+            if (row[key].variance > square(0.25)) row[key].variance = INFINITY;
+        }
+    }
+};
+struct Context {
+    const Uncertain* qkv;
+    const Uncertain* weights;
+    int64_t tokens, heads, size;
+    Rules rules;
+    Uncertain* context;
+
+    __host__ __device__ void operator()(int64_t i) const {
+        const int64_t col = i % (heads * size), query = i / (heads * size), head = col / size;
+        const Uncertain* const row = weights + (head * tokens + query) * tokens;
+        const auto value = [&](int64_t key) { return qkv[(key * 3 + 2) * heads * size + col]; };
+        double mean = 0;
+        for (int64_t key = 0; key < tokens; ++key) mean += row[key].value * value(key).value;
+        Sum sum{rules.sum_unit};
+        for (int64_t key = 0; key < tokens; ++key) {
+            const double p = row[key].value;
+            const Uncertain v = value(key);
+            sum.add(p * v.value, square(p * (v.value - mean)) * row[key].variance +
+                                     square(p) * v.variance +
+                                     square((rules.unit * p + rules.smallest) * v.value));
+        }
+        context[i] = rules.stored(mean, sum.variance, 2);
+    }
+};
+
+// states += product + bias.
+template <class T>
+struct AddUp {
+    const Uncertain* product;
+    const T* bias;
+    int64_t hidden;
+    Rules rules;
+    Uncertain* states;
+
+    __host__ __device__ void operator()(int64_t i) const {
+        states[i] = rules.stored(product[i].value + to_double(bias[i % hidden]) + states[i].value,
+                                 product[i].variance + states[i].variance, 2);
+    }
+};
+
+struct RowStatistics {
+    double mean, root;
+    double of_mean, of_root;  // variances: of the mean, and of the root relative to itself
+};
+struct FindStatistics {
+    const Uncertain* states;
+    int64_t hidden;
+    double epsilon;
+    RowStatistics* rows;
+
+    __host__ __device__ void operator()(int64_t row) const {
+        const Uncertain* const x = states + row * hidden;
+        const auto count = static_cast<double>(hidden);
+        double mean = 0, magnitude = 0, variance = 0;
+        for (int64_t i = 0; i < hidden; ++i) {
+            mean += x[i].value / count;
+            magnitude += fabs(x[i].value) / count;
+        }
+        for (int64_t i = 0; i < hidden; ++i) variance += square(x[i].value - mean) / count;
+        const double root = sqrt(variance + epsilon);
+        double of_all = 0, of_root = 0;
+        for (int64_t i = 0; i < hidden; ++i) {
+            of_all += x[i].variance / count;
+            of_root += square((x[i].value - mean) / root / count) * x[i].variance;
+        }
+        const double sums = elements::kFloatUnit * (sqrt(count) + 8);
+        const bool is_known = of_all < square(0.25 * root);
+        rows[row] = {mean, root, is_known ? of_all / count + square(sums * magnitude) : INFINITY,
+                     of_root / square(root) + square(sums)};
+    }
+};
+template <class T>
+struct Normalize {
+    const Uncertain* states;
+    const T* gamma;
+    const T* beta;
+    const RowStatistics* rows;
+    int64_t hidden;
+    Rules rules;
+    Uncertain* out;
+
+    __host__ __device__ void operator()(int64_t i) const {
+        const RowStatistics of = rows[i / hidden];
+        const double factor = to_double(gamma[i % hidden]), offset = to_double(beta[i % hidden]);
+        const double z = (states[i].value - of.mean) / of.root;
+        const double variance =
+            (states[i].variance + of.of_mean) / square(of.root) + square(z) * of.of_root;
+        const double own = 4 * elements::kFloatUnit * (fabs(z * factor) + fabs(offset));
+        out[i] = rules.stored(z * factor + offset, variance * square(factor) + square(own));
+    }
+};
+
+struct Keep {
+    const Uncertain* from;
+    Uncertain* to;
+    __host__ __device__ void operator()(int64_t i) const { to[i] = from[i]; }
+};
+
+// Elements on the device or on the host.
+template <class Element>
+class Scratch {
+public:
+    Scratch(bool device, int64_t count)
+        : on_host_(device ? 0 : static_cast<size_t>(count)),
+          on_device_(device ? static_cast<size_t>(count) : 0),
+          data_(device ? on_device_.data() : on_host_.data()) {}
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    Element* data() { return data_; }
+
+private:
+    std::vector<Element> on_host_;
+    runner::DeviceBuffer<Element> on_device_;
+    Element* data_;
+};
+
+// All layers, for one sequence after the other.
+template <class T>
+class Reference {
+public:
+    Reference(bool device, const View& inputs, const Shape& shape)
+        : device_(device),
+          inputs_(inputs),
+          s_(shape),
+          states_(device, shape.seq * shape.hidden()),
+          normed_(device, shape.seq * shape.hidden()),
+          product_(device, shape.seq * shape.hidden()),
+          wide_(device, shape.seq * std::max(3 * shape.hidden(), shape.inner_size())),
+          scores_(device, shape.heads * shape.seq * shape.seq),
+          rows_(device, shape.seq) {}
+
+    // From x to result, [tokens, hidden] each.
+    void run(const T* x, Uncertain* result, int64_t tokens) {
+        tokens_ = tokens;
+        each(tokens * s_.hidden(), Load<T>{x, states_.data()});
+        for (int64_t layer = 0; layer < s_.layers; ++layer) {
+            layer_ = layer;
+            Uncertain* const from = s_.prenorm ? normed_.data() : states_.data();
+            if (s_.prenorm) norm("attention_gamma", "attention_beta", from);
+            multiply(from, "qkv", s_.hidden(), 3 * s_.hidden(), wide_.data());
+            attend();
+            multiply(normed_.data(), "output", s_.hidden(), s_.hidden(), product_.data(), false);
+            add_up("output_bias");
+            s_.prenorm ? norm("feed_forward_gamma", "feed_forward_beta", from)
+                       : norm("attention_gamma", "attention_beta", from);
+            multiply(from, "inner", s_.hidden(), s_.inner_size(), wide_.data(), true, true);
+            multiply(wide_.data(), "outer", s_.inner_size(), s_.hidden(), product_.data(), false);
+            add_up("outer_bias");
+            if (!s_.prenorm) norm("feed_forward_gamma", "feed_forward_beta", from);
+        }
+        each(tokens * s_.hidden(), Keep{states_.data(), result});
+    }
+
+private:
+    template <class Work>
+    void each(int64_t count, const Work& work) {
+        elements::for_each(device_, count, work);
+    }
+    const T* parameter(const std::string& name) const {
+        for (const Parameter& each : parameters_of(s_)) {
+            if (each.name != name) continue;
+            int64_t of_layer = 1;
+            for (size_t dim = 1; dim < each.dims.size(); ++dim) of_layer *= each.dims[dim];
+            return static_cast<const T*>(inputs_[name].data) + layer_ * of_layer;
+        }
+        throw std::out_of_range(name);
+    }
+    void multiply(const Uncertain* in, const std::string& name, int64_t inputs, int64_t outputs,
+                  Uncertain* out, bool with_bias = true, bool is_activated = false) {
+        const T* const bias = with_bias ? parameter(name + "_bias") : nullptr;
+        each(tokens_ * outputs, Product<T>{in, parameter(name + "_weight"), bias, inputs, outputs,
+                                           is_activated, s_.activation, rules_, out});
+    }
+    // From wide_ to normed_, which is free.
+    void attend() {
+        const double scale = 1 / std::sqrt(static_cast<double>(s_.size));
+        each(s_.heads * tokens_ * tokens_,
+             Scores{wide_.data(), tokens_, s_.heads, s_.size, scale, rules_, scores_.data()});
+        each(s_.heads * tokens_, Weights{tokens_, scores_.data()});
+        each(tokens_ * s_.hidden(), Context{wide_.data(), scores_.data(), tokens_, s_.heads,
+                                            s_.size, rules_, normed_.data()});
+    }
+    void add_up(const std::string& bias) {
+        each(tokens_ * s_.hidden(),
+             AddUp<T>{product_.data(), parameter(bias), s_.hidden(), rules_, states_.data()});
+    }
+    void norm(const std::string& gamma, const std::string& beta, Uncertain* out) {
+        each(tokens_, FindStatistics{states_.data(), s_.hidden(), s_.epsilon, rows_.data()});
+        each(tokens_ * s_.hidden(), Normalize<T>{states_.data(), parameter(gamma), parameter(beta),
+                                                 rows_.data(), s_.hidden(), rules_, out});
+    }
+
+    const bool device_;
+    const View& inputs_;
+    const Shape s_;
+    const Rules rules_{runner::dtype_of<T>};
+    Scratch<Uncertain> states_, normed_, product_, wide_, scores_;
+    Scratch<RowStatistics> rows_;
+    int64_t tokens_ = 0, layer_ = 0;
+};
+
+struct Wanted {
+    const Uncertain* states;
+    Precision precision;
+
+    __host__ __device__ Expected operator()(int64_t i) const {
+        constexpr double kDeviations = 6;
+        if (states[i].variance < 0) return {0, 0};
+        return elements::expected(states[i].value, kDeviations * sqrt(states[i].variance),
+                                  precision);
+    }
+};
+
+struct NoToken {
+    Uncertain* states;
+    __host__ __device__ void operator()(int64_t i) const { states[i] = {0, -1}; }
+};
+
+template <class T>
+runner::Report check_as(bool device, const View& inputs, const Shape& shape, const T* y,
+                        const T* previous) {
+    const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
+    std::vector<int32_t> lengths(static_cast<size_t>(shape.batch));
+    if (shape.batch > 0)
+        runner::check_cuda(cudaMemcpy(lengths.data(), inputs["lengths"].data,
+                                      lengths.size() * sizeof(int32_t), cudaMemcpyDefault),
+                           "reading lengths");
+    Scratch<Uncertain> wanted(device, shape.batch * of_sequence);
+    elements::for_each(device, shape.batch * of_sequence, NoToken{wanted.data()});
+    Reference<T> reference(device, inputs, shape);
+    const T* const x = static_cast<const T*>(inputs["x"].data);
+    for (int64_t b = 0; b < shape.batch; ++b) {
+        const auto tokens = std::clamp<int64_t>(lengths[static_cast<size_t>(b)], 0, shape.seq);
+        reference.run(x + b * of_sequence, wanted.data() + b * of_sequence, tokens);
+    }
+    const Precision precision = precision_of(runner::dtype_of<T>);
+    const Wanted of{wanted.data(), precision};
+    const elements::Judge<T, Wanted> judge{y, previous, of, of, precision};
+    return elements::judge(device, shape.batch * of_sequence, judge, [&](int64_t i) {
+        return "sequence " + std::to_string(i / of_sequence) + ", token " +
+               std::to_string(i % of_sequence / row) + ", col " + std::to_string(i % row);
+    });
+}
+
+double root_of(int64_t count) {
+    return std::sqrt(static_cast<double>(std::max<int64_t>(1, count)));
+}
+
+}  // namespace
+
+std::vector<runner::NamedInput> all_inputs() {
+    return listed(kInputs);
+}
+
+void fill(const View& inputs, const Shape& shape, DType dtype, const std::string& input,
+          uint64_t seed, bool with_x) {
+    const Named& named = input_named(input, kInputs);
+    heads::Shape by_heads(shape.batch, shape.seq, shape.heads, shape.size, shape.tokens);
+    const std::vector<int32_t> lengths = heads::lengths_of(by_heads, input, seed);
+    if (!lengths.empty())
+        runner::check_cuda(cudaMemcpy(inputs["lengths"].data, lengths.data(),
+                                      lengths.size() * sizeof(int32_t), cudaMemcpyHostToDevice),
+                           "filling lengths");
+    uint64_t number = 0;
+    for (const Parameter& each : parameters_of(shape)) {
+        int64_t count = 1;
+        for (const int64_t dim : each.dims) count *= dim;
+        const bool is_matrix = each.dims.size() == 3;
+        const bool is_gamma = each.name.find("gamma") != std::string::npos;
+        // So that a product's results are as large as what is multiplied.
+        const Value value{mix(seed + ++number), is_gamma ? 1. : 0.,
+                          is_matrix ? 1 / root_of(each.dims[2]) : 0.25};
+        const double factor = each.name.find("qkv") == 0 ? named.queries : 1;
+        elements::fill(inputs[each.name].data, dtype, count,
+                       QkvValue{value, is_matrix ? each.dims[2] : 1, shape.hidden(), factor});
+    }
+    if (!with_x) return;
+    const Value value{mix(seed), 0, named.x};
+    elements::fill(inputs["x"].data, dtype, shape.batch * shape.seq * shape.hidden(),
+                   StateValue{value, static_cast<const int32_t*>(inputs["lengths"].data), shape.seq,
+                              shape.hidden(), named.special});
+}
+
+runner::Report check_on(bool device, const View& inputs, const Shape& shape, DType dtype,
+                        const void* y, const void* previous) {
+    return runner::visit(dtype, [&](auto of) {
+        using T = typename decltype(of)::type;
+        return check_as<T>(device, inputs, shape, static_cast<const T*>(y),
+                           static_cast<const T*>(previous));
+    });
+}
+
+runner::Report check(const View& inputs, const Shape& shape, DType dtype, const void* y,
+                     const void* previous) {
+    runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
+    return check_on(runner::on_gpu(), inputs, shape, dtype, y, previous);
+}
+
+}  // namespace operations::encoder

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+#include "common/operations/encoder/operation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "common/operations/encoder/bert.hpp"
+#include "common/operations/encoder/check.hpp"
+#include "common/runner/tensors.hpp"
+#include "common/runner/weights.hpp"
+
+namespace operations::encoder {
+
+using runner::Cost;
+using runner::ElementType;
+using runner::Extent;
+using runner::Operand;
+using runner::Report;
+using runner::Role;
+using runner::View;
+
+namespace {
+
+struct ActivationOption {
+    Activation activation;
+    const char* name;
+};
+constexpr std::array<ActivationOption, 3> kActivations = {
+    {{Activation::gelu_by_tanh, tokens::kByTanh},
+     {Activation::relu, tokens::kRelu},
+     {Activation::silu, tokens::kSilu}}};
+
+bool is_activation(const std::string& name) {
+    return std::any_of(kActivations.begin(), kActivations.end(),
+                       [&](const ActivationOption& each) { return each.name == name; });
+}
+
+// What an option may be.
+bool is_possible(const std::string& name, double value, const std::vector<int64_t>& sizes) {
+    const bool whole = value == std::floor(value);
+    if (name == kPrenorm || is_activation(name)) return value == 0 || value == 1;
+    if (name == kEpsilon) return value > 0 && value <= 1;
+    if (name == kLayers) return whole && value >= 1 && value <= 1000;
+    if (name == kInner) return whole && value >= 0 && value <= 1e6;
+    return name == kTokens && whole && value >= 0 &&
+           value <= static_cast<double>(sizes[0] * sizes[1]);
+}
+
+struct Made {  // a shape, word by word
+    Shape shape;
+    Made inner(int64_t count) { return shape.inner = count, *this; }
+    Made layers(int64_t count) { return shape.layers = count, *this; }
+    Made tokens(int64_t count) { return shape.tokens = count, *this; }
+    Made prenorm() { return shape.prenorm = true, *this; }
+    Made with(Activation f) { return shape.activation = f, *this; }
+    operator runner::Shape() const { return shape; }
+};
+Made sized(int64_t batch, int64_t seq, int64_t heads, int64_t size) {
+    return {Shape(batch, seq, heads, size)};
+}
+
+class EncoderOperation : public runner::Operation, public runner::TakesWeights {
+public:
+    std::unique_ptr<runner::Operation> with_weights(
+        const std::string& path, const std::vector<int64_t>& lengths) const override;
+    size_t dimensions() const override { return 3; }
+
+    std::string name() const override { return "encoder"; }
+    std::string family() const override { return "encoder"; }
+
+    // ---- sizes
+
+    std::vector<std::string> size_names(const runner::Shape&) const override {
+        return {"batch", "seq", "heads", "size_per_head"};
+    }
+    std::string shape_help() const override {
+        return "BATCHxSEQxHEADSxSIZE is wanted, as in 32x384x12x64,layers=12, with inner=N where "
+               "the "
+               "feed-forward part is not four times as wide, tokens=N where sequences have "
+               "different "
+               "lengths, N tokens together, tanh, relu or silu for another activation than GELU, "
+               "prenorm, "
+               "epsilon=X";
+    }
+    bool has_shape(const runner::Shape& shape) const override {
+        const std::vector<int64_t>& sizes = shape.sizes();
+        const auto& options = shape.options();
+        return shape.rank() == 4 &&
+               std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size >= 0; }) &&
+               std::all_of(options.begin(), options.end(),
+                           [&](const auto& option) {
+                               return is_possible(option.first, option.second, sizes);
+                           }) &&
+               std::count_if(options.begin(), options.end(), [](const auto& option) {
+                   return is_activation(option.first) && option.second != 0;
+               }) <= 1;
+    }
+    runner::Shape plain(const runner::Shape& shape) const override { return Shape(shape); }
+    std::vector<runner::Optional> optional() const override {
+        return {{kLayers, 1, "has one layer"},
+                {kInner, 0, "has a feed-forward part that is four times as wide"},
+                {kTokens, 0, "takes sequences of one length only"},
+                {kPrenorm, 0, "has its norms behind attention and feed-forward"},
+                {kEpsilon, double{tokens::kEpsilon}, "adds 1e-6 to a variance"},
+                {tokens::kByTanh, 0, "has another activation"},
+                {tokens::kRelu, 0, "has another activation"},
+                {tokens::kSilu, 0, "has another activation"}};
+    }
+    int64_t elements(const runner::Shape& shape) const override {
+        return shape[0] * shape[1] * shape[2] * shape[3];
+    }
+
+    // ---- operands
+
+    std::vector<Operand> operands(const runner::Shape& of, DType dtype) const override {
+        const Shape shape = of;
+        const ElementType type = runner::element_type(dtype);
+        const std::vector<int64_t> states = {shape.batch, shape.seq, shape.hidden()};
+        std::vector<Operand> all = {{"x", Role::in, type, states},
+                                    {"lengths", Role::in, ElementType::int32, {shape.batch}}};
+        for (const Parameter& each : parameters_of(shape))
+            all.push_back({each.name, Role::in, type, each.dims});
+        all.push_back({"y", Role::out, type, states, {"x"}});
+        return all;
+    }
+    std::vector<runner::NamedInput> inputs() const override { return all_inputs(); }
+    std::string usual_input() const override { return kNormal; }
+    void fill(const runner::Shape& shape, DType dtype, const std::string& input, uint64_t seed,
+              const View& inputs) const override {
+        encoder::fill(inputs, shape, dtype, input, seed, true);
+    }
+    void complete(const runner::Shape& shape, DType dtype, uint64_t seed,
+                  const View& inputs) const override {
+        encoder::fill(inputs, shape, dtype, kNormal, seed, false);
+    }
+
+    // ---- the reference
+
+    Report check(const runner::Shape& shape, DType dtype, const View& inputs,
+                 const runner::Result& ours) const override {
+        return encoder::check(inputs, shape, dtype, ours.outputs["y"].data, nullptr);
+    }
+    Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
+                   const runner::Result& ours, const runner::Result& previous) const override {
+        return encoder::check(inputs, shape, dtype, ours.outputs["y"].data,
+                              previous.outputs["y"].data);
+    }
+
+    // ---- cost
+
+    // Of tokens alone; sequences all of one length are those with the fewest pairs of tokens.
+    Cost cost(const runner::Shape& of, DType dtype) const override {
+        Cost cost = Operation::cost(of, dtype);
+        const Shape s = of;
+        cost.read.front() = s.rows() * s.hidden() * static_cast<int64_t>(size_of(dtype));
+        const auto rows = static_cast<double>(s.rows()), hidden = static_cast<double>(s.hidden());
+        const double products = 2 * hidden * (4 * hidden + 2 * static_cast<double>(s.inner_size()));
+        const double pairs = s.batch == 0 ? 0 : rows * rows / static_cast<double>(s.batch);
+        cost.operations = static_cast<double>(s.layers) * (rows * products + 4 * pairs * hidden);
+        return cost;
+    }
+    runner::Unit unit() const override { return runner::Unit::teraflops; }
+    runner::Roof roof() const override { return runner::Roof::join; }
+    // What goes from kernel to kernel by way of memory, which variants do in different ways, and what a product's
+    // tiles load again.
+    runner::Traffic tolerance(const runner::Shape& of, DType) const override {
+        const Shape s = of;
+        const auto rows = static_cast<double>(s.batch * s.seq);
+        const double wide = 64 + 8 * static_cast<double>(s.inner_size() + s.heads * s.seq) /
+                                     static_cast<double>(std::max<int64_t>(1, s.hidden()));
+        const double layers = static_cast<double>(s.layers + 1);
+        return {layers * (64 * wide + 1e4 / rows), layers * wide};
+    }
+
+    // ---- which problems
+
+    // One token; sequences of one length and of several, some empty; sizes that are no whole packs; all activations,
+    // both places for norms.
+    std::vector<runner::Shape> validated_at(Extent extent) const override {
+        std::vector<runner::Shape> shapes = {
+            sized(2, 5, 2, 8).inner(32).layers(2),
+            sized(4, 6, 2, 12).inner(20).layers(2).tokens(11).with(Activation::gelu_by_tanh),
+            sized(3, 7, 1, 16).inner(24).tokens(9).prenorm().layers(3)};
+        if (extent.quick) return shapes;
+        const std::vector<runner::Shape> more = {
+            sized(1, 1, 1, 8), sized(3, 9, 3, 5).tokens(13).with(Activation::relu),
+            sized(1, 70, 2, 16).tokens(33).with(Activation::silu).prenorm()};
+        shapes.insert(shapes.end(), more.begin(), more.end());
+        if (!extent.gpu) return shapes;
+        shapes.push_back(sized(8, 128, 12, 64).layers(3));
+        shapes.push_back(sized(5, 300, 4, 64).layers(3).tokens(777).prenorm());
+        return shapes;
+    }
+    std::vector<runner::Shape> measured_at(Extent extent) const override {
+        if (!extent.gpu) return {usual_shape()};
+        const auto bert = [](int64_t batch, int64_t seq) {
+            return sized(batch, seq, 12, 64).layers(12);
+        };
+        if (extent.quick) return {bert(8, 128), bert(32, 384)};
+        return {bert(1, 32),
+                bert(1, 128),
+                bert(8, 128),
+                bert(32, 128),
+                bert(32, 384),
+                bert(8, 512),
+                bert(32, 384).tokens(32 * 384 / 2)};
+    }
+    runner::Shape usual_shape() const override { return sized(2, 16, 2, 16).layers(2).tokens(21); }
+    std::vector<runner::Shape> held_at() const override { return {usual_shape()}; }
+    std::vector<runner::Shape> profiled_at() const override {
+        return {usual_shape(), sized(32, 384, 12, 64)};
+    }
+    runner::Shape draw(runner::Draws& draws, int64_t elements,
+                       const std::function<bool(const std::string&)>& takes) const override {
+        const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(elements)));
+        const int64_t widest = std::clamp<int64_t>(root / 2, 8, 512);
+        const int64_t heads = 1 + draws.below(3);
+        // Of fewer than 8 numbers a norm may have next to nothing to normalise.
+        const int64_t least = (8 + heads - 1) / heads;
+        const int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 128);
+        const int64_t most = std::max<int64_t>(1, elements / (heads * size));
+        const int64_t seq = draws.width_up_to(std::clamp<int64_t>(most, 1, widest));
+        Shape shape(draws.size_up_to(std::clamp<int64_t>(most / seq, 1, 6)), seq, heads, size);
+        if (takes(kLayers)) shape.layers = 1 + draws.below(2);
+        if (takes(kInner)) shape.inner = draws.below(3) == 0 ? 0 : draws.width_up_to(2 * widest);
+        if (takes(kTokens) && draws.below(4) > 0)
+            shape.tokens = 1 + draws.below(shape.batch * shape.seq);
+        if (takes(kPrenorm)) shape.prenorm = draws.below(2) == 0;
+        const auto which = static_cast<size_t>(draws.below(4));
+        if (which < kActivations.size() && takes(kActivations[which].name))
+            shape.activation = kActivations[which].activation;
+        return shape;
+    }
+};
+
+// The same with weights that somebody has trained.
+class TrainedEncoder : public EncoderOperation {
+public:
+    TrainedEncoder(const std::string& path, std::vector<int64_t> lengths)
+        : bert_(path), lengths_(std::move(lengths)) {}
+
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims) const override {
+        return bert_.shape(dims, lengths_);
+    }
+    void complete(const runner::Shape& of, DType dtype, uint64_t,
+                  const View& inputs) const override {
+        const Shape shape = of;
+        std::vector<double> lengths(lengths_.begin(), lengths_.end());
+        if (lengths.empty())
+            lengths.assign(static_cast<size_t>(shape.batch), static_cast<double>(shape.seq));
+        upload(inputs["lengths"].data, ElementType::int32, lengths);
+        for (const Parameter& each : parameters_of(shape))
+            upload(inputs[each.name].data, runner::element_type(dtype), bert_.read(each.name));
+    }
+
+private:
+    static void upload(void* to, ElementType type, const std::vector<double>& values) {
+        runner::Tensors one({{"one", Role::in, type, {static_cast<int64_t>(values.size())}}});
+        one.upload("one", values);
+        runner::check_cuda(cudaMemcpy(to, one.view()["one"].data, static_cast<size_t>(one.bytes()),
+                                      cudaMemcpyDeviceToDevice),
+                           "copying weights");
+    }
+
+    Bert bert_;
+    std::vector<int64_t> lengths_;
+};
+
+std::unique_ptr<runner::Operation> EncoderOperation::with_weights(
+    const std::string& path, const std::vector<int64_t>& lengths) const {
+    return std::make_unique<TrainedEncoder>(path, lengths);
+}
+
+}  // namespace
+
+Shape::Shape(const runner::Shape& shape) : Shape(shape[0], shape[1], shape[2], shape[3]) {
+    const auto whole = [&](const char* name, int64_t usual) {
+        return static_cast<int64_t>(shape.option(name, static_cast<double>(usual)));
+    };
+    layers = whole(kLayers, 1);
+    inner = whole(kInner, 0);
+    tokens = whole(kTokens, 0);
+    prenorm = shape.option(kPrenorm, 0) != 0;
+    epsilon = shape.option(kEpsilon, double{tokens::kEpsilon});
+    for (const ActivationOption& each : kActivations) {
+        if (shape.option(each.name, 0) != 0) activation = each.activation;
+    }
+}
+
+Shape::operator runner::Shape() const {
+    runner::Shape shape{batch, seq, heads, size};
+    const auto set = [&](const char* name, double value, double usual) {
+        if (value != usual) shape.set_option(name, value);
+    };
+    set(kLayers, static_cast<double>(layers), 1);
+    set(kInner, static_cast<double>(inner), 0);
+    set(kTokens, static_cast<double>(tokens), 0);
+    set(kPrenorm, prenorm ? 1 : 0, 0);
+    set(kEpsilon, epsilon, double{tokens::kEpsilon});
+    for (const ActivationOption& each : kActivations)
+        set(each.name, activation == each.activation ? 1 : 0, 0);
+    return shape;
+}
+
+std::vector<Parameter> parameters_of(const Shape& shape) {
+    const int64_t layers = shape.layers, hidden = shape.hidden(), inner = shape.inner_size();
+    return {{"qkv_weight", {layers, 3 * hidden, hidden}}, {"qkv_bias", {layers, 3 * hidden}},
+            {"output_weight", {layers, hidden, hidden}},  {"output_bias", {layers, hidden}},
+            {"attention_gamma", {layers, hidden}},        {"attention_beta", {layers, hidden}},
+            {"inner_weight", {layers, inner, hidden}},    {"inner_bias", {layers, inner}},
+            {"outer_weight", {layers, hidden, inner}},    {"outer_bias", {layers, hidden}},
+            {"feed_forward_gamma", {layers, hidden}},     {"feed_forward_beta", {layers, hidden}}};
+}
+
+const runner::Operation* operation() {
+    static const EncoderOperation encoder;
+    return &encoder;
+}
+
+}  // namespace operations::encoder

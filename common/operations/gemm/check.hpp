@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The checker: a result against the fp64 product, or against an earlier variant's result.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "common/operations/gemm/operation.hpp"
+#include "common/runner/report.hpp"
+
+namespace operations::gemm {
+
+// What a product is made of: matrices close together. c: as it was before the launch.
+struct Operands {
+    const void* a = nullptr;
+    const void* b = nullptr;
+    const void* c = nullptr;
+};
+
+// Device pointers; these wait for the device. compare: ours against previous, of which each may be off by
+// its bound. kind: of ours; that of previous may be the same, or float_sums.
+runner::Report check(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
+                     Kind kind = Kind::float_sums);
+runner::Report compare(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
+                       const void* previous, Kind kind = Kind::float_sums);
+
+// The same two on host memory, and by kernels, whatever the device is.
+runner::Report check_on_host(const Operands& operands, const Shape& shape, DType dtype,
+                             const void* ours, const void* previous = nullptr,
+                             Kind kind = Kind::float_sums);
+runner::Report check_on_device(const Operands& operands, const Shape& shape, DType dtype,
+                               const void* ours, const void* previous = nullptr,
+                               Kind kind = Kind::float_sums);
+
+// m x n: the product of a, m x k, and b, k x n, all row-major and close together.
+std::vector<double> product(const std::vector<double>& a, const std::vector<double>& b, int64_t m,
+                            int64_t n, int64_t k);
+
+// Of an element of c, counted through the whole batch: "batch 0, row 3, col 7".
+std::string place_of(const Shape& shape, int64_t index);
+
+}  // namespace operations::gemm
