@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/arguments.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
 #include "common/io/text.hpp"
+#include "common/runner/memory_needed.hpp"
 #include "common/runner/run.hpp"
 
 namespace runner {
@@ -22,6 +24,14 @@ void require_some_device_holds(const Operation& operation, const Shape& shape,
             throw UsageError("--shape " + io::printable(text, kQuoted) +
                              ": more elements than any device holds");
     }
+}
+
+// Each result has elements. Of the best 0 there is nothing to check.
+bool has_results(const Operation& operation, const Shape& shape) {
+    const std::vector<Operand> outputs = outputs_of(operation.operands(shape, DType::float32));
+    return std::all_of(outputs.begin(), outputs.end(), [](const Operand& each) {
+        return std::find(each.dims.begin(), each.dims.end(), 0) == each.dims.end();
+    });
 }
 
 }  // namespace
@@ -56,7 +66,7 @@ Shape parse_shape(const std::string& text, const std::vector<const Operation*>& 
     const std::optional<Shape> shape = shape_from(text);
     std::string wanted;
     for (const Operation* operation : operations) {
-        if (shape && operation->has_shape(*shape)) {
+        if (shape && operation->has_shape(*shape) && has_results(*operation, *shape)) {
             require_some_device_holds(*operation, *shape, text);
             return operation->plain(*shape);
         }
@@ -101,6 +111,13 @@ void require_taken(const Variant& variant, const Shape& shape, DType dtype) {
     if (obstacle.empty()) return;
     throw UsageError(variant.name + ", " + name_of(dtype) + ", " + text_of(shape) + ": " +
                      obstacle);
+}
+
+void require_memory(const Variant& variant, const Shape& shape, DType dtype) {
+    const size_t workspace = workspace_of(variant, shape, dtype);
+    const std::string why = shortage(memory_needed(*variant.operation, workspace, shape, dtype));
+    if (why.empty()) return;
+    throw UsageError(text_of(shape) + ", " + name_of(dtype) + ": " + variant.name + " " + why);
 }
 
 }  // namespace runner

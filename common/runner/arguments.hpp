@@ -34,4 +34,7 @@ DType parse_dtype(const std::string& text);
 // Throws UsageError with the reason where the variant cannot be launched so.
 void require_taken(const Variant& variant, const Shape& shape, DType dtype);
 
+// The same where the memory does not hold its operands.
+void require_memory(const Variant& variant, const Shape& shape, DType dtype);
+
 }  // namespace runner

@@ -105,13 +105,13 @@ bool is_chosen(const Variant& variant, const RunOptions& options) {
     return options.variant.empty() || options.variant == variant.name;
 }
 
-std::vector<DType> measured_dtypes(const RunOptions& options) {
-    return options.dtypes.empty() ? std::vector<DType>{DType::float32} : options.dtypes;
+std::vector<DType> measured_dtypes(const StageRun& run) {
+    return run.options.dtypes.empty() ? run.stage.measured : run.options.dtypes;
 }
 
 bool is_validated(const StageRun& run, const Variant& variant, DType dtype) {
     if (run.options.dtypes.empty() && !run.options.quick) return takes(variant, dtype);
-    return is_in(measured_dtypes(run.options), dtype);
+    return is_in(measured_dtypes(run), dtype);
 }
 
 std::vector<DType> validated_dtypes(const StageRun& run) {
@@ -187,8 +187,13 @@ const Variant* previous_of(const StageRun& run, const Variant& variant, const Sh
 bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape, DType dtype) {
     if (run.options.shapes.empty() && is_beyond_options(variant, shape)) return false;
     std::string obstacle = obstacle_of(variant, shape, dtype);
-    if (obstacle.empty() && shapes_are_the_courses(run))
-        obstacle = shortage_of(run, variant, shape, dtype).empty() ? "" : "memory is short";
+    if (obstacle.empty() && shapes_are_the_courses(run)) {
+        if (variant.operation->cost(shape, dtype).operations > variant.measured_up_to) {
+            obstacle = "would take long";
+        } else if (!shortage_of(run, variant, shape, dtype).empty()) {
+            obstacle = "memory is short";
+        }
+    }
     if (obstacle.empty()) return true;
     StageRun::LeftOut& left_out = run.left_out[variant.name + ": " + obstacle];
     left_out.dtypes.insert(name_of(dtype));
@@ -197,7 +202,7 @@ bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape
 }
 
 void for_each_measured(StageRun& run, const Measure& measure) {
-    for (const DType dtype : measured_dtypes(run.options)) {
+    for (const DType dtype : measured_dtypes(run)) {
         for (const Operation* family : families(run)) {
             for_each_common_shape(run, *family, dtype, measure);
             if (shapes_are_the_courses(run)) for_each_own_shape(run, *family, dtype, measure);
@@ -207,7 +212,7 @@ void for_each_measured(StageRun& run, const Measure& measure) {
 
 void require_room(const StageRun& run) {
     if (shapes_are_the_courses(run)) return;
-    const std::vector<DType> measured = measured_dtypes(run.options);
+    const std::vector<DType> measured = measured_dtypes(run);
     for (const DType dtype : all_dtypes()) {
         if (run.options.megabytes > 0 && !is_in(measured, dtype)) continue;
         for (const Variant* variant : run.chosen) {
@@ -224,23 +229,28 @@ void require_room(const StageRun& run) {
 
 void check_taken(const std::vector<const Stage*>& stages, const RunOptions& options,
                  const std::optional<Array>& array) {
-    // Without a shape: by its type alone.
-    const auto require_taken_by_some = [&](const Shape* shape, DType dtype) {
+    const auto obstacle = [&](const Variant& variant, const Shape* shape, DType dtype) {
+        if (!takes(variant, dtype)) return "takes " + names_of(variant.dtypes) + " only";
+        if (array)
+            return obstacle_of(variant, variant.operation->shape_of_array(array->shape), dtype);
+        return shape != nullptr ? obstacle_of(variant, *shape, dtype) : "";
+    };
+    // Without a shape: by its type alone. Without a type: one of those that the stage measures.
+    const auto require_taken_by_some = [&](const Shape* shape, std::optional<DType> asked_for) {
         std::map<std::string, std::vector<std::string>> reasons;
+        std::vector<DType> dtypes;
         for (const Stage* stage : stages) {
-            for (const Variant& variant : stage->variants) {
-                if (!is_chosen(variant, options)) continue;
-                const std::string reason =
-                    !takes(variant, dtype) ? "takes " + names_of(variant.dtypes) + " only"
-                    : array ? obstacle_of(variant, variant.operation->shape_of_array(array->shape),
-                                          dtype)
-                    : shape != nullptr ? obstacle_of(variant, *shape, dtype)
-                                       : "";
-                if (reason.empty()) return;
-                reasons[reason].push_back(stage->name + "/" + variant.name);
+            for (const DType dtype : asked_for ? std::vector<DType>{*asked_for} : stage->measured) {
+                if (!is_in(dtypes, dtype)) dtypes.push_back(dtype);
+                for (const Variant& variant : stage->variants) {
+                    if (!is_chosen(variant, options)) continue;
+                    const std::string reason = obstacle(variant, shape, dtype);
+                    if (reason.empty()) return;
+                    reasons[reason].push_back(stage->name + "/" + variant.name);
+                }
             }
         }
-        std::string words = name_of(dtype);
+        std::string words = names_of(dtypes);
         if (array) words += ", " + text_of(Shape(array->shape));
         if (shape != nullptr) words += ", " + text_of(*shape);
         words += " is taken by none of what was chosen";
@@ -252,7 +262,9 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
         }
         throw UsageError(words);
     };
-    for (const DType dtype : measured_dtypes(options)) {
+    std::vector<std::optional<DType>> asked_for(options.dtypes.begin(), options.dtypes.end());
+    if (asked_for.empty()) asked_for.emplace_back();
+    for (const std::optional<DType>& dtype : asked_for) {
         if (options.shapes.empty()) require_taken_by_some(nullptr, dtype);
         for (const Shape& shape : options.shapes) require_taken_by_some(&shape, dtype);
     }

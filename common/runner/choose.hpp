@@ -34,8 +34,8 @@ private:
 
 bool is_chosen(const Variant& variant, const RunOptions& options);
 
-// The types that are measured: those asked for, or the one of all stages.
-std::vector<DType> measured_dtypes(const RunOptions& options);
+// The types that are measured: those asked for, or those of the stage.
+std::vector<DType> measured_dtypes(const StageRun& run);
 
 // Those of the chosen variants that are validated, in the order of all.
 std::vector<DType> validated_dtypes(const StageRun& run);

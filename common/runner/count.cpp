@@ -66,7 +66,7 @@ std::vector<std::string> count(StageRun& run, const Variant& variant, const Shap
 
 void measure_counts(StageRun& run) {
     const KeptErrors kept_errors;
-    const bool several = measured_dtypes(run.options).size() > 1;
+    const bool several = measured_dtypes(run).size() > 1;
     io::Table table(with_dtype(several, {name_column(run),
                                          {"shape", 14, io::Align::right},
                                          {"loads", 12, io::Align::right},
@@ -81,6 +81,7 @@ void measure_counts(StageRun& run) {
     });
     table.print();
     print_warnings(run);
+    if (run.records.empty()) return;  // no numbers to explain
     std::printf(
         "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
         "  brackets: as the lesson claims). moved: bytes of global memory moved per byte\n"

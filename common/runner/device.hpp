@@ -33,13 +33,17 @@ inline void check_cuda(cudaError_t code, const std::string& doing) {
 template <class T>
 class DeviceBuffer {
 public:
+    static constexpr size_t kElementBytes =
+        sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, too
+
     explicit DeviceBuffer(size_t count = 0) : count_(count) {
         if (count == 0) return;
-        const cudaError_t status = cudaMalloc(reinterpret_cast<void**>(&data_), count * sizeof(T));
+        const cudaError_t status =
+            cudaMalloc(reinterpret_cast<void**>(&data_), count * kElementBytes);
         if (status != cudaSuccess) {
             cudaGetLastError();  // the failure is reported here; it must not be found again later
-            throw CudaError(
-                status, "allocating " + std::to_string(count * sizeof(T)) + " bytes on the device");
+            throw CudaError(status, "allocating " + std::to_string(count * kElementBytes) +
+                                        " bytes on the device");
         }
     }
     explicit DeviceBuffer(const std::vector<T>& host) : DeviceBuffer(host.size()) { upload(host); }
@@ -55,7 +59,7 @@ public:
     T* data() { return data_; }
     const T* data() const { return data_; }
     size_t size() const { return count_; }
-    size_t bytes() const { return count_ * sizeof(T); }
+    size_t bytes() const { return count_ * kElementBytes; }
 
     // Every byte 0xff: NaN in every floating-point type, so that an element nobody wrote shows.
     void poison() {

@@ -73,6 +73,18 @@ auto visit(DType dtype, Visitor visitor) {
     return visitor(Type<float>{});
 }
 
+// The same for a launcher that takes all types but double.
+template <class Launcher>
+cudaError_t visit_but_double(DType dtype, Launcher launcher) {
+    return visit(dtype, [&](auto of) -> cudaError_t {
+        if constexpr (std::is_same_v<typename decltype(of)::type, double>) {
+            return cudaErrorInvalidValue;
+        } else {
+            return launcher(of);
+        }
+    });
+}
+
 template <class T>
 constexpr DType dtype_of = std::is_same_v<T, __half>          ? DType::float16
                            : std::is_same_v<T, __nv_bfloat16> ? DType::bfloat16

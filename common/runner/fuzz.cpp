@@ -298,9 +298,9 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
         return kWrong;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
-    std::printf("%lld random cases, seed %llu: all good, in %s s.\n",
-                static_cast<long long>(last - first), static_cast<unsigned long long>(options.seed),
-                number(took.count(), 1).c_str());
+    std::printf("%lld random case%s, seed %llu: all good, in %s s.\n",
+                static_cast<long long>(last - first), last - first == 1 ? "" : "s",
+                static_cast<unsigned long long>(options.seed), number(took.count(), 1).c_str());
     return kGood;
 }
 

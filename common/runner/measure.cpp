@@ -27,6 +27,23 @@ struct Timed {
     double us;
 };
 
+// What is read and written is no more what it was: it is put back, and a launch more leaves what is held to
+// the reference.
+void restore(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
+             const Tensors& outputs, Launcher& launch) {
+    bool changed = false;
+    for (const Operand& each : operation.operands(shape, dtype)) {
+        if (each.role != Role::in_out) continue;
+        check_cuda(cudaMemcpy(outputs.view()[each.name].data, inputs[each.name].data,
+                              static_cast<size_t>(each.bytes()), cudaMemcpyDeviceToDevice),
+                   "restoring what is read and written");
+        changed = true;
+    }
+    if (!changed) return;
+    launch();
+    check_cuda(cudaDeviceSynchronize(), "running a variant once more");
+}
+
 // Times the variant and holds what the last launch left to the reference.
 TimedVariant timed(StageRun& run, const Variant& variant, CaseInputs& case_inputs,
                    const Shape& shape, DType dtype, Validation* result = nullptr) {
@@ -38,6 +55,7 @@ TimedVariant timed(StageRun& run, const Variant& variant, CaseInputs& case_input
         time_with_roof([&](cudaStream_t stream) { launch(stream); },
                        roof_for(operation, shape, dtype, inputs, outputs.view()));
     if (result != nullptr) {
+        restore(operation, shape, dtype, inputs, outputs, launch);
         const Report report =
             operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype));
         result->add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
@@ -104,6 +122,7 @@ Record record_of(const StageRun& run, const Variant& variant, const Shape& shape
     record.variant = variant.name;
     record.operation = &operation;
     record.overflows = variant.overflows;
+    record.further = variant.further;
     record.dtype = dtype;
     record.input = measured_case(run, operation, shape).input;
     record.shape = operation.plain(shape);
@@ -118,7 +137,7 @@ Record record_of(const StageRun& run, const Variant& variant, const Shape& shape
 
 void measure_times(StageRun& run) {
     const KeptErrors kept_errors;
-    const bool several = measured_dtypes(run.options).size() > 1;
+    const bool several = measured_dtypes(run).size() > 1;
     const std::string unit = name_of(run.chosen.front()->operation->unit());
     io::Table table(with_dtype(several, {name_column(run),
                                          {"shape", 16, io::Align::right},
@@ -143,6 +162,7 @@ void measure_times(StageRun& run) {
     });
     table.print();
     print_warnings(run);
+    if (run.records.empty()) return;  // no numbers to explain
     print_legend_of_times(run);
     if (std::isfinite(empty_us)) {
         std::printf(

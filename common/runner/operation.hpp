@@ -104,6 +104,8 @@ public:
     virtual std::string name() const = 0;
     // Operations of one family have the same shapes and named inputs.
     virtual std::string family() const = 0;
+    // The operation whose pictures show results of this one, too: that answers the same question.
+    virtual std::string shown_as() const { return name(); }
 
     // ---- sizes and options
 
@@ -157,7 +159,14 @@ public:
 
     // ---- cost
 
-    virtual Cost cost(const Shape& shape, DType dtype) const = 0;
+    virtual Cost cost(const Shape& shape, DType dtype) const {  // each operand once, as a whole
+        Cost cost;
+        for (const Operand& operand : operands(shape, dtype)) {
+            if (operand.is_input()) cost.read.push_back(operand.bytes());
+            if (operand.is_output()) cost.written.push_back(operand.bytes());
+        }
+        return cost;
+    }
     virtual Unit unit() const { return Unit::gigabytes; }
     virtual Roof roof() const = 0;
     // Where that is Roof::own: the ways of it, of which the fastest counts. Memory as for a launch.
@@ -179,8 +188,11 @@ public:
     virtual std::vector<Shape> measured_at(Extent extent) const = 0;
     // A fine grid of them, each with so many bytes of operands. None where that makes no sense.
     virtual std::vector<Shape> grid(int64_t /*bytes*/, DType) const { return {}; }
-    // Where the x-ray looks, and where a GPU's counters are recorded besides.
+    // Where the x-ray looks.
     virtual Shape usual_shape() const = 0;
+    // Where its counts are held to a GPU's: even sizes and odd ones, small enough for the CPU device.
+    virtual std::vector<Shape> held_at() const { return {usual_shape()}; }
+    // Where all of a GPU's counters are recorded, those of its caches among them.
     virtual std::vector<Shape> profiled_at() const { return {usual_shape()}; }
     // One of random sizes; elements: the most that the first input may have. takes: whether the variant
     // takes an option or a size that it need not.

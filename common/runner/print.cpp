@@ -117,12 +117,13 @@ void print_legend_of_times(const StageRun& run) {
     } else {
         std::printf("  TFLOP/s: floating-point operations over the median time, caches flushed.\n");
     }
+    const char* const roof = operation.roof() == Roof::own    ? "a library's way"
+                             : operation.roof() == Roof::read ? "a read of the same bytes"
+                                                              : "a copy of the same bytes";
     std::printf(
-        operation.roof() == Roof::own
-            ? "  roof: a library's way, timed in turn. speed-up: over the variant before\n"
-              "  that computes the same.\n"
-            : "  roof: a copy of the same bytes, timed in turn. speed-up: over the variant\n"
-              "  before that computes the same.\n");
+        "  roof: %s, timed in turn. speed-up: over the\n"
+        "  variant before that computes the same.\n",
+        roof);
 }
 
 void print_races_looked_for(const StageRun& run) {

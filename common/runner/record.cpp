@@ -99,6 +99,9 @@ Json to_json(const Record& record) {
                  {"backend", build_info().backend},
                  {"dtype", name_of(record.dtype)},
                  {"input", record.input}};
+    if (record.operation->shown_as() != record.operation->name())
+        json["shown_as"] = record.operation->shown_as();
+    if (record.operation->roof() != Roof::copy) json["roof"] = name_of(record.operation->roof());
     for (const auto& [name, size] : record.operation->record_fields(record.shape))
         json[name] = size;
     json["shape"] = shape_of(record);
@@ -109,6 +112,7 @@ Json to_json(const Record& record) {
     json["max_rel_err"] = record.max_relative_error;
     if (!record.way.empty()) json["way"] = record.way;
     if (record.overflows) json["overflows"] = true;
+    if (record.further) json["further"] = true;
     if (record.timed) add_times(json, record);
     if (!record.baseline.empty()) json["baseline"] = record.baseline;
     if (record.speedup) json["speedup"] = *record.speedup;
@@ -147,12 +151,14 @@ double speed_of(const Record& record, double us) {
                : teraflops(record.cost.operations, us);
 }
 
-std::optional<double> bytes_moved_per_byte(const Counts& counts) {
+std::optional<double> bytes_moved_per_byte(int64_t sectors, int64_t bytes_asked_for) {
     constexpr double kSectorBytes = 32;
-    const int64_t asked = counts.global_load_bytes + counts.global_store_bytes;
-    if (asked == 0) return std::nullopt;
-    const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
-    return kSectorBytes * static_cast<double>(sectors) / static_cast<double>(asked);
+    if (bytes_asked_for == 0) return std::nullopt;
+    return kSectorBytes * static_cast<double>(sectors) / static_cast<double>(bytes_asked_for);
+}
+std::optional<double> bytes_moved_per_byte(const Counts& counts) {
+    return bytes_moved_per_byte(counts.global_load_sectors + counts.global_store_sectors,
+                                counts.global_load_bytes + counts.global_store_bytes);
 }
 
 std::string records_path(const std::string& directory, const std::string& name) {

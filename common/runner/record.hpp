@@ -30,6 +30,7 @@ struct Record {
     std::string baseline;               // what speedup is relative to; empty for none
     std::optional<double> speedup;
     bool overflows = false;  // by design: see Variant
+    bool further = false;    // goes beyond the lesson: see Variant
 };
 
 // CUDA's versions of itself and of its driver as text: it counts 13000 for 13.0.
@@ -49,6 +50,7 @@ double speed_of(const Record& record, double us);
 
 // Bytes of global memory that were moved, in sectors of 32, per byte that was asked for; nothing where
 // none was.
+std::optional<double> bytes_moved_per_byte(int64_t sectors, int64_t bytes_asked_for);
 std::optional<double> bytes_moved_per_byte(const Counts& counts);
 
 // Where the records of that name lie.

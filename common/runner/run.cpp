@@ -17,6 +17,7 @@
 #include "common/runner/save.hpp"
 #include "common/runner/stage_run.hpp"
 #include "common/runner/validate.hpp"
+#include "common/runner/weights.hpp"
 
 namespace runner {
 namespace {
@@ -65,6 +66,7 @@ std::string narrowing_flags(const RunOptions& options) {
     }
     for (const std::string& input : options.inputs) add("--input " + input);
     if (!options.input_file.empty()) add("--input " + io::printable(options.input_file));
+    if (!options.weights.empty()) add("--weights " + io::printable(options.weights));
     return flags;
 }
 
@@ -111,8 +113,8 @@ void prepare_outputs(const RunOptions& options) {
     std::filesystem::create_directories(options.out, error);
     if (!std::filesystem::is_directory(options.out, error) ||
         access(options.out.c_str(), W_OK | X_OK) != 0)
-        io::refuse(options.out, "not a folder that can be written to");
-    if (!options.save_output.empty()) io::require_replaceable(options.save_output);
+        io::refuse(options.out.empty() ? "--out ''" : options.out,
+                   "not a folder that can be written to; --out names another");
 }
 
 // What the run comes to, and what it says nothing of.
@@ -131,16 +133,15 @@ ExitCode conclude(Verdict verdict, const std::vector<const Stage*>& stages) {
     return verdict == Verdict::good ? kGood : kWrong;
 }
 
-}  // namespace
-
-ExitCode run(const std::vector<Stage>& all, RunOptions options) {
+// dimensions: of an input file.
+ExitCode run_stages(const std::vector<Stage>& all, RunOptions options, size_t dimensions) {
     const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
     check_options(stages, options);
     const std::string narrowed_by =
         narrowing_flags(options);  // as typed: a file may choose more below
     std::optional<Array> array;
     if (!options.input_file.empty()) {
-        array = read_npy(options.input_file, 2);
+        array = read_npy(options.input_file, dimensions);
         if (array->values.empty()) throw FileError(options.input_file + ": it holds no elements");
         if (options.dtypes.empty()) options.dtypes = {dtype_of_file(*array, stages, options)};
     }
@@ -157,11 +158,27 @@ ExitCode run(const std::vector<Stage>& all, RunOptions options) {
         if (run.chosen.empty()) continue;
         require_room(run);
         io::require_replaceable(records_path(options.out, records_name(run)));
+        if (!options.save_output.empty()) {
+            for (const auto& [operand, path] : output_files(run)) io::require_replaceable(path);
+        }
         runs.push_back(std::move(run));
     }
     Verdict verdict = Verdict::good;
     for (StageRun& each : runs) verdict = std::max(verdict, run_stage(each));
     return conclude(verdict, stages);
+}
+
+}  // namespace
+
+ExitCode run(const std::vector<Stage>& all, RunOptions options) {
+    if (options.weights.empty()) {
+        if (!options.lengths.empty())
+            throw UsageError("--lengths says how long sequences are that --weights are run on");
+        return run_stages(all, std::move(options), 2);
+    }
+    const WeightedStages weighted(all, options);
+    options.stages.clear();  // those that are left
+    return run_stages(weighted.stages, std::move(options), weighted.dimensions);
 }
 
 }  // namespace runner

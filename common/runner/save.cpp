@@ -20,19 +20,31 @@ std::string beside(const std::string& path, const std::string& operand) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> output_files(const StageRun& run) {
+    const Operation& operation = *run.chosen.front()->operation;
+    const Case one = validation_cases(run, operation).front();
+    const DType dtype = measured_dtypes(run).front();
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const Operand& operand : outputs_of(operation.operands(one.shape, dtype))) {
+        const std::string& path = run.options.save_output;
+        files.emplace_back(operand.name, files.empty() ? path : beside(path, operand.name));
+    }
+    return files;
+}
+
 void save_output(StageRun& run) {
     const Variant& variant = *run.chosen.front();
     const Case one = validation_cases(run, *variant.operation).front();
-    const DType dtype = measured_dtypes(run.options).front();
+    const DType dtype = measured_dtypes(run).front();
     CaseInputs case_inputs(one, dtype);
     const View inputs = case_inputs.for_operation(*variant.operation).view();
     const Tensors outputs = outputs_of(variant, inputs, one.shape, dtype);
-    for (const Operand& operand : outputs.operands()) {
-        const bool first = operand.name == outputs.operands().front().name;
-        const std::string path =
-            first ? run.options.save_output : beside(run.options.save_output, operand.name);
-        write_npy(path, operand.dims, outputs.values(operand.name), operand.type);
-        say("output " + (first ? "" : operand.name + " ") + "of " + variant.name + " on " +
+    const std::vector<std::pair<std::string, std::string>> files = output_files(run);
+    for (size_t i = 0; i < files.size(); ++i) {
+        const auto& [name, path] = files[i];
+        const Operand& operand = outputs.operands()[i];
+        write_npy(path, operand.dims, outputs.values(name), operand.type);
+        say("output " + (i == 0 ? "" : name + " ") + "of " + variant.name + " on " +
             text_of(one, dtype) + ": " + io::printable(path));
         if (operand.type == ElementType::bfloat16) say("(as float32: NumPy has no bfloat16)");
     }

@@ -81,7 +81,8 @@ std::optional<Shape> shape_from(const std::string& word) {
         const std::vector<std::string> sides = split(parts[i], "=");
         const std::optional<double> value =
             sides.size() == 1 ? std::optional(1.0) : value_of(sides[1]);
-        if (sides.size() > 2 || !is_name(sides[0]) || !value) return std::nullopt;
+        const bool again = shape.options().count(sides[0]) > 0;
+        if (sides.size() > 2 || !is_name(sides[0]) || !value || again) return std::nullopt;
         shape.set_option(sides[0], *value);
     }
     return shape;

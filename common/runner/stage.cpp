@@ -29,16 +29,28 @@ std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype)
     return variant.obstacle ? variant.obstacle(shape, dtype) : "";
 }
 
-std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages) {
+Shape usual_shape_of(const Variant& variant) {
+    const Shape usual = variant.operation->usual_shape();
+    const DType dtype = variant.dtypes.front();
+    if (obstacle_of(variant, usual, dtype).empty()) return usual;
+    for (const Shape& shape : variant.operation->held_at()) {
+        if (obstacle_of(variant, shape, dtype).empty()) return shape;
+    }
+    return usual;
+}
+
+std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages,
+                                            const std::string& name) {
     std::vector<const Operation*> operations;
     for (const Stage* stage : stages) {
         for (const Variant& variant : stage->variants) {
+            if (!name.empty() && variant.name != name) continue;
             const bool known = std::find(operations.begin(), operations.end(), variant.operation) !=
                                operations.end();
             if (!known) operations.push_back(variant.operation);
         }
     }
-    return operations;
+    return operations.empty() && !name.empty() ? operations_of(stages) : operations;
 }
 
 std::vector<NamedInput> named_inputs(const std::vector<const Stage*>& stages) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ struct Variant {
     Traffic traffic;  // as the lesson claims it
     std::function<cudaError_t(const Call&)> launch;
 
+    // Whether it goes beyond the stage's lesson: its code lies in further/, and what is said and shown of it
+    // in further/README.md.
+    bool further = false;
+
     // The traffic where it depends on the shape. Ask traffic_of().
     std::function<Traffic(const Shape&, DType)> traffic_at = {};
 
@@ -45,6 +50,10 @@ struct Variant {
 
     // Shapes of its own to be measured at, instead of its operation's.
     std::vector<Shape> measured_at = {};
+
+    // Floating-point operations. Of the course's shapes, those that cost more are not measured: one launch would
+    // take a second.
+    double measured_up_to = std::numeric_limits<double>::infinity();
 
     // Scratch bytes a launch needs; empty for none. Ask workspace_of().
     std::function<size_t(const Shape&, DType)> workspace_bytes = {};
@@ -73,6 +82,10 @@ inline bool takes(const Variant& variant, const std::string& option) {
 // Why the variant cannot be launched with this shape and type; empty where it can.
 std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype);
 
+// Where a variant is counted and shown unless a shape is given: its operation's usual shape, or, where it does
+// not take that, the first that it takes of those at which counts are held to a GPU's.
+Shape usual_shape_of(const Variant& variant);
+
 // Whether an optional size or option of this shape is one that the variant does not take.
 bool is_beyond_options(const Variant& variant, const Shape& shape);
 
@@ -98,14 +111,16 @@ struct Stage {
         variants;  // in the order of the lesson; each is compared with the one before
     std::optional<Variant> baseline =
         {};  // the last of the previous stage: what the first is compared with
+    std::vector<DType> measured = {DType::float32};  // types, unless others are asked for
     std::vector<std::string> notes = {};  // lines for the reader, printed below the stage's table
 };
 
 // Every stage linked into this program, in order. The build generates the definition.
 std::vector<Stage> all_stages();
 
-// What the variants of these compute, each once, in order.
-std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages);
+// What the variants of these compute, each once, in order; variant: those of this name alone, where there is one.
+std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages,
+                                            const std::string& variant = "");
 
 // What those can be fed with, each name once.
 std::vector<NamedInput> named_inputs(const std::vector<const Stage*>& stages);

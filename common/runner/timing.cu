@@ -260,11 +260,16 @@ RoofWork roof_for(const Operation& operation, const Shape& shape, DType dtype, c
     RoofWork roof;
     roof.roof = operation.roof();
     if (roof.roof == Roof::own) roof.own = operation.own_roof(shape, dtype, inputs, outputs);
-    roof.first = inputs.operands().front().data;
-    roof.first_bytes = cost.read.front();
-    if (cost.read.size() > 1) {
-        roof.second = inputs.operands()[1].data;
-        roof.second_bytes = cost.read[1];
+    // Of its inputs the two of which it reads most: x and a residual, say, and not the bias between them.
+    std::vector<size_t> by_bytes(cost.read.size());
+    std::iota(by_bytes.begin(), by_bytes.end(), size_t{0});
+    std::stable_sort(by_bytes.begin(), by_bytes.end(),
+                     [&](size_t one, size_t other) { return cost.read[one] > cost.read[other]; });
+    roof.first = inputs.operands()[by_bytes[0]].data;
+    roof.first_bytes = cost.read[by_bytes[0]];
+    if (by_bytes.size() > 1) {
+        roof.second = inputs.operands()[by_bytes[1]].data;
+        roof.second_bytes = cost.read[by_bytes[1]];
     }
     roof.written_bytes = std::accumulate(cost.written.begin(), cost.written.end(), int64_t{0});
     return roof;

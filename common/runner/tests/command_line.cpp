@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +19,7 @@
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 namespace {
 
@@ -29,18 +31,9 @@ struct Outcome {
 // Runs a program of the build folder in a folder of its own, which disappears afterwards.
 class Session {
 public:
-    Session()
-        : folder_(std::filesystem::temp_directory_path() /
-                  ("stages_test_" + std::to_string(getpid()))) {
-        std::filesystem::create_directories(folder_);
-    }
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    ~Session() { std::filesystem::remove_all(folder_); }
-
     // before: commands of the shell that the program inherits something of.
     Outcome run(const std::string& arguments, const std::string& before = "") const {
-        const std::string command = "cd " + folder_.string() + " && { " + before +
+        const std::string command = "cd " + folder_.path.string() + " && { " + before +
                                     STAGES_PROGRAM_FOLDER "/" + arguments + "; } 2>&1";
         FILE* pipe = popen(command.c_str(), "r");
         REQUIRE(pipe != nullptr);
@@ -51,10 +44,10 @@ public:
         outcome.exit_code = WEXITSTATUS(pclose(pipe));
         return outcome;
     }
-    std::string path(const std::string& name) const { return folder_ / name; }
+    std::string path(const std::string& name) const { return folder_.path / name; }
 
 private:
-    std::filesystem::path folder_;
+    Folder folder_;
 };
 
 // Errors as they were before they were broken into lines that fit.
@@ -190,6 +183,7 @@ TEST_CASE("what makes no sense is answered with what would") {
     expect_usage_error("stages run 03 --shape 99999999999999x5", "ROWSxCOLS is wanted");
     expect_usage_error("stages run 03 --shape 4294967296x4294967296", "more elements");
     expect_usage_error("stages run 03 --out /proc/results", "not a folder that can be written to");
+    expect_usage_error("stages run 03 --out ''", "--out '': not a folder that can be written to");
     expect_usage_error("stages run 03 --dtype int8", "one of float32 float16 bfloat16 float64");
     expect_usage_error("stages run 03 --variant split_row --shape 3x5 --dtype float16",
                        "split_row: takes float32 only");
@@ -219,12 +213,26 @@ TEST_CASE("numbers are whole, in range and written with digits alone") {
     CHECK(runner::parse_whole_number("--case", "010", 0, 100) == 10);
 }
 
+TEST_CASE(
+    "a number of best is whole, from 1 to the columns, said once, and one that a kernel has") {
+    for (const std::string k : {"k=0", "k=2.5", "k=-1", "k=101", "k=1e1", "k=", "k=3,k=7", "j=3"})
+        expect_usage_error("stages run 06 --shape 16x100," + k, k + ": ROWSxCOLS,k=K is wanted");
+    expect_usage_error("stages run 06 --variant online_fused --shape 16x4", "without K it is 5");
+    expect_usage_error("stages run 06 --variant online_fused --shape 16x100,k=33",
+                       "more than 32 best");
+    expect_usage_error("stages run 06 --shape 16x2000,k=1025", "more than 1024 best");
+    expect_usage_error("stages run 03 --shape 16x100,k=3", "ROWSxCOLS is wanted");
+}
+
 TEST_CASE("a shape that no memory holds is refused in one line") {
     for (const std::string arguments : {"stages run 03 --quick --shape 1048576x1048576",
                                         "02_safe_softmax --shape 1048576x1048576"}) {
         expect_usage_error(arguments, "stages: 1048576 x 1048576, float32: block_per_row needs");
         expect_usage_error(arguments, "memory, and");
     }
+    if (std::string(runner::build_info().backend) != "cpu") return;
+    expect_usage_error("stages xray 03 --shape 1048576x1048576",
+                       "stages: 1048576 x 1048576, float32: block_per_row needs");
 }
 
 TEST_CASE("without addresses the CPU device says what it needs them for") {
@@ -239,6 +247,36 @@ TEST_CASE("without addresses the CPU device says what it needs them for") {
         CHECK_THAT(outcome.text, !ContainsSubstring("WRONG"));
         CHECK(std::count(outcome.text.begin(), outcome.text.end(), '\n') <= 5);
     }
+}
+
+TEST_CASE("several results go to a file each, or none is written and nothing runs") {
+    const Session session;
+    runner::write_npy(session.path("x.npy"), {2, 6}, {1, 2, 6, 4, 5, 3, 0, 0, 0, 0, 0, 0},
+                      runner::ElementType::float32);
+    const std::string arguments =
+        "stages run 06 --input x.npy --variant online_fused --save-output y.npy";
+    std::filesystem::create_directories(session.path("y.indices.npy"));
+    const Outcome refused = session.run(arguments);
+    INFO(refused.text);
+    CHECK(refused.exit_code == runner::kUsage);
+    CHECK_THAT(refused.text, ContainsSubstring("y.indices.npy: a folder; only"));
+    CHECK(std::count(refused.text.begin(), refused.text.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(session.path("y.npy")));
+
+    std::filesystem::remove(session.path("y.indices.npy"));
+    const Outcome outcome = session.run(arguments);
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == runner::kGood);
+    CHECK(runner::read_npy(session.path("y.npy"), 2).shape == std::vector<int64_t>{2, 5});
+    std::ifstream file(session.path("y.indices.npy"), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    CHECK_THAT(bytes, ContainsSubstring("'descr': '<i4'") && ContainsSubstring("(2, 5)"));
+    constexpr size_t kIndices = 10;
+    std::vector<int32_t> indices(kIndices);
+    REQUIRE(bytes.size() > sizeof(int32_t) * kIndices);
+    std::memcpy(indices.data(), bytes.data() + bytes.size() - sizeof(int32_t) * kIndices,
+                sizeof(int32_t) * kIndices);
+    CHECK(indices == std::vector<int32_t>{2, 4, 3, 5, 1, 0, 1, 2, 3, 4});
 }
 
 TEST_CASE("a result goes to a regular file in a folder that is there, or nothing runs") {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `run` says of stages that are not as they should be, and what it leaves behind.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 #include "common/operations/softmax/call.hpp"
@@ -12,6 +8,7 @@
 #include "common/runner/run.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
+#include "common/testing/redirected.hpp"
 
 namespace {
 
@@ -95,25 +92,6 @@ Stage stage_of(std::vector<Variant> variants) {
     stage.variants = std::move(variants);
     return stage;
 }
-
-// Standard output goes to a file while one exists.
-class Redirected {
-public:
-    explicit Redirected(const std::string& path) {
-        std::fflush(stdout);
-        const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(file, STDOUT_FILENO);
-        close(file);
-    }
-    ~Redirected() {
-        std::fflush(stdout);
-        dup2(terminal_, STDOUT_FILENO);
-        close(terminal_);
-    }
-
-private:
-    int terminal_ = dup(STDOUT_FILENO);
-};
 
 struct Outcome {
     ExitCode code;

@@ -21,7 +21,7 @@ terminal=$(command -v script) || terminal=
 [[ ! $terminal ]] || "$terminal" -qec true /dev/null >/dev/null 2>&1 || terminal=  # a machine without pseudo-terminals
 
 # The machine: the programs that every distribution has, and no compiler, driver or toolkit.
-for tool in awk basename bash cat chmod cp cut dirname env flock fold grep head id mkdir mv nproc paste rm sed sleep sort \
+for tool in awk basename bash cat chmod cp cut date dirname env find flock fold grep head id mkdir mktemp mv nproc paste rm sed sleep sort \
     tail touch uname wc; do
     # Where flock is missing there is another way.
     [[ ! $(command -v $tool) ]] || ln -s "$(command -v $tool)" "$sandbox/tools"
@@ -45,7 +45,9 @@ expect() {
     local status=0 wanted=$1 pattern=$2
     shift 2
     program_output=$("${as_whom[@]}" "${no_terminal[@]}" "$sandbox/course/stages" "$@" 2>"$sandbox/said" </dev/null) || status=$?
-    output=$program_output$(cat "$sandbox/said")
+    # Only a word that is too long itself may be in a line that is.
+    ! grep -E '^.{81}' "$sandbox/said" | grep -q '[^ ] ' || wrong "stages $*: more than 80 columns: $(cat "$sandbox/said")"
+    output=$program_output$(sed ':lines; N; $!b lines; s/\n    / /g' "$sandbox/said")  # as if it were not wrapped
     checks=$((checks + 1))
     if [[ $status != "$wanted" || ! $output =~ $pattern ]]; then
         failures=$((failures + 1))
@@ -63,8 +65,12 @@ wrong() {
 # --- words -------------------------------------------------------------------------------------
 expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
-for verb in run test list header example fuzz plot compare xray ncu debug readme doctor lint; do
+! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
+expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
+for verb in run test list header example fuzz plot compare xray ncu debug my try readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
+    ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
+    expect 0 "usage: ./stages $verb.*--no-install" help $verb
 done
 expect 2 "no verb 'tset'; did you mean 'test'" tset
 expect 2 "no verb 'doc'; did you mean 'doctor'" doc
@@ -77,6 +83,16 @@ expect 2 "example takes one stage" example
 expect 2 "debug takes one stage" debug
 expect 2 "on a GPU cuda-gdb does, at ./build/cuda/03_online_softmax" debug 3 --device cuda
 expect 2 "lint takes --fix or nothing" lint --fiks
+expect 0 "my/ has no program yet: put one there" my
+expect 2 "my takes no words; a program is run by: ./stages run my/name.cu" my 03
+expect 2 "there is no my/none.cu; my/ has no program yet" run my/none.cu
+mkdir "$sandbox/course/my" && touch "$sandbox/course/my/two words.cu"
+expect 0 "^my/two words.cu.  not run yet" my
+expect 2 "there is no my/none.cu; in my/ there are: my/two words.cu" xray my/none.cu
+expect 2 "xray is for the CPU device; on a GPU ncu and cuda-gdb do that" xray "my/two words.cu" --device cuda
+rm -r "$sandbox/course/my"
+expect 2 "try takes a header and what it is to compute" try my/kernel.cuh
+expect 2 "there is no my/kernel.cuh" try my/kernel.cuh --as softmax
 expect 2 "doctor takes no words" doctor everything
 
 # --- text ---------------------------------------------------------------------------------------
@@ -90,9 +106,9 @@ expect 2 "header takes one stage, or softmax" header 1,3
 expect 2 "no stage '12'" header 12
 printf '%s first\n    variant 2 + 1\n' 01_naive_softmax 03_online_softmax 13_online_topk \
     >"$sandbox/course/common/course/list.txt"
-printf '\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
+printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
 expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list
-expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\nNamed inputs$' list 3
+expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs$' list 3
 expect 2 "list takes stages or nothing, not '--all'" list --all
 for words in "header 3" list --help "run --help" doctor; do
     status=0
@@ -108,7 +124,8 @@ said=$({ "$sandbox/course/stages" --help | head -n 1; } 2>&1) || true
 expect 2 "--device takes cpu or cuda, not 'gpu'" run --device gpu
 expect 2 "--device needs a value" run --device
 expect 77 "no cuda device" run 1 --device cuda
-expect 77 "no cuda device" ncu 1
+expect 77 "no cuda device.*needs neither" fuzz 1 --device cuda
+expect 77 "no cuda device.*\`./stages xray\` counts without a GPU$" ncu 1
 stand_in nvidia-smi <<<'echo "GPU 0: NVIDIA H200 (UUID: GPU-0)"'
 stand_in nvcc <<<'echo "Cuda compilation tools, release 11.5, V11.5.119"'
 export CUDACXX=$sandbox/tools/nvcc
@@ -226,6 +243,20 @@ expect 0 '^example_01_naive_softmax\[left --right\]' example 01 -- left --right
 stand_in git <<<'[[ $* != *status* ]] || echo " M 01_naive_softmax/stage.cu"'
 expect 0 '^stages_01_naive_softmax\[list 01_naive_softmax\]' list 01
 rm tools/git
+# --- a program of the learner's own, on a GPU ------------------------------------------------------
+# (On the CPU device: common/course/my/tests/my.sh.)
+mkdir course/my && touch "course/my/two words.cu"
+stand_in nvidia-smi <<<'echo "GPU 0: NVIDIA H200 (UUID: GPU-0)"'
+stand_in nvcc <<'END'
+[[ $1 != --version ]] || { echo "release 12.4, V12.4.99" && exit; }
+said="$*"
+while [[ $1 != -o ]]; do shift; done
+{ echo "#!$BASH" && echo "echo \"[$said] \$*\"; exit 3"; } >"$2"
+chmod +x "$2"
+END
+expect 3 '^\[-std=c..17 -arch=native .*/course/my/two words.cu\] a --b' run "my/two words.cu" a -- --b
+expect 0 '^my/two words.cu.  cuda, 2.*: exit status 3$' my
+rm -r course/my tools/nv*
 # --- tests ---------------------------------------------------------------------------------------
 stand_in ctest <<'END'
 case "$*" in
@@ -236,7 +267,11 @@ esac
 END
 expect 8 'ctest --test-dir .*/build/cpu --no-tests=error --output-on-failure --parallel [0-9]+.*tests: about [0-9]+ (s|min.those of one stage are sooner done: ./stages test 01)' test
 expect 8 '--tests-regex \^test_\(01_naive_softmax\): -V.*tests: about [0-9]+ s.building test_01_naive_softmax ' test 1 -V
-expect 2 'no test is called so .ctest -R nosuch.' test -R nosuch
+expect 8 '--tests-regex \^test_\(01_naive_softmax\):\.\*\(a b\) --verbosebuilding the tests: about [0-9]+ s; which' test 1 --verbose -R 'a b'
+expect 8 '--parallel [0-9]+ --tests-regex some' test --tests-regex some
+[[ $output != *"running the tests"* ]] || wrong "a time for tests that nobody knows: $output"
+expect 2 '-R needs a value' test -R
+expect 2 'no test is called so .ctest --tests-regex nosuch.' test -R nosuch
 # --- flags for cmake ------------------------------------------------------------------------------
 rm -f configured
 expect 0 "built" run 1
@@ -280,6 +315,7 @@ expect 0 "built" run 1 --no-plot
 rm slow
 # --- somebody else's clone ------------------------------------------------------------------------
 chmod 755 .
+expect 8 'ctest --test-dir [^ ]*/course/build/cpu ' test 1
 chmod a-w course/build course/build/cpu
 [[ $EUID != 0 ]] || as_whom=("${nobody[@]}")
 if [[ $EUID == 0 && ${#nobody[@]} == 0 ]]; then
@@ -287,6 +323,7 @@ if [[ $EUID == 0 && ${#nobody[@]} == 0 ]]; then
 else
     touch up_to_date
     expect 0 '^01_naive_softmax\[--quick\]$' run 1 --quick --no-plot
+    expect 8 'ctest --test-dir [^ ]*/tmp\.[^/ ]* --no-tests=error' test 1  # where its log can be written
     expect 1 'build/cpu cannot be written to, and 03_online_softmax in it is missing or older than its sources$' run 3 --no-plot
     rm up_to_date
     expect 1 '^stages: [^$]*/build/cpu cannot be written to, and 01_naive_softmax in it is missing or older than its sources$' run 1 --no-plot

@@ -14,7 +14,7 @@ using namespace runner;
 // an optional size.
 std::vector<Shape> shapes_for(const Variant& variant) {
     constexpr int64_t kWide = 100000;  // elements
-    std::vector<Shape> shapes = {variant.operation->usual_shape()};
+    std::vector<Shape> shapes = {usual_shape_of(variant)};
     bool with_option = false;
     for (const Shape& shape : variant.operation->validated_at({})) {
         const bool optional = shape.rank() != shapes.front().rank();
@@ -50,8 +50,9 @@ TEST_CASE("a launcher that works on another stream than its own is found") {
         };
         INFO(stage.name);
         const Shape shape = astray.operation->usual_shape();
-        CHECK(testing::breaks_in_a_graph(astray, shape, DType::float32) != "");
-        if (on_gpu()) CHECK(testing::breaks_on_streams(astray, shape, DType::float32) != "");
+        const DType dtype = astray.dtypes.front();
+        CHECK(testing::breaks_in_a_graph(astray, shape, dtype) != "");
+        if (on_gpu()) CHECK(testing::breaks_on_streams(astray, shape, dtype) != "");
         cudaDeviceSynchronize();
         cudaGetLastError();
     }

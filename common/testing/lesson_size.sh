@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Holds the lessons to a size that is read in one sitting: the lines of each lesson's header, the template
+# parameters of its kernels, and what is new in a header for who knows the one before.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+
+readonly template_parameters=3
+lines_of() { # STAGE: how many lines its header may have
+    case $1 in
+        0[1-4]_*) echo 149 ;;
+        *) echo 249 ;;
+    esac
+}
+# Neighbours that are read side by side, and the most lines that the second may have and the first not (the
+# cards at the top included). So 01's thread_per_row, of which 02 has nothing, does not count.
+readonly neighbours="
+01_naive_softmax 02_safe_softmax   26
+02_safe_softmax  03_online_softmax 34
+"
+
+failures=0
+wrong() {
+    echo "WRONG: $*"
+    failures=$((failures + 1))
+}
+
+header_of() { # STAGE
+    echo "$root/$1/${1#*_}.cuh"
+}
+# The header, and those beside it that it includes: where a lesson outgrows one sitting, each is read in one.
+parts_of() { # STAGE
+    local header part
+    header=$(header_of "$1")
+    echo "$header"
+    sed -n 's|^#include "\([a-z0-9_]*\.cuh\)".*|\1|p' "$header" | while read -r part; do echo "$root/$1/$part"; done
+}
+
+# A line "COUNT NAME" for each kernel in the C++ on the standard input: its template parameters, and its name.
+kernels() {
+    sed 's|//.*||' | tr '\n' ' ' | sed 's/[;{}]/\n/g' | awk '
+        !/__global__/ { next }
+        {
+            name = $0
+            sub(/.*__global__/, "", name)
+            gsub(/__[a-z_]+__ *\([^)]*\)/, "", name)  # launch bounds
+            sub(/ *\(.*/, "", name)
+            sub(/.*[ *&]/, "", name)
+            count = 0
+            if (match($0, /template *</)) {
+                rest = substr($0, RSTART + RLENGTH)
+                if (rest !~ /^ *>/) count = 1
+                depth = 1
+                for (i = 1; depth > 0 && i <= length(rest); ++i) {
+                    letter = substr(rest, i, 1)
+                    if (letter ~ /[<(]/) ++depth
+                    if (letter ~ /[>)]/) --depth
+                    if (letter == "," && depth == 1) ++count
+                }
+            }
+            print count, name
+        }'
+}
+
+# What counts must itself count right.
+found=$(kernels <<'END' | paste -sd' '
+namespace a { template <int kThreads>  // a comment, with a comma
+__global__ void one(const float* x) { f<1, 2>(); }
+template <class T, template <class, int> class Load,
+          int kMany = pair<1, 2>::value, bool kFew = (1, true)>
+__global__ void __launch_bounds__(kMany, kMany / 2)
+    four(T x) { }
+template <class T, class U, class V> __device__ void no_kernel(T, U, V);
+__global__ void none(int* x) {}
+END
+)
+[[ $found == "1 one 4 four 0 none" ]] || wrong "template parameters are counted as: $found"
+
+for folder in "$root"/[0-9][0-9]_*/; do
+    stage=$(basename "$folder")
+    header=$(header_of "$stage")
+    [[ -e $header ]] || { wrong "$stage has no ${header##*/}" && continue; }
+    most=0 total=0 all=""
+    for part in $(parts_of "$stage"); do
+        lines=$(wc -l <"$part")
+        ((lines <= $(lines_of "$stage"))) ||
+            wrong "${part##*/} has $lines lines, a lesson of this kind at most $(lines_of "$stage")"
+        while read -r count kernel; do
+            ((count <= template_parameters)) ||
+                wrong "${part##*/}: $kernel has $count template parameters, a lesson at most $template_parameters"
+            most=$((count > most ? count : most)) total=$((total + 1))
+        done < <(kernels <"$part")
+        all+="${all:+ + }$lines"
+    done
+    ((total > 0)) || wrong "${header##*/}: no kernel is found"
+    echo "$stage: $all lines, at most $most template parameter(s) a kernel"
+done
+
+while read -r before after limit; do
+    [[ $before ]] || continue
+    new=$(diff "$(header_of "$before")" "$(header_of "$after")" | grep -c '^>' || true)
+    echo "$before -> $after: $new new lines"
+    ((new > 0)) || wrong "$before and $after: nothing is new"
+    ((new <= limit)) || wrong "$after has $new lines that $before does not have, at most $limit are wanted"
+done <<<"$neighbours"
+exit $((failures > 0))
