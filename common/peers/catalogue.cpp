@@ -50,6 +50,7 @@ stages_operation Catalogue::describe(const runner::Operation& operation) {
         inputs.push_back({keep(each.name), keep(each.summary)});
     return {keep(operation.name()),
             keep(operation.family()),
+            keep(operation.shown_as()),
             runner::name_of(operation.unit()),
             runner::name_of(operation.roof()),
             keep(operation.shape_help()),

@@ -36,7 +36,7 @@ constexpr const char* kOneFlow = "oneflow_warp_softmax/softmax";
 
 std::vector<Contender> contenders(const std::string& stage) {
     return {{"copy", "a copy"},
-            {"softmax", stage.substr(0, 2) + " `softmax`"},
+            {"row_groups", stage.substr(0, 2) + " `row_groups`"},
             {kOneFlow, "OneFlow"},
             {"fastertransformer_softmax/v1", "FasterTransformer 1.0"},
             {"fastertransformer_softmax/v5", "FasterTransformer 5"},

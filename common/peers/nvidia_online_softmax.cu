@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nvidia_online_softmax.cuh"
 
+#include "common/operations/topk/variant.hpp"
 #include "common/peers/peers.hpp"
 
 peers::Peer peers::nvidia_online_softmax() {
@@ -42,9 +43,35 @@ peers::Peer peers::nvidia_online_softmax() {
                                call.stream);
     };
 
+    const auto with_topk = [](const char* name, const char* summary, double loads, auto launcher) {
+        using operations::topk::Shape;
+        runner::Variant variant;
+        variant.operation = operation_of(operations::topk::Kind::softmax_topk);
+        variant.name = name;
+        variant.summary = summary;
+        variant.traffic = {loads, 0};
+        variant.takes = {operations::topk::kOption};
+        variant.obstacle = operations::topk::at_most(kernels::kPlaces);
+        variant.launch = [launcher](const runner::Call& call) {
+            const Shape shape = call.shape;
+            return launcher(call.input<float>("x"), call.output<float>("values"),
+                            call.output<int32_t>("indices"), shape.rows, shape.cols, shape.k,
+                            call.stream);
+        };
+        variant.partial_sums = [](const Shape& shape, runner::DType) {
+            return kernels::threads_for(shape.cols, kernels::kLeastForTopk);
+        };
+        return variant;
+    };
+
     Peer peer;
     peer.stage.name = "nvidia_online_softmax";
     peer.stage.title = "the kernels of the 2018 paper";
-    peer.stage.variants = {naive, safe, online};
+    peer.stage.variants = {
+        naive, safe, online,
+        with_topk("safe_topk", "NVIDIA/online-softmax: the maximum, then sum and best", 2,
+                  kernels::topk<false>),
+        with_topk("online_topk", "NVIDIA/online-softmax, Algorithm 4: one pass for all", 1,
+                  kernels::topk<true>)};
     return peer;
 }

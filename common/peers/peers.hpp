@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax as others wrote it, described like a stage, so that the same code runs and checks it.
+// Softmax and products as others wrote them, described like a stage, so that the same code runs and checks it.
 #pragma once
 #include <string>
 #include <vector>
@@ -36,11 +36,21 @@ Peer oneflow_block_softmax();      // oneflow_block_softmax.cuh
 Peer fastertransformer_softmax();  // fastertransformer_softmax.cuh
 Peer invalid_fastertransformer();  // invalid_fastertransformer.cuh
 Peer cudnn();                      // cudnn.cpp
+Peer cublas();                     // cublas.cpp
+Peer cublas_lt();
+Peer cutlass();  // cutlass.cpp
 
 // All of them, in the order in which they are listed.
 inline std::vector<Peer> all_peers() {
-    return {nvidia_online_softmax(),     oneflow_warp_softmax(),      oneflow_block_softmax(),
-            fastertransformer_softmax(), invalid_fastertransformer(), cudnn()};
+    return {nvidia_online_softmax(),
+            oneflow_warp_softmax(),
+            oneflow_block_softmax(),
+            fastertransformer_softmax(),
+            invalid_fastertransformer(),
+            cudnn(),
+            cublas(),
+            cublas_lt(),
+            cutlass()};
 }
 
 }  // namespace peers

@@ -57,20 +57,21 @@ def refusal_of(library, operation, shape):
 
 def works_of(library, operations, stages, options):
     """What to time, each an operation's name, a type and a shape."""
-    dtypes = options.dtype or ["float32"]
     works = []
     for family, names in families_of(operations).items():
         module = family_module(family)
+        dtypes = options.dtype or getattr(module, "USUAL_DTYPES", ("float32",))
         if options.shape:
             works += [(name, dtype, shape)
                       for name, dtype, shape in itertools.product(names, dtypes, options.shape)
                       if not refusal_of(library, operations[name], shape)]
-        elif module:
+        elif hasattr(module, "works_of"):
             works += module.works_of(names, stages, options)
         else:  # where the course measures them
+            few = options.quick or getattr(module, "AT_FEW_SHAPES", False)
             works += [(name, dtype, Shape(tuple(each.sizes.values()), tuple(each.options.items())))
                       for name in names for dtype in dtypes
-                      for each in library.measured_problems(name, options.quick)]
+                      for each in library.measured_problems(name, few)]
     return works
 
 
@@ -101,8 +102,8 @@ class WrongResult(Exception):
 
 
 class Harness:
-    def __init__(self, library, sources):
-        self.library, self.sources = library, sources
+    def __init__(self, library, sources, shapes_given=False):
+        self.library, self.sources, self.shapes_given = library, sources, shapes_given
         self.operations = library.operations()
         self.left_out = {}  # name -> reason -> the shapes it holds for
         self.wrong = []     # lines
@@ -144,7 +145,10 @@ class Harness:
         return inputs + 4.5 * max(each.bytes for each in operands)
 
     def _make(self, source, name, tensors, group):
+        why_not_timed = getattr(family_module(group.operation.family), "why_not_timed", None)
         try:
+            if why_not_timed and (reason := why_not_timed(name, group.shape, self.shapes_given)):
+                raise Skipped(reason)
             contender = source.make(name, tensors)
             return [(contender, judge(self.library, contender, tensors))]
         except Skipped as skipped:
@@ -203,7 +207,8 @@ def parse_arguments(words):
     parser.add_argument("--shape", type=parse_shape, action="append", default=[],
                         help="ROWSxCOLS instead of the course's shapes; may be repeated")
     parser.add_argument("--dtype", choices=list(DTYPES), action="append", default=[],
-                        help="element type; may be repeated; default: float32")
+                        help="element type; may be repeated; default: those of the operation, "
+                             "mostly float32")
     parser.add_argument("--operation", metavar="NAME", action="append", default=[],
                         help="what to time of what the stages compute; may be repeated; default: "
                              "the plain ones of each family")
@@ -300,8 +305,7 @@ def run(library, options, sources):
         return 2
     stages = stages_of([each for each in ours.callables if each.operation in operations])
     header = library.record_header()
-    harness = Harness(library, sources)
-    dtypes = options.dtype or ["float32"]
+    harness = Harness(library, sources, bool(options.shape))
     works = works_of(library, operations, stages, options)
 
     with Interruption() as interruption:
@@ -311,6 +315,7 @@ def run(library, options, sources):
         header.update(source.versions())
     for stage in stages:
         mine = [group for group in groups if group.of_stage(stage)]
+        dtypes = dict.fromkeys(group.dtype for group in mine)
         print(heading(f"{stage} and its peers", f"{header['gpu']}, {' '.join(dtypes)}"))
         for group in mine:
             print("\n".join(table_of(group, stage)) + "\n")

@@ -62,11 +62,22 @@ class Group:
         return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
 
 
+def _how_it_is_shown(operation):
+    """What a picture says of it, where that is not the usual."""
+    fields = {}
+    if operation.shown_as != operation.name:
+        fields["shown_as"] = operation.shown_as
+    if operation.roof != "copy":
+        fields["roof"] = operation.roof
+    return fields
+
+
 def record(group, stage, backend, name, role, timing, max_relative_error):
     """One record of schema 1, as common/runner/record.cpp writes them."""
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
-           **group.fields, "shape": {**group.problem.sizes, **group.problem.options},
+           **_how_it_is_shown(group.operation), **group.fields,
+           "shape": {**group.problem.sizes, **group.problem.options},
            "bytes": group.cost.bytes}
     if group.cost.operations:
         one["flops"] = group.cost.operations
@@ -102,8 +113,11 @@ def write_records(folder, stage, header, records):
     Path(folder).mkdir(parents=True, exist_ok=True)
     path = Path(folder) / f"{stage}.peers.json"
     unfinished = path.with_name(path.name + ".part")
-    unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
-    os.replace(unfinished, path)
+    try:
+        unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return path
 
 
@@ -135,13 +149,36 @@ def table_of(group, stage):
 
     for entry in ours:
         line(entry.contender.name + " (ours)", entry.timing, "")
-    for entry in sorted(group.peers(), key=lambda each: each.timing.us_median):
+    for name, entry in without_repetition(group.peers()):
         ratio = entry.timing.us_median / best.timing.us_median
-        line(entry.contender.name, entry.timing, f"{ratio:.2f}")
+        line(name, entry.timing, f"{ratio:.2f}")
     for entry in group.invalid():
         line(entry.contender.name, entry.timing, "WRONG")
     line(roof, group.roof, "")
     return lines
+
+
+FEW = 3  # so many of one library have a line each
+
+
+def library_of(name):
+    return name.partition("/")[0]
+
+
+def without_repetition(peers):
+    """Names and entries, from the fastest on: of a library with many, the fastest and the slowest."""
+    peers = sorted(peers, key=lambda each: each.timing.us_median)
+    libraries = [library_of(each.contender.name) for each in peers]
+    shown = []
+    for at, (each, library) in enumerate(zip(peers, libraries)):
+        name, count = each.contender.name, libraries.count(library)
+        if count <= FEW:
+            shown.append((name, each))
+        elif library not in libraries[:at]:
+            shown.append((f"{name}, best of {count}", each))
+        elif library not in libraries[at + 1:]:
+            shown.append((f"{name}, the last", each))
+    return shown
 
 
 def summary_of(groups, stage):
@@ -159,10 +196,16 @@ def summary_of(groups, stage):
 
 
 def left_out_lines(left_out):
-    lines = []
+    """A line for each name and reason; for many names of one library that share a reason, one."""
+    alike = {}  # library, shapes and reason -> names
     for name, reasons in left_out.items():
         for reason, shapes in reasons.items():
             unique = list(dict.fromkeys(shapes))
             where = unique[0] if len(unique) == 1 else f"{len(unique)} shapes, {unique[0]} first"
-            lines.append(f"  left out: {name} ({where}): {reason}")
+            alike.setdefault((library_of(name), where, reason), []).append(name)
+    lines = []
+    for (_, where, reason), names in alike.items():
+        if len(names) > FEW:
+            names = [f"{names[0]} and {len(names) - 1} like it"]
+        lines += [f"  left out: {name} ({where}): {reason}" for name in names]
     return lines

@@ -97,7 +97,8 @@ typedef struct {
 typedef struct {
     const char* name;
     const char* family;
-    const char* unit; /* what speeds are given in: "GB/s" or "TFLOP/s" */
+    const char* shown_as; /* one name for operations that are shown together: mostly their own */
+    const char* unit;     /* what speeds are given in: "GB/s" or "TFLOP/s" */
     const char* roof;
     const char* shape_help;   /* how a command line takes its sizes */
     const stages_form* forms; /* the usual one first */

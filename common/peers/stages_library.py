@@ -54,7 +54,8 @@ class _Input(ctypes.Structure):
 
 
 class _Operation(ctypes.Structure):
-    _fields_ = [("name", c_char_p), ("family", c_char_p), ("unit", c_char_p), ("roof", c_char_p),
+    _fields_ = [("name", c_char_p), ("family", c_char_p), ("shown_as", c_char_p),
+                ("unit", c_char_p), ("roof", c_char_p),
                 ("shape_help", c_char_p), ("forms", POINTER(_Form)), ("form_count", c_size_t),
                 ("optional", POINTER(_Option)), ("optional_count", c_size_t),
                 ("inputs", POINTER(_Input)), ("input_count", c_size_t), ("usual_input", c_char_p)]
@@ -125,6 +126,7 @@ class Callable:
 class Operation:
     name: str
     family: str
+    shown_as: str
     unit: str
     roof: str
     shape_help: str
@@ -265,7 +267,7 @@ class Library:
         operations = {}
         for each in found[:count.value]:
             texts = {name: _text(getattr(each, name)) for name in
-                     ("name", "family", "unit", "roof", "shape_help", "usual_input")}
+                     ("name", "family", "shown_as", "unit", "roof", "shape_help", "usual_input")}
             forms = tuple(tuple(_text(name) for name in form.names[:form.count])
                           for form in each.forms[:each.form_count])
             inputs = {_text(one.name): _text(one.summary)

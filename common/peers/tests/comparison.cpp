@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "common/peers/comparison.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
 
 using course::comparison_part;
 using nlohmann::json;
@@ -17,30 +15,15 @@ namespace {
 
 constexpr const char* kStage = "04_warp_softmax";
 
-// A folder of records that goes with the object.
-class Folder {
-public:
-    Folder()
-        : path_(std::filesystem::temp_directory_path() /
-                ("comparison_test_" + std::to_string(getpid()))) {
-        std::filesystem::remove_all(path_);
-        std::filesystem::create_directories(path_);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() { std::filesystem::remove_all(path_); }
-    const std::filesystem::path& path() const { return path_; }
-
+// A folder of records.
+struct Records : Folder {
     void write(const std::vector<json>& records) const {
         const json document = {{"schema", 1},        {"gpu", "Some GPU"},
                                {"driver", "1.2"},    {"cuda", "13.0"},
                                {"nvcc", "13.0.1"},   {"commit", "abc"},
                                {"records", records}, {"date", "2026-01-02T03:04:05Z"}};
-        std::ofstream(path_ / (std::string(kStage) + ".peers.json")) << document;
+        Folder::write(std::string(kStage) + ".peers.json", document.dump());
     }
-
-private:
-    std::filesystem::path path_;
 };
 
 json record(const std::string& variant, const std::string& role, int64_t length, double us) {
@@ -53,26 +36,26 @@ json record(const std::string& variant, const std::string& role, int64_t length,
 }  // namespace
 
 TEST_CASE("without records the comparison says how to make them") {
-    const Folder folder;
-    CHECK_THAT(comparison_part(folder.path(), kStage),
+    const Records folder;
+    CHECK_THAT(comparison_part(folder.path, kStage),
                ContainsSubstring("`./stages run 04 --peers`"));
-    json other = record("softmax", "ours", 16, 5);
+    json other = record("row_groups", "ours", 16, 5);
     other["rows"] = 4000;
-    json half = record("softmax", "ours", 16, 5);
+    json half = record("row_groups", "ours", 16, 5);
     half["dtype"] = "float16";
     folder.write({other, half});
-    CHECK_THAT(comparison_part(folder.path(), kStage), ContainsSubstring("Not recorded yet"));
+    CHECK_THAT(comparison_part(folder.path, kStage), ContainsSubstring("Not recorded yet"));
 }
 
 TEST_CASE("the comparison shows times, ratios to OneFlow's, and who is wrong") {
-    const Folder folder;
+    const Records folder;
     std::vector<json> records;
     for (const int64_t length : {64, 256}) {
         const auto add = [&, us = static_cast<double>(length)](const char* variant,
                                                                const char* role, double factor) {
             records.push_back(record(variant, role, length, factor * us));
         };
-        add("softmax", "ours", 0.5);
+        add("row_groups", "ours", 0.5);
         add("oneflow_warp_softmax/softmax", "peer", 1);
         add("fastertransformer_softmax/v1", "peer", 3);
         if (length == 64) add("fastertransformer_softmax/v5", "peer", 2);
@@ -80,9 +63,10 @@ TEST_CASE("the comparison shows times, ratios to OneFlow's, and who is wrong") {
         add("copy", "roof", 0.25);
     }
     folder.write(records);
-    const std::string text = comparison_part(folder.path(), kStage);
-    CHECK_THAT(text, ContainsSubstring("| S | a copy | 04 `softmax` | OneFlow | FasterTransformer "
-                                       "1.0 | FasterTransformer 5 | **invalid**"));
+    const std::string text = comparison_part(folder.path, kStage);
+    CHECK_THAT(text,
+               ContainsSubstring("| S | a copy | 04 `row_groups` | OneFlow | FasterTransformer "
+                                 "1.0 | FasterTransformer 5 | **invalid**"));
     CHECK_THAT(text, ContainsSubstring("\n| 64 | 16.0 (0.25) | 32.0 (0.50) | 64.0 (1.00) | 192.0 "
                                        "(3.00) | 128.0 (2.00) | 160.0 (2.50) | 59.6 (1.00) | 120.2 "
                                        "(2.01) |\n"));
@@ -95,8 +79,8 @@ TEST_CASE("the comparison shows times, ratios to OneFlow's, and who is wrong") {
 }
 
 TEST_CASE("a comparison without OneFlow has times and no ratios") {
-    const Folder folder;
-    folder.write({record("softmax", "ours", 16, 5.25)});
-    CHECK_THAT(comparison_part(folder.path(), kStage),
+    const Records folder;
+    folder.write({record("row_groups", "ours", 16, 5.25)});
+    CHECK_THAT(comparison_part(folder.path, kStage),
                ContainsSubstring("\n| 16 | - | 5.2 | - | - | - | - | 9.7 (1.00) |"));
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <set>
 
 namespace {
@@ -131,7 +132,14 @@ double worst_error(const std::string& operation, Shape shape, const std::vector<
     return worst;
 }
 
-// Calls it on inputs of this test's own.
+std::string family_of(const stages_callable& callable) {
+    for (const stages_operation& each : operations()) {
+        if (each.name == std::string(callable.operation)) return each.family;
+    }
+    return "";
+}
+
+// Calls one of the softmaxes on inputs of this test's own.
 double error_of(const stages_callable& callable, Shape shape) {
     const std::string operation = callable.operation;
     Tensors tensors(callable.name, shape.problem());
@@ -175,21 +183,36 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
         CHECK((!ours || each.obstacle == nullptr));
         CHECK(known.count(each.operation) == 1);
     }
-    for (const char* wanted :
-         {"01_naive_softmax/thread_per_row", "02_safe_softmax/block_per_row",
-          "03_online_softmax/split_row", "03_online_softmax/log_sum_exp",
-          "04_warp_softmax/scale_mask_softmax", "04_warp_softmax/causal_softmax",
-          "05_smem_softmax/any_axis_log_backward", "nvidia_online_softmax/naive",
-          "nvidia_online_softmax/online", "oneflow_warp_softmax/softmax",
-          "oneflow_warp_softmax/log_softmax", "fastertransformer_softmax/v1",
-          "fastertransformer_softmax/v5", "invalid_fastertransformer/input_unused",
-          "cudnn/accurate"}) {
+    for (const char* wanted : {"01_naive_softmax/thread_per_row",
+                               "02_safe_softmax/block_per_row",
+                               "03_online_softmax/split_row",
+                               "03_online_softmax/log_sum_exp",
+                               "04_warp_softmax/scale_mask_softmax",
+                               "04_warp_softmax/causal_softmax",
+                               "05_smem_softmax/any_axis_log_backward",
+                               "06_softmax_topk/online_fused",
+                               "07_batched_gemm/tensor_core",
+                               "08_encoder_fusions/layernorm",
+                               "nvidia_online_softmax/naive",
+                               "nvidia_online_softmax/online",
+                               "nvidia_online_softmax/online_topk",
+                               "oneflow_warp_softmax/softmax",
+                               "oneflow_warp_softmax/log_softmax",
+                               "fastertransformer_softmax/v1",
+                               "fastertransformer_softmax/v5",
+                               "invalid_fastertransformer/input_unused",
+                               "cudnn/accurate",
+                               "cublas/default",
+                               "cublas/algo23",
+                               "cublas/algo15_tensor_op",
+                               "cublas_lt/candidate_0",
+                               "cutlass/128x256"}) {
         INFO(wanted);
         CHECK(names.count(wanted) == 1);
     }
 }
 
-TEST_CASE("everything that can be called computes what it says, at every block size") {
+TEST_CASE("every softmax that can be called computes what it says, at every block size") {
     std::set<std::string> called;
     for (const Shape shape :
          {Shape{3, 1}, Shape{2, 33}, Shape{5, 257}, Shape{3, 515}, Shape{2, 1030}, Shape{2, 2051},
@@ -197,7 +220,7 @@ TEST_CASE("everything that can be called computes what it says, at every block s
           Shape{1, 100, 64}}) {
         for (const stages_callable& each : callables()) {
             if (each.obstacle != nullptr || !takes(each.name, shape.problem())) continue;
-            if (is_invalid(each)) continue;
+            if (is_invalid(each) || family_of(each) != "softmax") continue;
             called.insert(each.name);
             INFO(each.name << ", " << shape.problem().text());
             // log-softmax of one element is 0 exactly, of which no error is small.
@@ -206,10 +229,43 @@ TEST_CASE("everything that can be called computes what it says, at every block s
         }
     }
     for (const stages_callable& each : callables()) {
-        if (each.obstacle != nullptr || is_invalid(each)) continue;
+        if (each.obstacle != nullptr || is_invalid(each) || family_of(each) != "softmax") continue;
         INFO(each.name);
         CHECK(called.count(each.name) == 1);
     }
+}
+
+TEST_CASE("every top-k of the course finds the columns that a stable sort finds") {
+    constexpr int64_t kRows = 3, kCols = 499;
+    const Problem problem({{"rows", kRows}, {"cols", kCols}}, STAGES_FLOAT32, {{"k", 7}});
+    std::vector<float> x;  // from small integers, so that there are ties
+    for (const float each : wave(kRows * kCols)) x.push_back(std::round(each));
+    int called = 0;
+    for (const stages_callable& each : callables()) {
+        if (family_of(each) != "topk" || each.role != std::string("ours")) continue;
+        ++called;
+        INFO(each.name);
+        Tensors tensors(each.name, problem);
+        tensors["x"].upload(x);
+        tensors.call(each.name);
+        std::vector<int64_t> indices;
+        if (each.operation == std::string("softmax_topk_lse")) {
+            indices = tensors["indices"].download<int64_t>();
+        } else {
+            const std::vector<int32_t> narrow = tensors["indices"].download<int32_t>();
+            indices.assign(narrow.begin(), narrow.end());
+        }
+        REQUIRE(indices.size() == 7 * kRows);
+        for (int64_t row = 0; row < kRows; ++row) {
+            const float* x_row = x.data() + row * kCols;
+            std::vector<int64_t> columns(kCols);
+            std::iota(columns.begin(), columns.end(), int64_t{0});
+            std::stable_sort(columns.begin(), columns.end(),
+                             [&](int64_t a, int64_t b) { return x_row[a] > x_row[b]; });
+            CHECK(std::equal(columns.begin(), columns.begin() + 7, indices.begin() + 7 * row));
+        }
+    }
+    CHECK(called >= 4);
 }
 
 // Nothing here knows what an operation is.
@@ -225,7 +281,15 @@ TEST_CASE("everything is found right by the library itself, in every type that i
         for (const int dtype : kDtypes) {
             for (const Problem& problem :
                  {Problem::rows(66, 33, dtype), Problem::rows(2, 1030, dtype),
-                  Problem::middle(2, 33, 5, dtype)}) {
+                  Problem::middle(2, 33, 5, dtype),
+                  Problem({{"batch", 2}, {"m", 33}, {"n", 40}, {"k", 17}}, dtype),
+                  Problem({{"batch", 2}, {"m", 32}, {"n", 40}, {"k", 24}}, dtype),
+                  Problem({{"tokens", 7}, {"hidden", 130}}, dtype),
+                  Problem({{"tokens", 7}, {"hidden", 130}}, dtype, {{"tanh", 1}}),
+                  Problem({{"batch", 2}, {"seq", 9}, {"heads", 3}, {"size_per_head", 16}}, dtype),
+                  Problem({{"batch", 2}, {"heads", 2}, {"queries", 9}, {"keys", 12}, {"size", 16}},
+                          dtype),
+                  Problem({{"batch", 2}, {"rows", 33}, {"cols", 40}}, dtype)}) {
                 if (!takes(each.name, problem)) continue;
                 ++types;
                 INFO(each.name << ", " << problem.text());

@@ -119,6 +119,9 @@ public:
             if (operands[i].role == std::string("out")) outputs_.push_back(name);
             names_.push_back(name);
             memory_.emplace_back(static_cast<size_t>(operands[i].bytes));
+            if (operands[i].role != std::string("in_out")) continue;
+            names_.push_back(name + ":before");  // what it was, for the check
+            memory_.emplace_back(static_cast<size_t>(operands[i].bytes));
         }
     }
 
@@ -140,6 +143,10 @@ public:
         if (LIBRARY(stages_fill)(what.c_str(), problem_.in_c(), input, operands.data(),
                                  operands.size()) != 0)
             FAIL(what << ": " << error());
+        for (size_t i = 1; i < names_.size(); ++i) {  // each behind what it is a copy of
+            if (names_[i] == names_[i - 1] + ":before")
+                LIBRARY(stages_copy)(memory_[i].data(), memory_[i - 1].data(), memory_[i].bytes());
+        }
     }
     // With all the workspace that it wants.
     void call(const std::string& name) const {

@@ -142,7 +142,7 @@ TEST_CASE("operands that are missing, null, unknown or given twice are named") {
 }
 
 TEST_CASE("a workspace that is too small is refused") {
-    // So long a row is shared by blocks that exchange their parts through scratch memory.
+    // Blocks that share a row exchange their parts through scratch memory: more than 8 bytes of them.
     const Problem problem = Problem::rows(1, 140000);
     const Tensors tensors("softmax", problem);
     tensors.fill("softmax", "normal");

@@ -16,9 +16,12 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import contenders  # noqa: E402
+import gemm_contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
+import encoder_contenders  # noqa: E402
 import softmax_contenders  # noqa: E402
+import topk_contenders  # noqa: E402
 from contenders import Shape  # noqa: E402
 from stages_library import (Cost, Library, Operand, Operation, Problem, Report,  # noqa: E402
                             StagesError, Timing, WorkFailed)
@@ -91,7 +94,8 @@ class Run(unittest.TestCase):
         self.assertEqual(document["schema"], 1)
         records = document["records"]
         self.assertEqual([(r["op"], r["variant"], r["role"]) for r in records], [
-            ("softmax", "block_per_row", "ours"), ("softmax", "split_row", "ours"),
+            ("softmax", "block_per_row", "ours"), ("softmax", "batched", "ours"),
+            ("softmax", "split_row", "ours"),
             ("softmax", "nvidia_online_softmax/naive", "peer"),
             ("softmax", "nvidia_online_softmax/safe", "peer"),
             ("softmax", "nvidia_online_softmax/online", "peer"),
@@ -107,7 +111,10 @@ class Run(unittest.TestCase):
         self.assertAlmostEqual(first["gbps"], first["bytes"] / 10 / 1e3)
         self.assertAlmostEqual(first["roof_gbps"], first["bytes"] / 5 / 1e3)
         self.assertEqual((first["baseline"], first["speedup"]),
-                         ("nvidia_online_softmax/naive", 3.0))
+                         ("nvidia_online_softmax/naive", 4.0))
+        # As in the records of `run`: a roof that is no copy is named.
+        self.assertNotIn("roof", first)
+        self.assertEqual([r.get("roof") for r in records[-2:]], ["read", "read"])
         self.assertLess(0, first["max_rel_err"])
         self.assertLess(first["max_rel_err"], 1e-5)
         self.assertIn("left out: cudnn/accurate (softmax 3 x 70): needs a GPU", printed)
@@ -153,7 +160,7 @@ class Run(unittest.TestCase):
 
     def test_stages_and_variants_are_chosen(self):
         _, _, files = self.run_peers("--shape", "2x33", "--variant", "block_per_row")
-        self.assertEqual(len(files), 3)
+        self.assertEqual([name[:2] for name in sorted(files)], ["01", "02", "03", "06"])
         for document in files.values():
             ours = [r["variant"] for r in document["records"] if r["role"] == "ours"]
             self.assertEqual(ours, ["block_per_row"])
@@ -191,6 +198,55 @@ class Run(unittest.TestCase):
         _, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=[torch])
         for name in ("torch_eager", "torch_compile", "triton_row"):
             self.assertRegex(printed, f"left out: {name} .*PyTorch")
+
+    def test_a_problem_with_an_option(self):
+        torch = topk_contenders.TopkInTorch()
+        if not torch.obstacles:
+            self.skipTest("PyTorch and a GPU are here")
+        _, printed, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", more=[torch])
+        for name in ("torch_eager", "torch_compile", "torch_best_first", "torch_topk"):
+            self.assertRegex(printed, f"left out: {name} .*PyTorch")
+        records = files["06_softmax_topk.peers.json"]["records"]
+        self.assertEqual({record["shape"]["k"] for record in records}, {3})
+        shown_as = {record["op"]: record.get("shown_as") for record in records}
+        self.assertEqual(shown_as, {"softmax_topk": None, "topk_of_softmax": "softmax_topk",
+                                    "softmax_topk_lse": "softmax_topk"})
+        self.assertEqual({record.get("roof") for record in records}, {"read"})
+
+    def test_products(self):
+        """Whose peers all need a GPU: cuBLAS, too."""
+        torch = gemm_contenders.GemmInTorch()
+        if not torch.obstacles:
+            self.skipTest("PyTorch and a GPU are here")
+        status, printed, files = self.run_peers(
+            "07_batched_gemm", "--shape", "2x16x24x8,transpose_b", "--shape", "1x8x8x8,alpha=2",
+            "--operation", "batched_gemm", more=[torch])
+        self.assertEqual(status, 0)
+        where = r"2 shapes, batched_gemm 2 x 16 x 24 x 8 transpose_b=1 float16 first"
+        for name in ("cublas/default and 41 like it", "cublas_lt/candidate_0 and 7 like it"):
+            self.assertRegex(printed, rf"left out: {name} \(.*\): needs a GPU")
+        for name in ("torch_matmul", "triton_gemm"):
+            self.assertRegex(printed, rf"left out: {name} \(.*\): PyTorch")
+        self.assertRegex(printed, where.replace("2 shapes", "4 shapes"))
+        records = files["07_batched_gemm.peers.json"]["records"]
+        self.assertEqual({(r["dtype"], r["variant"]) for r in records if r["role"] == "ours"} & {
+            ("float16", "tensor_core"), ("float32", "register_tiled"), ("float32", "tensor_core")},
+            {("float16", "tensor_core"), ("float32", "register_tiled")})
+        self.assertEqual({r["roof"] for r in records}, {"join"})  # without cuBLASLt
+        self.assertIn("tflops", records[0])
+
+    def test_all_values_of_cublas_are_timed_at_few_shapes(self):
+        def why_not(name, sizes, given=False, **options):
+            shape = Shape(sizes, tuple((key, float(value)) for key, value in options.items()))
+            return gemm_contenders.why_not_timed(name, shape, given)
+        large = (16, 4096, 4096, 4096)
+        self.assertIn("--shape", why_not("cublas/algo7", large))
+        self.assertEqual(why_not("cublas/algo7", large, given=True), "")
+        self.assertEqual(why_not("cublas/algo7", (16, 512, 512, 512)), "")
+        self.assertEqual(why_not("cublas/algo7", (384, 128, 128, 64), transpose_b=1), "")
+        for name in ("cublas/default", "cublas/default_tensor_op", "cublas_lt/candidate_7",
+                     "07_batched_gemm/naive", "torch_matmul"):
+            self.assertEqual(why_not(name, large), "")
 
     def test_a_checkout_that_is_none(self):
         checkouts = [softmax_contenders.OneFlow("/nowhere"),
@@ -270,6 +326,30 @@ class Run(unittest.TestCase):
             self.assertIn(said, errors.getvalue())
 
 
+class WhatIsPrinted(unittest.TestCase):
+    def test_of_a_library_with_many_the_fastest_and_the_slowest_are_shown(self):
+        def entry(name, us):
+            return peers_report.Entry(contenders.Contender(name, "peer", "", "", None),
+                                      Timing(us, us, us, us), 0.0)
+        peers_of_one = [entry("a/3", 30.0), entry("a/1", 10.0), entry("b/1", 15.0),
+                        entry("a/2", 20.0), entry("c", 5.0), entry("a/4", 40.0), entry("b/2", 50.0)]
+        shown = [(name, each.timing.us_median)
+                 for name, each in peers_report.without_repetition(peers_of_one)]
+        self.assertEqual(shown, [("c", 5.0), ("a/1, best of 4", 10.0), ("b/1", 15.0),
+                                 ("a/4, the last", 40.0), ("b/2", 50.0)])
+
+    def test_many_of_a_library_that_share_a_reason_have_one_line(self):
+        reasons = {"needs a GPU": ["here", "there", "here"]}
+        lines = peers_report.left_out_lines(
+            {**{f"a/{i}": reasons for i in range(4)}, "b/1": reasons, "b/2": reasons,
+             "a/4": {"needs more": ["here"]}})
+        self.assertEqual(lines, [
+            "  left out: a/0 and 3 like it (2 shapes, here first): needs a GPU",
+            "  left out: b/1 (2 shapes, here first): needs a GPU",
+            "  left out: b/2 (2 shapes, here first): needs a GPU",
+            "  left out: a/4 (here): needs more"])
+
+
 class Families(unittest.TestCase):
     def test_a_family_without_a_module_has_the_librarys_contenders(self):
         self.assertIsNone(contenders.family_module("no_such_family"))
@@ -282,6 +362,43 @@ class Families(unittest.TestCase):
         functions = softmax_contenders.SoftmaxInTorch().functions()
         self.assertEqual(set(functions),
                          {name for name, each in known.items() if each.family == "softmax"})
+
+    def test_a_family_may_say_who_takes_part_and_leave_the_rest_to_the_course(self):
+        library = Library(LIBRARY)
+        operations = {name: each for name, each in library.operations().items()
+                      if each.family == "topk"}
+        options = peers.parse_arguments(["--library", LIBRARY])
+        self.assertEqual(peers.timed_operations(operations, options), operations)
+        self.assertEqual(set(peers.works_of(library, operations, [], options)),
+                         {(name, "float32", Shape((256, 1024), (("k", 5.0),)))
+                          for name in operations})
+        self.assertEqual(peers.legends_of(operations), [peers_report.LEGEND])
+        self.assertEqual(set(topk_contenders.TopkInTorch().functions()), set(operations))
+
+    def test_an_encoder_elsewhere_has_the_operations_parameters_and_no_other(self):
+        library = Library(LIBRARY)
+        self.assertEqual(set(encoder_contenders.EncoderInTransformers().functions()),
+                         {name for name, each in library.operations().items()
+                          if each.family == "encoder"})
+        variants = {each.variant for each in library.callables() if each.operation == "encoder"}
+        self.assertEqual(set(encoder_contenders.OursInGraphs.VARIANTS), variants)
+
+        class Part:  # of a tensor: what it was taken from, and how
+            def __init__(self, *way):
+                self.way, self.shape = way, (8,)
+
+            def __getitem__(self, at):
+                return Part(*self.way, (at.start, at.stop) if isinstance(at, slice) else at)
+
+        problem = contenders.Shape((2, 3, 2, 4), (("layers", 2.0),)).problem(
+            library.operations()["encoder"], "float32")
+        parameters = [each.name for each in library.describe("encoder", problem)
+                      if each.role == "in"][2:]
+        state = encoder_contenders.state_of({name: Part(name) for name in parameters}, 2)
+        self.assertEqual(len(state), 2 * 16)
+        self.assertEqual({part.way[0] for part in state.values()}, set(parameters))
+        self.assertEqual(state["layer.1.attention.self.key.weight"].way, ("qkv_weight", 1, (8, 16)))
+        self.assertEqual(state["layer.0.output.LayerNorm.bias"].way, ("feed_forward_beta", 0))
 
     def test_without_a_module_the_course_says_what_is_timed(self):
         library = Library(LIBRARY)
@@ -325,7 +442,7 @@ class InAndOut(unittest.TestCase):
             return Report(2, 0, wrong, float(wrong), 0.0, "")
 
     def test_it_is_as_before_whenever_a_contender_is_judged(self):
-        operation = Operation("add", "sums", "GB/s", "join", "", "normal", (("count",),), {}, {})
+        operation = Operation("add", "sums", "add", "GB/s", "join", "", "normal", (("count",),), {}, {})
         tensors = contenders.Tensors(self.Library(), operation, Problem("float32", {"count": 2}))
         y = tensors.memory["y"].pointer
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What there is for attention beside libstages.so: each way of PyTorch's scaled_dot_product_attention
+by itself (FlashAttention-2, cuDNN's, the memory-efficient one), and products and softmax by hand,
+with all scores in memory."""
+
+from contenders import Skipped
+from torch_contenders import TorchContenders, TorchFunction
+
+USUAL_DTYPES = ("float16", "bfloat16")
+
+
+def sources(_options):
+    """Who takes part beside the library's own."""
+    return [AttentionInTorch()]
+
+
+class AttentionInTorch(TorchContenders):
+    # Its other ways are off while one is asked: if it cannot do a problem, PyTorch says so and takes no other.
+    WAYS = {"torch_flash": "FLASH_ATTENTION", "torch_cudnn": "CUDNN_ATTENTION",
+            "torch_efficient": "EFFICIENT_ATTENTION"}
+    NAMES = (*WAYS, "torch_unfused")
+
+    def functions(self):
+        return {"attention": self._unfused}
+
+    def __getattr__(self, name):  # _torch_flash and the others of WAYS
+        way = type(self).WAYS.get(name.removeprefix("_"))
+        if way is None:
+            raise AttributeError(name)
+        return lambda *operands: self._one_way(name.removeprefix("_"), way, *operands)
+
+    def _one_way(self, name, way, tensors, inputs, _outputs):
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+        backend, function = getattr(SDPBackend, way), self._arguments_of(tensors.problem)
+        attend = self.torch.nn.functional.scaled_dot_product_attention
+
+        def one_way(q, k, v, _lengths):
+            with sdpa_kernel(backend):
+                return attend(q, k, v, **function)
+
+        return self._contender(name, one_way, tensors, inputs)
+
+    def _torch_unfused(self, tensors, inputs, _outputs):
+        return self._contender("torch_unfused", self._function(tensors).call, tensors, inputs)
+
+    def _unfused(self, problem):
+        torch, known = self.torch, self._arguments_of(problem)
+        queries, keys = problem.sizes["queries"], problem.sizes["keys"]
+        hidden = torch.ones(queries, keys, dtype=torch.bool, device="cuda").triu(1)
+
+        def unfused(q, k, v, _lengths):
+            scores = torch.matmul(q, k.transpose(-2, -1)) * known["scale"]
+            if known["is_causal"]:
+                scores = scores.masked_fill(hidden, -float("inf"))
+            return torch.matmul(torch.softmax(scores, -1), v)
+
+        return TorchFunction(unfused)
+
+    def _arguments_of(self, problem):
+        is_causal = problem.options.get("causal", 0) != 0
+        if is_causal and problem.sizes["queries"] != problem.sizes["keys"]:
+            raise Skipped("its mask begins at the first key, ours ends at the last")
+        scale = problem.options.get("scale", 0) or problem.sizes["size"] ** -0.5
+        return {"is_causal": is_causal, "scale": scale}
+
+    def _addresses(self, tensors, results):
+        """They lie by tokens, ours by heads: moved where they are checked, not where they are timed."""
+        self.by_heads = results.contiguous()
+        return super()._addresses(tensors, self.by_heads)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What there is beside libstages.so for the way from tokens to heads and back: the same in PyTorch, as
+it comes and compiled, for sequences of one length."""
+
+from contenders import Skipped
+from torch_contenders import TorchContenders, TorchFunction
+
+USUAL_DTYPES = ("float16",)
+AT_FEW_SHAPES = True
+
+
+def sources(_options):
+    """Who takes part beside the library's own."""
+    return [HeadsInTorch()]
+
+
+class HeadsInTorch(TorchContenders):
+    def functions(self):
+        return {"add_qkv_bias_transpose": self._to_heads, "transpose_back": self._to_tokens,
+                "masked_softmax": self._softmax}
+
+    def _sizes(self, problem):
+        if problem.options.get("tokens"):
+            raise Skipped("written for sequences of one length")
+        return tuple(problem.sizes[name] for name in ("batch", "seq", "heads", "size_per_head"))
+
+    def _to_heads(self, problem):
+        batch, seq, heads, size = self._sizes(problem)
+
+        def to_heads(qkv, bias):
+            by_token = (qkv + bias).view(batch, seq, 3, heads, size)
+            return tuple(one.contiguous() for one in by_token.permute(2, 0, 3, 1, 4).unbind())
+
+        return TorchFunction(to_heads)
+
+    def _to_tokens(self, problem):
+        batch, seq, heads, size = self._sizes(problem)
+        return TorchFunction(
+            lambda x: x.permute(0, 2, 1, 3).reshape(batch * seq, heads * size))
+
+    def _softmax(self, problem):
+        torch, (_, seq, _, size) = self.torch, self._sizes(problem)
+        is_causal = problem.options.get("causal", 0) != 0
+        hidden = torch.ones(seq, seq, dtype=torch.bool, device="cuda").triu(1)
+
+        def softmax(x):
+            scaled = x * size ** -0.5
+            return torch.softmax(scaled.masked_fill(hidden, -float("inf")) if is_causal else scaled,
+                                 -1)
+
+        return TorchFunction(softmax)
