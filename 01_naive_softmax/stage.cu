@@ -36,6 +36,7 @@ runner::Stage describe_01_naive_softmax() {
     runner::Variant batched_loads = block_per_row;
     batched_loads.name = "batched_loads";
     batched_loads.summary = "eight loads of each thread in flight";
+    batched_loads.further = true;
     batched_loads.launch = [](const Call& call) {
         return naive_softmax::batched_loads(call.input<float>(), call.output<float>(), call.rows,
                                             call.cols, call.stream);

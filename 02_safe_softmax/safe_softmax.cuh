@@ -18,67 +18,14 @@
 
 namespace safe_softmax {
 
-// The larger of two; a NaN loses here and makes the sum NaN instead, and with it the row.
+// The larger of two numbers. A NaN beside a number is dropped here; the sum then carries it.
 struct Max {
     __host__ __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// How many elements a thread loads before it uses the first: that many loads wait for memory
-// together. y may be x, so the compiler must not move a load before an earlier store by itself.
-inline constexpr int kAtOnce = 8;
-
-// Threads that a multiprocessor can hold at once; to have them all, a thread may use 32 registers, or
-// 42, or 64.
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
-    __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
-inline constexpr int kResident = 2048;
-#elif __CUDA_ARCH__ >= 800
-inline constexpr int kResident = 1536;
-#else
-inline constexpr int kResident = 1024;
-#endif
-
-// Whether a column of a batch is still in the row: in whole batches always, without a comparison.
-struct Whole {
-    __device__ bool has(int) const { return true; }
-};
-struct Part {
-    int cols;
-    __device__ bool has(int col) const { return col < cols; }
-};
-
-// Walks a row in batches of kAtOnce * kThreads columns: visit(first column, Whole or Part).
-template <int kThreads, class Visit>
-__device__ void for_each_batch(int64_t cols, Visit visit) {
-    constexpr int kStep = kAtOnce * kThreads;
-    int64_t first = 0;
-    for (; first + kStep <= cols; first += kStep) visit(first, Whole{});
-    if (first < cols) visit(first, Part{static_cast<int>(cols - first)});
-}
-
-// A thread's share of the batch at x: kAtOnce elements, kThreads apart. Behind the row's end -inf:
-// it is no maximum, and its exp adds 0.
-template <int kThreads, class Batch>
-__device__ void load(const float* x, Batch batch, float (&v)[kAtOnce]) {
-    const int mine = threadIdx.x;
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-        v[i] = batch.has(mine + i * kThreads) ? (x + mine)[i * kThreads] : -INFINITY;
-    }
-}
-template <int kThreads, class Batch>
-__device__ void store(float* y, Batch batch, const float (&v)[kAtOnce]) {
-    const int mine = threadIdx.x;
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-        if (batch.has(mine + i * kThreads)) (y + mine)[i * kThreads] = v[i];
-    }
-}
-
-// One block per row, kAtOnce elements of each thread at a time.
+// One block per row; threadIdx.x walks columns, so that a warp's 32 loads are neighbours.
 template <int kThreads>
-__global__ void __launch_bounds__(kThreads, kResident / kThreads)
-    block_per_row_kernel(const float* x, float* y, int64_t cols) {
+__global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
     __shared__ typename BlockReduce::TempStorage scratch;
     __shared__ float row_max;
@@ -88,42 +35,27 @@ __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     float* y_row = y + blockIdx.x * cols;
 
     float max = -INFINITY;
-    for_each_batch<kThreads>(cols,
-                             [&](int64_t first, auto batch) {  // the pass that 01 does without
-                                 float v[kAtOnce];
-                                 load<kThreads>(x_row + first, batch, v);
-                                 for (const float element : v) max = Max{}(max, element);
-                             });
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // the pass that 01 does without
+        max = Max{}(max, x_row[col]);
+    }
     max = BlockReduce(scratch).Reduce(max, Max{});
-    if (threadIdx.x == 0) row_max = max;  // only thread 0 has the block's result
-    __syncthreads();                      // also: scratch is about to be used again
+    if (threadIdx.x == 0) row_max = max;
+    __syncthreads();  // row_max is there for all, and nobody needs scratch any more
     max = row_max;
 
     float sum = 0.f;
-    for_each_batch<kThreads>(cols, [&](int64_t first, auto batch) {
-        float v[kAtOnce];
-        load<kThreads>(x_row + first, batch, v);
-        for (const float element : v) sum += expf(element - max);
-    });
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        sum += expf(x_row[col] - max);
+    }
     sum = BlockReduce(scratch).Sum(sum);
-    if (threadIdx.x == 0) row_sum = sum;
+    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the block's result
     __syncthreads();
 
     const float scale = 1.f / row_sum;
-    for_each_batch<kThreads>(cols, [&](int64_t first, auto batch) {
-        float v[kAtOnce];
-        load<kThreads>(x_row + first, batch, v);
-        for (float& element : v) element = expf(element - max) * scale;
-        store<kThreads>(y_row + first, batch, v);
-    });
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        y_row[col] = expf(x_row[col] - max) * scale;
+    }
 }
-
-// How many threads work on a row of that many columns: a batch each, or a few.
-inline int threads_for(int64_t cols) {
-    return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
-}
-
-inline constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
 
 // Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
 // cudaErrorInvalidValue for a null pointer or a negative size.
@@ -132,14 +64,12 @@ inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
-    const int threads = threads_for(cols);
-    const auto kernel = threads == 128   ? block_per_row_kernel<128>
-                        : threads == 256 ? block_per_row_kernel<256>
-                        : threads == 512 ? block_per_row_kernel<512>
-                                         : block_per_row_kernel<1024>;
+    constexpr int kThreads = 256;
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
-        kernel<<<blocks, threads, 0, stream>>>(x + row * cols, y + row * cols, cols);
+        block_per_row_kernel<kThreads>
+            <<<blocks, kThreads, 0, stream>>>(x + row * cols, y + row * cols, cols);
     }
     return cudaGetLastError();
 }

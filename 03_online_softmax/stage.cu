@@ -4,6 +4,7 @@
 
 #include "../02_safe_softmax/safe_softmax.cuh"
 #include "common/operations/softmax/call.hpp"
+#include "further/batched.cuh"
 #include "further/log_sum_exp.cuh"
 #include "further/split_row.cuh"
 
@@ -22,9 +23,7 @@ runner::Stage describe_03_online_softmax() {
         return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                            call.cols, call.stream);
     };
-    baseline.partial_sums = [](Shape shape, DType) {
-        return safe_softmax::threads_for(shape.cols);
-    };
+    baseline.partial_sums = [](Shape, DType) { return 256; };
 
     runner::Variant block_per_row;
     block_per_row.operation = operation_of(Kind::softmax);
@@ -35,33 +34,39 @@ runner::Stage describe_03_online_softmax() {
         return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                              call.cols, call.stream);
     };
-    block_per_row.partial_sums = [](Shape shape, DType) {
+    block_per_row.partial_sums = [](Shape, DType) { return 256; };
+
+    runner::Variant batched = block_per_row;
+    batched.name = "batched";
+    batched.summary = "eight loads in flight, the maximum first";
+    batched.further = true;
+    batched.launch = [](const Call& call) {
+        return online_softmax::batched(call.input<float>(), call.output<float>(), call.rows,
+                                       call.cols, call.stream);
+    };
+    batched.partial_sums = [](Shape shape, DType) {
         return online_softmax::threads_for(shape.cols);
     };
 
     runner::Variant split_row = block_per_row;
     split_row.name = "split_row";
-    split_row.summary = "a row over many blocks that keep it: one read";
-    split_row.traffic = {1, 1};
+    split_row.summary = "a row over many blocks, in two launches";
+    split_row.further = true;
     split_row.launch = [](const Call& call) {
         return online_softmax::split_row(call.input<float>(), call.output<float>(), call.rows,
                                          call.cols, call.workspace, call.workspace_bytes,
                                          call.stream);
     };
     split_row.partial_sums = [](Shape shape, DType) {
-        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
-        return cut.blocks * cut.threads;
-    };
-    split_row.obstacle = [](Shape shape, DType) {
-        const bool alone =
-            online_softmax::split(shape.rows, shape.cols).wait == online_softmax::Wait::nobody;
-        return alone ? "so many long rows get one block each, which is block_per_row" : "";
+        const int64_t adds = (online_softmax::slice_cols_for(shape.cols) + 255) / 256;
+        return std::max<int64_t>(256,
+                                 shape.cols / adds);  // as many adds a thread as in a whole slice
     };
     split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
     };
 
-    runner::Variant log_softmax = block_per_row;
+    runner::Variant log_softmax = batched;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "log(softmax(x)), small probabilities kept";
     log_softmax.operation = operation_of(Kind::log_softmax);
@@ -70,7 +75,7 @@ runner::Stage describe_03_online_softmax() {
                                            call.cols, call.stream);
     };
 
-    runner::Variant log_sum_exp = block_per_row;
+    runner::Variant log_sum_exp = batched;
     log_sum_exp.name = "log_sum_exp";
     log_sum_exp.summary = "log of the normalizer: one read, a result a row";
     log_sum_exp.operation = operation_of(Kind::log_sum_exp);
@@ -83,7 +88,7 @@ runner::Stage describe_03_online_softmax() {
     runner::Stage stage;
     stage.name = "03_online_softmax";
     stage.title = "maximum and normalizer in one pass";
-    stage.variants = {block_per_row, split_row, log_softmax, log_sum_exp};
+    stage.variants = {block_per_row, batched, split_row, log_softmax, log_sum_exp};
     stage.baseline = baseline;
     return stage;
 }

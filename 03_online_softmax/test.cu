@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <random>
+#include <stdexcept>
+#include <string>
 
 #include "common/operations/softmax/properties.hpp"
-#include "common/runner/build_info.hpp"
+#include "further/batched.cuh"
 #include "further/split_row.cuh"
 
 runner::Stage describe_03_online_softmax();
 
 namespace {
 
-using online_softmax::lift;
 using online_softmax::Merge;
 using online_softmax::Normalizer;
 
@@ -19,8 +20,14 @@ bool invalid(Normalizer set) {
 }
 
 Normalizer single(float x) {
-    const float one[] = {x};
-    return lift(one);
+    return {x, 1.f};
+}
+
+runner::Variant variant_of_03(const std::string& name) {
+    for (const runner::Variant& variant : describe_03_online_softmax().variants) {
+        if (variant.name == name) return variant;
+    }
+    throw std::out_of_range(name);
 }
 
 // Equal up to the rounding of `merges` merges; sets with a NaN are all alike.
@@ -39,7 +46,7 @@ Normalizer merge_at_random(const std::vector<Normalizer>& sets, size_t first, si
                    merge_at_random(sets, middle, last, random));
 }
 
-std::vector<Normalizer> lifted(operations::softmax::Input input, int64_t count, uint64_t seed) {
+std::vector<Normalizer> singles(operations::softmax::Input input, int64_t count, uint64_t seed) {
     std::vector<Normalizer> sets;
     for (const float x : testing::named_values(input, {1, count}, seed)) sets.push_back(single(x));
     return sets;
@@ -58,25 +65,25 @@ TEST_CASE(
     for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
         for (uint64_t seed = 0; seed < 20; ++seed) {
             const int64_t count = 1 + static_cast<int64_t>(random() % 300);
-            std::vector<Normalizer> sets = lifted(input, count, seed);
+            std::vector<Normalizer> sets = singles(input, count, seed);
             const Normalizer one_way = merge_at_random(sets, 0, sets.size(), random);
             std::shuffle(sets.begin(), sets.end(), random);
             const Normalizer another = merge_at_random(sets, 0, sets.size(), random);
             INFO(name_of(input) << ", " << count << " elements, seed " << seed);
             CHECK(alike(one_way, another, static_cast<int>(count)));
 
+            if (one_way.m == -INFINITY) continue;
             double sum = 0;
-            for (const Normalizer& set : sets) sum += set.d * std::exp(double{set.m} - one_way.m);
-            if (one_way.m > -INFINITY)
-                CHECK(std::fabs(one_way.d - sum) <= 0x1p-22 * static_cast<double>(count) * sum);
+            for (const Normalizer& set : sets) sum += std::exp(double{set.m} - one_way.m);
+            CHECK(std::fabs(one_way.d - sum) <= 0x1p-22 * static_cast<double>(count) * sum);
         }
     }
 }
 
 TEST_CASE("merging commutes to the last bit, and {-inf, 0} is neutral to the last bit") {
     const std::vector<Normalizer> samples = {
-        {0.f, 1.f},  {1.f, 1.f},           {1.f, 5.f},   {-1000.f, 2.f}, {-INFINITY, 0.f},
-        {88.f, 3.f}, {INFINITY, INFINITY}, {3e38f, 1.f}, {-3e38f, 1.f},  {0.5f, 1e30f}};
+        {0.f, 1.f},  {1.f, 1.f},   {1.f, 5.f},   {-1000.f, 2.f}, {-INFINITY, 0.f},
+        {88.f, 3.f}, {-60.f, 7.f}, {3e38f, 1.f}, {-3e38f, 1.f},  {0.5f, 1e30f}};
     const Normalizer neutral{-INFINITY, 0.f};
     for (const Normalizer& a : samples) {
         CHECK(Merge{}(a, neutral).m == a.m);
@@ -90,100 +97,93 @@ TEST_CASE("merging commutes to the last bit, and {-inf, 0} is neutral to the las
     }
 }
 
-TEST_CASE("a NaN and a +inf stay visible through every merge") {
+TEST_CASE("a NaN or a +inf makes d NaN at the first merge, and it stays so through all others") {
     std::mt19937 random(4);
-    for (int round = 0; round < 200; ++round) {
-        std::vector<Normalizer> sets =
-            lifted(operations::softmax::Input::masked, 50, static_cast<uint64_t>(round));
-        sets[random() % sets.size()] = single(INFINITY);
-        const Normalizer infinite = merge_at_random(sets, 0, sets.size(), random);
-        CHECK(infinite.m == INFINITY);
-        CHECK(infinite.d == INFINITY);
-        sets[random() % sets.size()] = single(NAN);
-        CHECK(invalid(merge_at_random(sets, 0, sets.size(), random)));
+    for (const float trouble : {NAN, INFINITY}) {
+        CHECK(invalid(Merge{}({-INFINITY, 0.f}, single(trouble))));  // as every thread begins
+        for (int round = 0; round < 200; ++round) {
+            std::vector<Normalizer> sets =
+                singles(operations::softmax::Input::masked, 50, static_cast<uint64_t>(round));
+            sets[random() % sets.size()] = single(trouble);
+            CHECK(invalid(merge_at_random(sets, 0, sets.size(), random)));
+        }
     }
 }
 
-TEST_CASE("a set of several elements is the merge of its elements, whatever they are") {
+TEST_CASE("masked elements count for nothing, alone or beside others") {
+    const Normalizer masked = Merge{}(single(-INFINITY), single(-INFINITY));
+    CHECK(masked.m == -INFINITY);
+    CHECK(masked.d == 0.f);
+    const Normalizer both = Merge{}(single(-INFINITY), {-1000.f, 3.f});
+    CHECK(both.m == -1000.f);
+    CHECK(both.d == 3.f);
+}
+
+TEST_CASE("a batch merges into a set as its elements do, but for +inf, which stays infinite") {
+    using online_softmax::merge_batch;
     std::mt19937 random(5);
     for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
         for (uint64_t seed = 0; seed < 20; ++seed) {
-            std::vector<float> values = testing::named_values(input, {1, 8}, seed);
-            if (seed == 1) values[random() % 8] = INFINITY;
-            if (seed == 2) values[random() % 8] = NAN;
-            if (seed == 3) std::fill(values.begin(), values.end(), -INFINITY);
-            float eight[8];
-            std::copy(values.begin(), values.end(), eight);
+            std::vector<float> values = testing::named_values(input, {1, 16}, seed);
+            if (seed == 1) values[random() % 16] = NAN;
+            if (seed == 2) std::fill(values.begin(), values.end(), -INFINITY);
+            if (seed == 3) std::fill(values.begin(), values.begin() + 8, -INFINITY);
+            float first[8], second[8];
+            std::copy(values.begin(), values.begin() + 8, first);
+            std::copy(values.begin() + 8, values.end(), second);
             Normalizer merged{-INFINITY, 0.f};
             for (const float x : values) merged = Merge{}(merged, single(x));
+            const Normalizer by_batches = merge_batch(merge_batch({-INFINITY, 0.f}, first), second);
             INFO(name_of(input) << ", seed " << seed);
-            CHECK(alike(lift(eight), merged, 8));
+            CHECK(alike(by_batches, merged, 16));
+
+            first[random() % 8] = INFINITY;
+            const Normalizer infinite = merge_batch(merge_batch({-INFINITY, 0.f}, first), second);
+            CHECK(infinite.m == INFINITY);
+            CHECK((seed == 1 || infinite.d == INFINITY));
+            CHECK((seed != 1 || infinite.d == INFINITY || invalid(infinite)));
         }
     }
 }
 
-TEST_CASE("rows are cut so that slices cover them and all blocks of a launch fit on the GPU") {
-    int multiprocessors = 0;
-    REQUIRE(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0) ==
-            cudaSuccess);
-    for (const int64_t rows : {1, 2, 10, 100, 263, 264, 265, 70000}) {
-        for (const int64_t cols :
-             {int64_t{1}, int64_t{255}, int64_t{4096}, int64_t{4097}, int64_t{32000},
-              int64_t{65537}, int64_t{128256}, int64_t{131073}, int64_t{1} << 33}) {
-            const online_softmax::Split cut = online_softmax::split(rows, cols);
-            INFO(rows << " x " << cols);
-            CHECK(cut.blocks >= 1);
-            CHECK(cut.rows_at_once >= 1);
-            CHECK(cut.blocks * cut.slice_cols >= cols);
-            CHECK((cut.blocks - 1) * cut.slice_cols < cols);  // no empty slice
-            const size_t scratch = online_softmax::split_row_workspace_bytes(rows, cols);
-            switch (cut.wait) {
-                case online_softmax::Wait::cluster:
-                    CHECK(cut.blocks <= online_softmax::largest_cluster());
-                    CHECK(cut.slice_cols <= online_softmax::kClusterHeld * cut.threads);
-                    CHECK(scratch == 0);
-                    break;
-                case online_softmax::Wait::grid:
-                    CHECK(cut.blocks > 1);
-                    CHECK(cut.blocks * cut.rows_at_once <= 2 * multiprocessors);
-                    CHECK(scratch ==
-                          static_cast<size_t>(std::min(rows, cut.rows_at_once) * cut.blocks) *
-                              sizeof(Normalizer));
-                    break;
-                case online_softmax::Wait::nobody:
-                    CHECK(cut.blocks == 1);
-                    CHECK(scratch == 0);
-                    break;
-            }
+TEST_CASE("slices cover a row, none is empty, and the scratch is a pair for each of a launch") {
+    for (const int64_t cols :
+         {int64_t{1}, int64_t{255}, int64_t{4096}, int64_t{4097}, int64_t{32000}, int64_t{262144},
+          int64_t{262145}, int64_t{1000003}, int64_t{1} << 33, INT64_MAX}) {
+        const int64_t slices = online_softmax::slices_for(cols);
+        const int64_t slice_cols = online_softmax::slice_cols_for(cols);
+        INFO(cols << " columns");
+        CHECK(slices >= 1);
+        CHECK(slices <= 64);
+        CHECK(slice_cols >= 4096);
+        CHECK(slice_cols % 32 == 0);
+        CHECK((slices - 1) * slice_cols < cols);
+        CHECK(slice_cols >= cols - (slices - 1) * slice_cols);
+        for (const int64_t rows : {int64_t{1}, int64_t{10}, int64_t{65535}, int64_t{1} << 40}) {
+            CHECK(online_softmax::split_row_workspace_bytes(rows, cols) ==
+                  static_cast<size_t>(std::min<int64_t>(rows, 65535) * slices) *
+                      sizeof(Normalizer));
         }
     }
 }
 
-// Three ways of sharing a row, a cluster of small blocks, one of large blocks, and a whole grid; each
-// by single elements and by packs of four.
-TEST_CASE("split_row agrees with one block per row where rows are really split") {
-    const std::vector<runner::Variant> variants = describe_03_online_softmax().variants;
+TEST_CASE("split_row agrees with one block per row, whole slices or not, one of them or many") {
+    const runner::Variant split_row = variant_of_03("split_row");
+    const runner::Variant block_per_row = variant_of_03("block_per_row");
     for (const testing::Shape shape :
-         {testing::Shape{2, 20011}, testing::Shape{2, 20012}, testing::Shape{2, 70001},
-          testing::Shape{2, 70004}, testing::Shape{1, 140003}, testing::Shape{1, 140004}}) {
-        const online_softmax::Split cut = online_softmax::split(shape.rows, shape.cols);
-        REQUIRE(cut.blocks >= 5);
-        const bool fits_cluster =
-            shape.cols <= online_softmax::largest_cluster() * online_softmax::kClusterHeld * 512;
-        REQUIRE(cut.wait ==
-                (fits_cluster ? online_softmax::Wait::cluster : online_softmax::Wait::grid));
+         {testing::Shape{3, 4096}, testing::Shape{3, 4097}, testing::Shape{2, 8192},
+          testing::Shape{2, 70001}, testing::Shape{1, 262144}, testing::Shape{1, 270001}}) {
         for (const operations::softmax::Input input :
              {operations::softmax::Input::normal, operations::softmax::Input::masked_slice,
               operations::softmax::Input::spike}) {
             const std::vector<float> values = testing::named_values(input, shape);
-            const std::vector<float> split = testing::result_of(variants.at(1), values, shape);
-            const std::vector<float> whole = testing::result_of(variants.at(0), values, shape);
-            testing::expect_good(variants.at(1), values, split, shape);
+            const std::vector<float> split = testing::result_of(split_row, values, shape);
+            const std::vector<float> whole = testing::result_of(block_per_row, values, shape);
             const operations::softmax::Result theirs{
-                whole.data(), testing::rules_of(variants.at(0), shape, runner::DType::float32)};
+                whole.data(), testing::rules_of(block_per_row, shape, runner::DType::float32)};
             const runner::Report report = operations::softmax::check_on_host(
                 values.data(), shape,
-                {split.data(), testing::rules_of(variants.at(1), shape, runner::DType::float32)},
+                {split.data(), testing::rules_of(split_row, shape, runner::DType::float32)},
                 &theirs);
             INFO(shape.cols << " columns: " << runner::describe(report));
             CHECK(report.good());
@@ -191,37 +191,35 @@ TEST_CASE("split_row agrees with one block per row where rows are really split")
     }
 }
 
-// Each block keeps so much that registers, shared memory and a second read all take part; more rows
-// than one launch takes; and so many that a row gets one block.
-TEST_CASE("split_row keeps a slice in registers and in shared memory, and reads the rest again") {
-    if (runner::build_info().backend != "cuda") return;  // minutes of work without a GPU
-    const runner::Variant split_row = describe_03_online_softmax().variants.at(1);
-    testing::holds_where_it_fits(split_row, {60, 300007});
-    testing::holds_where_it_fits(split_row, {170, 140003});
-    testing::holds_where_it_fits(split_row, {300, 140003});
+TEST_CASE("special rows come out as they should where blocks share them, also a slice all masked") {
+    const runner::Variant split_row = variant_of_03("split_row");
+    for (const int64_t cols : {4097, 20011}) testing::contains_special_rows<float>(split_row, cols);
+    const testing::Shape shape{1, 3 * 4096 + 5};
+    std::vector<float> values = testing::named_values(operations::softmax::Input::normal, shape);
+    std::fill(values.begin() + 4096, values.begin() + 2 * 4096, -INFINITY);
+    testing::expect_good(split_row, values, testing::result_of(split_row, values, shape), shape);
 }
 
-TEST_CASE("special rows come out as they should where blocks share them") {
-    const runner::Variant split_row = describe_03_online_softmax().variants.at(1);
-    for (const int64_t cols : {20011, 140003})
-        testing::contains_special_rows<float>(split_row, cols);
-}
-
-TEST_CASE("split_row refuses a workspace that is too small, and needs none for clusters") {
-    const testing::Shape shape{1, 140003};
+TEST_CASE("split_row refuses a workspace that is missing or too small, and keeps to its own") {
+    const testing::Shape shape{2, 9000};
     const size_t needed = online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
-    REQUIRE(needed > 0);
-    runner::DeviceBuffer<float> x(testing::named_values(operations::softmax::Input::normal, shape));
-    runner::DeviceBuffer<unsigned char> scratch(needed);
-    CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, scratch.data(),
-                                    needed - 1, nullptr) == cudaErrorInvalidValue);
-    CHECK(online_softmax::split_row(x.data(), x.data(), shape.rows, shape.cols, nullptr, needed,
-                                    nullptr) == cudaErrorInvalidValue);
-    if (online_softmax::largest_cluster() >= 2) {
-        CHECK(online_softmax::split_row(x.data(), x.data(), 1, 5000, nullptr, 0, nullptr) ==
-              cudaSuccess);
-    }
+    REQUIRE(needed == 2 * 3 * sizeof(Normalizer));
+    const std::vector<float> values =
+        testing::named_values(operations::softmax::Input::normal, shape);
+    runner::DeviceBuffer<float> x(values);
+    runner::DeviceBuffer<float> y(values.size());
+    runner::DeviceBuffer<unsigned char> scratch(std::vector<unsigned char>(needed + 8, 0x5a));
+    const auto status = [&](void* workspace, size_t bytes) {
+        return online_softmax::split_row(x.data(), y.data(), shape.rows, shape.cols, workspace,
+                                         bytes, nullptr);
+    };
+    CHECK(status(scratch.data(), needed - 1) == cudaErrorInvalidValue);
+    CHECK(status(nullptr, needed) == cudaErrorInvalidValue);
+    CHECK(status(scratch.data(), needed) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    testing::expect_good(variant_of_03("split_row"), values, y.download(), shape);
+    const std::vector<unsigned char> bytes = scratch.download();
+    CHECK(std::all_of(bytes.end() - 8, bytes.end(), [](unsigned char b) { return b == 0x5a; }));
 }
 
 TEST_CASE("03 takes more elements and more rows than 32 bits count", "[.huge]") {
@@ -229,6 +227,5 @@ TEST_CASE("03 takes more elements and more rows than 32 bits count", "[.huge]") 
         INFO(variant.name);
         testing::holds_where_it_fits(variant, {3, (int64_t{1} << 30) - 1});
     }
-    testing::holds_where_it_fits(describe_03_online_softmax().variants.at(0),
-                                 {(int64_t{1} << 31) + 5, 1});
+    testing::holds_where_it_fits(variant_of_03("block_per_row"), {(int64_t{1} << 31) + 5, 1});
 }

@@ -6,12 +6,15 @@
 #include "common/operations/softmax/call.hpp"
 #include "further/any_width.cuh"
 #include "further/masked_loads.cuh"
+#include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"
 
 namespace {
 
 using operations::softmax::Call;
 using operations::softmax::operation_of;
+using operations::softmax::Shape;
+using runner::DType;
 using warp_softmax::Algorithm;
 using warp_softmax::ComputeOf;
 using warp_softmax::DirectLoad;
@@ -26,7 +29,7 @@ cudaError_t with_pointers(const Call& call, Launch launch) {
     });
 }
 
-// The front call where rows lie close together; the functors where there are strides.
+// The launcher of row_groups where rows lie close together; its functors where there are strides.
 template <Algorithm kAlgorithm, class Front>
 cudaError_t forward(const Call& call, Front front) {
     return with_pointers(call, [&](auto x, auto y) {
@@ -51,9 +54,15 @@ cudaError_t backward(const Call& call, Front front) {
     });
 }
 
-// What registers cannot hold: kOf rows of the lesson's widest.
+// What registers cannot hold, and what a lane of the lesson may hold of a row.
+constexpr int64_t kMostCols = 32 * warp_softmax::kMaxElements;
+std::string too_wide_for_a_warp(Shape shape, DType) {
+    return shape.cols > kMostCols ? "more than " + std::to_string(kMostCols) + " columns" : "";
+}
+
+// The same of row_groups, in each of kOf rows.
 template <int kOf>
-std::string too_wide(operations::softmax::Shape shape, runner::DType dtype) {
+std::string too_wide(Shape shape, DType dtype) {
     return runner::visit(dtype, [&](auto of) -> std::string {
         constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type> / kOf;
         return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
@@ -64,8 +73,6 @@ std::string too_wide(operations::softmax::Shape shape, runner::DType dtype) {
 
 runner::Stage describe_04_warp_softmax() {
     using operations::softmax::Kind;
-    using operations::softmax::Shape;
-    using runner::DType;
 
     runner::Variant baseline;
     baseline.operation = operation_of(Kind::softmax);
@@ -75,29 +82,49 @@ runner::Stage describe_04_warp_softmax() {
         return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                              call.cols, call.stream);
     };
-    baseline.partial_sums = [](Shape shape, DType) {
-        return online_softmax::threads_for(shape.cols);
-    };
+    baseline.partial_sums = [](Shape, DType) { return 256; };
 
     runner::Variant softmax;
     softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax";
-    softmax.summary = "a row in registers of up to 32 lanes: one read";
+    softmax.summary = "a row in the registers of a warp: one read";
     softmax.traffic = {1, 1};
-    softmax.dtypes = runner::all_dtypes();
-    softmax.takes_strides = true;
-    softmax.obstacle = too_wide<1>;
+    softmax.dtypes = {DType::float32, DType::float16, DType::bfloat16};
+    softmax.obstacle = too_wide_for_a_warp;
     softmax.launch = [](const Call& call) {
+        return with_pointers(call, [&](auto x, auto y) {
+            if constexpr (sizeof(*y) > sizeof(float)) {
+                return cudaErrorInvalidValue;  // not among its types
+            } else {
+                return warp_softmax::softmax(x, y, call.rows, call.cols, call.stream);
+            }
+        });
+    };
+    // The first lanes have whole packs more than the others.
+    softmax.partial_sums = [](Shape shape, DType dtype) {
+        const int64_t pack = 16 / static_cast<int64_t>(runner::size_of(dtype));
+        const int64_t of_a_lane = (shape.cols + 32 * pack - 1) / (32 * pack) * pack;
+        return std::clamp<int64_t>(shape.cols / std::max<int64_t>(1, of_a_lane), 1, 32);
+    };
+
+    runner::Variant row_groups = softmax;
+    row_groups.name = "row_groups";
+    row_groups.summary = "a row in registers of 1 to 32 lanes";
+    row_groups.further = true;
+    row_groups.dtypes = runner::all_dtypes();
+    row_groups.takes_strides = true;
+    row_groups.obstacle = too_wide<1>;
+    row_groups.launch = [](const Call& call) {
         return forward<Algorithm::softmax>(call, [&](auto x, auto y) {
-            return warp_softmax::softmax(x, y, call.rows, call.cols, call.stream);
+            return warp_softmax::row_groups_softmax(x, y, call.rows, call.cols, call.stream);
         });
     };
     // A lane's elements are one chain of additions: of up to 17 where fewer lanes than a warp do.
-    softmax.partial_sums = [](Shape shape, DType) {
+    row_groups.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
-    runner::Variant any_width = softmax;
+    runner::Variant any_width = row_groups;
     any_width.name = "softmax_any_width";
     any_width.summary = "odd rows too as 16-byte packs, of several rows";
     any_width.takes_strides = false;
@@ -107,7 +134,7 @@ runner::Stage describe_04_warp_softmax() {
         });
     };
 
-    runner::Variant log_softmax = softmax;
+    runner::Variant log_softmax = row_groups;
     log_softmax.name = "log_softmax";
     log_softmax.summary = "log(softmax(x)), from the same registers";
     log_softmax.operation = operation_of(Kind::log_softmax);
@@ -127,7 +154,7 @@ runner::Stage describe_04_warp_softmax() {
         });
     };
 
-    runner::Variant scale_mask = softmax;
+    runner::Variant scale_mask = row_groups;
     scale_mask.name = "scale_mask_softmax";
     scale_mask.summary = "scaled, masked by bools: a byte more is read";
     scale_mask.operation = operation_of(Kind::scale_mask_softmax);
@@ -148,7 +175,7 @@ runner::Stage describe_04_warp_softmax() {
         });
     };
 
-    runner::Variant causal = softmax;
+    runner::Variant causal = row_groups;
     causal.name = "causal_softmax";
     causal.summary = "nothing above the diagonal is read";
     causal.operation = operation_of(Kind::causal_softmax);
@@ -169,7 +196,7 @@ runner::Stage describe_04_warp_softmax() {
         });
     };
 
-    runner::Variant softmax_backward = softmax;
+    runner::Variant softmax_backward = row_groups;
     softmax_backward.name = "softmax_backward";
     softmax_backward.summary = "the gradient, from y and dy: one reduction";
     softmax_backward.operation = operation_of(Kind::softmax_backward);
@@ -194,8 +221,8 @@ runner::Stage describe_04_warp_softmax() {
     runner::Stage stage;
     stage.name = "04_warp_softmax";
     stage.title = "a row lives in registers";
-    stage.variants = {softmax,    any_width, log_softmax,      log_any_width,
-                      scale_mask, causal,    softmax_backward, log_softmax_backward};
+    stage.variants = {softmax,    row_groups, any_width,        log_softmax,         log_any_width,
+                      scale_mask, causal,     softmax_backward, log_softmax_backward};
     stage.baseline = baseline;
     return stage;
 }

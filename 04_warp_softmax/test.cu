@@ -7,6 +7,7 @@
 #include "further/any_width.cuh"
 #include "further/dropout_store.cuh"
 #include "further/masked_loads.cuh"
+#include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"
 
 runner::Stage describe_04_warp_softmax();
@@ -36,7 +37,8 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
             testing::named_values<float>(operations::softmax::Input::normal, {rows, cols}));
         DeviceBuffer<float> plain(count);
         DeviceBuffer<float> dropped(count);
-        REQUIRE(warp_softmax::softmax(x.data(), plain.data(), rows, cols, nullptr) == cudaSuccess);
+        REQUIRE(warp_softmax::row_groups_softmax(x.data(), plain.data(), rows, cols, nullptr) ==
+                cudaSuccess);
         REQUIRE(warp_softmax::softmax_dropout(x.data(), dropped.data(), 0.25f, 2018, rows, cols,
                                               nullptr) == cudaSuccess);
         const std::vector<float> y = plain.download();
@@ -63,10 +65,38 @@ TEST_CASE("04 refuses an address that no element has, instead of dividing by zer
     DeviceBuffer<float> y(64);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
     CHECK(warp_softmax::softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
+    CHECK(warp_softmax::softmax(x.data(),
+                                reinterpret_cast<float*>(reinterpret_cast<char*>(y.data()) + 2), 2,
+                                7, nullptr) == cudaErrorInvalidValue);
+    CHECK(warp_softmax::row_groups_softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
     CHECK(warp_softmax::softmax_any_width(odd, y.data(), 2, 7, nullptr) == cudaErrorInvalidValue);
     CHECK(warp_softmax::softmax_backward(x.data(), odd, y.data(), 2, 8, nullptr) ==
           cudaErrorInvalidValue);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+// Sixteen bytes of a lane hold 8 columns of a half, 4 of a float; where no pack divides the row, 1.
+TEMPLATE_TEST_CASE(
+    "04's lesson takes rows up to what the lanes of a warp hold, and refuses longer ones", "",
+    float, __half, __nv_bfloat16) {
+    const runner::Variant softmax = describe_04_warp_softmax().variants.front();
+    REQUIRE(softmax.name == "softmax");
+    for (const int64_t cols : {3, 4, 127, 128, 129, 256, 264, 1016, 2039, 2040, 2047, 2048}) {
+        const operations::softmax::Shape shape{5, cols};  // the last block has one row
+        const std::vector<TestType> values =
+            testing::named_values<TestType>(operations::softmax::Input::normal, shape);
+        INFO(cols << " columns");
+        testing::expect_good(softmax, values, testing::result_of(softmax, values, shape), shape);
+    }
+    for (const int64_t cols : {2049, 2056, 4096}) {
+        const DeviceBuffer<TestType> x(static_cast<size_t>(cols));
+        DeviceBuffer<TestType> y(static_cast<size_t>(cols));
+        y.poison();
+        CHECK(warp_softmax::softmax(x.data(), y.data(), 1, cols, nullptr) == cudaErrorInvalidValue);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        for (const TestType untouched : y.download())
+            CHECK(std::isnan(runner::to_double(untouched)));
+    }
 }
 
 TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {

@@ -2,21 +2,16 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax, version 1.0
 //
-// A row lives in the registers of a few lanes: it is read once and written once.
-//   new here   groups of 1 to 32 lanes share a row; packs of 16 bytes; types; Load and Store functors
+// A row lives in the registers of one warp: it is read once and written once.
+//   new here   32 lanes hold a row and exchange values by shuffles; loads and stores of 16 bytes; 16-bit types
 //   traffic    03: 2 reads + 1 write per element  ->  04: 1 read + 1 write
-//   accepts    float, __half, __nv_bfloat16, double; up to 2048 columns; any row stride; y may be x
-//              where their strides are equal
-//   rows       as in 03; where a functor masks, a row with nothing left becomes zeros (log: -inf)
-//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: rebuilt, with wider packs
+//   accepts    rows x cols, row-major, of float, __half or __nv_bfloat16; up to 2048 columns; y may be x
+//   rows       as in 02: with NaN or +inf, or of -inf alone, they come out all NaN
+//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: its idea, rebuilt
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
-#include <mutex>
-#include <type_traits>
-#include <utility>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -24,359 +19,124 @@
 
 namespace warp_softmax {
 
-// ---------------------------------------------------------------- types and packs
-
-// What a type is computed in: the small ones in float.
-template <class T>
-using ComputeOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-// kPack neighbours that move in one access. Their address must be a multiple of their size.
+// kPack neighbours that one access moves. Its address has to be a multiple of its size.
 template <class T, int kPack>
 struct __align__(sizeof(T) * kPack) Pack {
+    using Element = T;
+    static constexpr int kSize = kPack;
     T element[kPack];
 };
 
-// Whether rows at `address`, which is not null, can be moved in packs of kPack: their number of columns,
-// their distance and their address are multiples of it.
-template <int kPack, class T>
-bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
-    return address != nullptr && cols % kPack == 0 && row_stride % kPack == 0 &&
-           reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
+// Elements that a lane may hold. With more, registers run out, and too few warps fit on the GPU.
+constexpr int kMaxElements = 64;
+
+// All lanes get the largest of what they bring, or the sum: in each of five steps a lane takes what the
+// lane has whose number differs in one bit.
+__device__ inline float warp_max(float value) {
+    for (int bit = 16; bit > 0; bit /= 2) {
+        value = fmaxf(value, __shfl_xor_sync(~0u, value, bit));  // ~0u: all 32 lanes take part
+    }
+    return value;
+}
+__device__ inline float warp_sum(float value) {
+    for (int bit = 16; bit > 0; bit /= 2) {
+        value += __shfl_xor_sync(~0u, value, bit);
+    }
+    return value;
 }
 
-// ---------------------------------------------------------------- where rows come from and go
+// One warp per row of `packs` packs, up to kPacks for each lane. threadIdx.x is the lane and walks columns,
+// threadIdx.y is the row in the block.
+template <class T, int kPack, int kPacks>
+__global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, int64_t rows,
+                                    int packs) {
+    const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    if (row >= rows) return;  // the whole warp: it leaves no lane waiting in a shuffle
+    const Pack<T, kPack>* x_row = x + row * packs;
+    Pack<T, kPack>* y_row = y + row * packs;
 
-// A Load has: Element, the type it reads; kMasks, whether a row may come out without any element,
-// and is to become zeros; takes<kPack>(cols), whether it can give packs; and at(row), the row, with
-//   fetch<kPack>(col, is_there, padding)   the pack from col on, a multiple of kPack, as it lies in
-//                                          memory; where it is not there, of `padding`
-//   element<Compute>(pack, i, col)         element i of it, column col + i
-// They are two so that all packs of a row are under way before the first is looked at.
-// A Store has Element, takes<kPack>(cols) and store<kPack>(from, row, col).
-
-// The plain case: element (row, col) is x[row * row_stride + col].
-template <class T>
-struct DirectLoad {
-    using Element = T;
-    static constexpr bool kMasks = false;
-    const T* x;
-    int64_t row_stride;
-
-    template <int kPack>
-    bool takes(int64_t cols) const {
-        return takes_packs<kPack>(x, row_stride, cols);
-    }
-
-    struct Row {
-        const T* x;
-
-        template <int kPack>
-        __device__ Pack<T, kPack> fetch(int col, bool is_there, T padding) const {
-            Pack<T, kPack> pack;
+    // Neighbouring lanes take neighbouring packs. Behind the row's end a lane holds -inf: it is no
+    // maximum, and its exponential adds 0.
+    float held[kPacks][kPack];
+    float max = -INFINITY;
+#pragma unroll  // an array is in registers only where every index is known to the compiler
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 + threadIdx.x;
+        Pack<T, kPack> pack;
+        for (T& element : pack.element) element = static_cast<T>(-INFINITY);
+        if (p < packs) pack = x_row[p];  // tested inside: all lanes make the same trips
 #pragma unroll
-            for (T& element : pack.element) element = padding;
-            if (is_there) pack = *reinterpret_cast<const Pack<T, kPack>*>(x + col);
-            return pack;
+        for (int j = 0; j < kPack; ++j) {
+            held[i][j] = static_cast<float>(pack.element[j]);
+            max = fmaxf(max, held[i][j]);
         }
-        template <class Compute, int kPack>
-        __device__ Compute element(const Pack<T, kPack>& pack, int i, int /*col*/) const {
-            return static_cast<Compute>(pack.element[i]);
+    }
+    max = warp_max(max);  // no shared memory and no barrier, which a block needs
+
+    float sum = 0.f;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+            held[i][j] = expf(held[i][j] - max);  // kept: 02 and 03 compute it again to write it
+            sum += held[i][j];
         }
-    };
-    __device__ Row at(int64_t row) const {
-        return {x + row * row_stride};
     }
-};
+    sum = warp_sum(sum);
 
-template <class T>
-struct DirectStore {
-    using Element = T;
-    T* y;
-    int64_t row_stride;
-
-    template <int kPack>
-    bool takes(int64_t cols) const {
-        return takes_packs<kPack>(y, row_stride, cols);
-    }
-
-    template <int kPack, class Compute>
-    __device__ void store(const Compute* from, int64_t row, int64_t col) const {
+    const float scale = 1.f / sum;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 + threadIdx.x;
         Pack<T, kPack> pack;
 #pragma unroll
-        for (int i = 0; i < kPack; ++i) pack.element[i] = static_cast<T>(from[i]);
-        *reinterpret_cast<Pack<T, kPack>*>(y + row * row_stride + col) = pack;
+        for (int j = 0; j < kPack; ++j) pack.element[j] = static_cast<T>(held[i][j] * scale);
+        if (p < packs) y_row[p] = pack;
     }
-};
-
-// ---------------------------------------------------------------- the kernel
-
-enum class Algorithm { softmax, log_softmax };
-
-// 2^x by the GPU's own instruction, off by 2^-22 of it; results below 2^-126 become 0. (exp2f and
-// __expf save those, by three more instructions around this one.)
-__device__ inline float fast_exp2(float x) {
-#ifdef __CUDA_ARCH__
-    float y;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return y;
-#else
-    return exp2f(x);
-#endif
 }
 
-// exp(x) * kLift, as accurate as the result can show: a __half keeps 2^-11, a __nv_bfloat16 2^-8. They
-// take the fast way, lifted so that what it turns into 0 is less than any __nv_bfloat16.
-template <class T>
-constexpr float kLift = sizeof(T) == 2 ? 0x1p64f : 1.f;
-
-template <class T, class Compute>
-__device__ Compute lifted_exp(Compute x) {
-    if constexpr (sizeof(T) == 2) {
-        return fast_exp2(x * 1.4426950408889634f + 64.f);  // log2(e)
+// Launches the kernel of the fewest packs a lane (1, 2, 4, ...) that 32 lanes hold a row with.
+template <class T, int kPack, int kPacks = 1>
+cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if constexpr (kPacks * kPack > kMaxElements) {
+        return cudaErrorInvalidValue;  // more columns than a warp holds
+    } else if (cols > 32 * kPacks * kPack) {
+        return launch_packs<T, kPack, 2 * kPacks>(x, y, rows, cols, stream);
     } else {
-        return std::exp(x);
-    }
-}
-
-// All lanes of a group get the largest, or the sum, of what they bring. Groups are aligned parts of
-// a warp, and all of a warp's lanes take part.
-template <int kLanes, class Compute>
-__device__ Compute group_max(Compute value) {
-#pragma unroll
-    for (int step = kLanes / 2; step > 0; step /= 2) {
-        value = fmax(value, __shfl_xor_sync(~0u, value, step));
-    }
-    return value;
-}
-template <int kLanes, class Compute>
-__device__ Compute group_sum(Compute value) {
-#pragma unroll
-    for (int step = kLanes / 2; step > 0; step /= 2) {
-        value += __shfl_xor_sync(~0u, value, step);
-    }
-    return value;
-}
-
-// A row in the registers of a group becomes its softmax or log-softmax. A lane has kHeld elements,
-// -inf behind the row's end; those from `filled` on are behind it in every lane and are skipped, the
-// first kSure are in the row in every lane and need no test. kMasks: a row of -inf alone becomes
-// zeros (its log-softmax stays -inf), not NaN.
-template <Algorithm kAlgorithm, class T, int kLanes, int kSure, bool kMasks, class Compute,
-          int kHeld>
-__device__ void normalize(Compute (&held)[kHeld], int filled) {
-    Compute max = held[0];
-#pragma unroll
-    for (const Compute element : held) max = fmax(max, element);
-    max = group_max<kLanes>(max);
-    if (kMasks && max == -static_cast<Compute>(INFINITY)) max = 0;  // -inf - (-inf) would be NaN
-
-    Compute sum = 0;
-#pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
-        if (i < kSure || i < filled) {
-            held[i] -= max;
-            const Compute share = lifted_exp<T>(held[i]);
-            sum += share;
-            if (kAlgorithm == Algorithm::softmax) held[i] = share;
+        constexpr int64_t kRows = 4;                     // of a block
+        constexpr int64_t kMaxRows = kRows * INT32_MAX;  // of a grid; more take another launch
+        for (int64_t row = 0; row < rows; row += kMaxRows) {
+            const int64_t some = std::min(rows - row, kMaxRows);
+            warp_per_row_kernel<T, kPack, kPacks>
+                <<<static_cast<unsigned>((some + kRows - 1) / kRows), dim3(32, kRows), 0, stream>>>(
+                    reinterpret_cast<const Pack<T, kPack>*>(x + row * cols),
+                    reinterpret_cast<Pack<T, kPack>*>(y + row * cols), some,
+                    static_cast<int>(cols / kPack));
         }
-    }
-    sum = group_sum<kLanes>(sum);
-
-    const bool empty = kMasks && sum == 0;  // not "max was -inf": a NaN must stay visible
-    const Compute scale = empty ? 0 : 1 / sum;
-    const Compute log_sum = empty ? 0 : std::log(sum / kLift<T>);
-#pragma unroll
-    for (Compute& element : held) {
-        element = kAlgorithm == Algorithm::softmax ? element * scale : element - log_sum;
+        return cudaGetLastError();
     }
 }
 
-// Where a row takes a whole warp, small blocks: another starts as soon as two rows are done, not four,
-// and 1048576 x 512 takes 1% less. (Narrow rows would take 3% more.)
-template <int kLanes>
-constexpr int kBlockThreads = kLanes == 32 ? 64 : 128;
-
-// A group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbours, of which the row
-// fills the first kSurePacks in every lane.
-template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class Load,
-          class Store>
-__global__ void __launch_bounds__(kBlockThreads<kLanes>)
-    warp_softmax_kernel(Load load, Store store, int64_t rows, int64_t cols) {
-    using Compute = ComputeOf<typename Load::Element>;
-    constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
-    constexpr int kGroups = kBlockThreads<kLanes> / kLanes;
-    const int lane = threadIdx.x % kLanes;
-    const int group = threadIdx.x / kLanes;
-    const int width = static_cast<int>(cols);
-    const int filled = (width + kLanes * kPack - 1) / (kLanes * kPack) * kPack;
-
-    // The loop's bounds are the block's: no lane leaves the shuffles of the others.
-    const int64_t step = int64_t{gridDim.x} * kGroups;
-    for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
-        const int64_t row = first + group;
-        if (kLanes == 32 && row >= rows) return;  // a whole warp may leave
-        const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
-        const auto has = [&](int p) {
-            return (kLanes == 32 || row < rows) && (p < kSurePacks || col_of(p) < width);
-        };
-
-        const auto x_row = load.at(row);
-        decltype(x_row.template fetch<kPack>(0, true, kNothing)) packs[kPacks];
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            packs[p] = x_row.template fetch<kPack>(col_of(p), has(p), kNothing);
-        }
-        Compute held[kPacks * kPack];
-#pragma unroll
-        for (int i = 0; i < kPacks * kPack; ++i) {
-            const int p = i / kPack;
-            held[i] = x_row.template element<Compute>(packs[p], i % kPack, col_of(p));
-        }
-        normalize<kAlgorithm, typename Store::Element, kLanes, kSurePacks * kPack, Load::kMasks>(
-            held, filled);
-#pragma unroll
-        for (int p = 0; p < kPacks; ++p) {
-            if (has(p)) store.template store<kPack>(held + p * kPack, row, col_of(p));
-        }
-    }
+// Whether rows of cols elements at `address` consist of packs of kPack, each at a multiple of its size.
+template <int kPack, class T>
+bool takes_packs(const T* address, int64_t cols) {
+    return cols % kPack == 0 && reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
 }
 
-// ---------------------------------------------------------------- the launch
-
-// What the runtime says of the current device: ask(answer, device) is called once for each device and
-// key, which is what else the answer depends on. No launch should wait for an answer a second time.
-// A failure is not remembered, and leaves no error for the next call to find, unless there was one.
-// (Each lambda is a type of its own: what one asks is not mistaken for what another does.)
-template <class Answer, class Ask, class Key = int>
-cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
-    static std::mutex mutex;  // several host threads may launch
-    static auto& answers = *new std::map<std::pair<int, Key>, Answer>;  // never destroyed
-    const bool had_error = cudaPeekAtLastError() != cudaSuccess;
-    int device = 0;
-    cudaError_t error = cudaGetDevice(&device);
-    const std::lock_guard<std::mutex> lock(mutex);
-    const auto known = answers.find({device, key});
-    if (error == cudaSuccess && known != answers.end()) {
-        *answer = known->second;
-        return cudaSuccess;
-    }
-    if (error == cudaSuccess) error = ask(answer, device);
-    if (answers.size() == 4096) answers.clear();  // of widths (05) there may be any number
-    if (error == cudaSuccess) answers[{device, key}] = *answer;
-    if (error != cudaSuccess && !had_error) cudaGetLastError();
-    return error;
-}
-
-// Of the current device; 0 where there is none.
-inline int64_t device_attribute(cudaDeviceAttr attribute) {
-    int value = 0;
-    const auto ask = [&](int* answer, int device) {
-        return cudaDeviceGetAttribute(answer, attribute, device);
-    };
-    ask_once(&value, ask, attribute);
-    return value;
-}
-
-// One group per row, up to a thousand waves of blocks; then each walks over more. (With 32 waves, as in
-// OneFlow, 1048576 x 512 takes 1% longer on an H200.)
-template <int kLanes, class... Arguments>
-cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t stream,
-                        Arguments... arguments) {
-    constexpr int64_t kWaves = 1000;
-    constexpr int kThreads = kBlockThreads<kLanes>;
-    constexpr int64_t kRows = kThreads / kLanes;
-    int resident = 0;
-    const auto ask = [&](int* answer, int) {
-        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(answer, kernel, kThreads, 0);
-    };
-    const cudaError_t error = ask_once(&resident, ask, reinterpret_cast<const void*>(kernel));
-    if (error != cudaSuccess) return error;
-    const int64_t wave = device_attribute(cudaDevAttrMultiProcessorCount) * resident;
-    const int64_t blocks =
-        std::min((rows + kRows - 1) / kRows, std::max<int64_t>(1, kWaves * wave));
-    kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(arguments...);
-    return cudaGetLastError();
-}
-
-// How a row is spread over registers, of which a few ways are compiled: a lane has two packs (or
-// eight elements) before more lanes join, so that its loads wait together; with all 32, the packs
-// grow by a third or a half, and elements double. What a row leaves empty costs a comparison.
-struct Tile {
-    int lanes;
-    int packs;
-};
-constexpr Tile next_tile(Tile tile, int pack) {
-    if (pack == 1 && tile.packs < 8) return {1, 8};
-    if (pack > 1 && tile.packs == 1) return {2, tile.lanes};  // 1 x 1, 2 x 1, 2 x 2
-    if (tile.lanes < 32) return {2 * tile.lanes, tile.packs};
-    if (pack == 1) return {32, 2 * tile.packs};
-    const bool power_of_two = (tile.packs & (tile.packs - 1)) == 0;
-    return {32, power_of_two ? tile.packs / 2 * 3 : tile.packs / 3 * 4};
-}
-
-// How many elements of a row a lane may hold: 256 bytes in registers. More, and too few warps fit on a
-// multiprocessor to keep the memory busy.
-template <class T>
-constexpr int kMaxHeld = 256 / sizeof(ComputeOf<T>);
-template <class T>
-constexpr int64_t kMaxCols = 32 * kMaxHeld<T>;
-
-// Calls launch(lanes, sure packs, packs), three constants, for the smallest tile that holds a row of
-// packs of kPack. cudaErrorInvalidValue where a lane would have to hold more than kHeld elements.
-template <int kPack, int kHeld, int kLanes = 1, int kSure = 0, int kPacks = kPack == 1 ? 4 : 1,
-          class Launch>
-cudaError_t with_tile(int64_t cols, Launch launch) {
-    constexpr Tile kNext = next_tile({kLanes, kPacks}, kPack);
-    if (cols <= kLanes * kPacks * kPack) {
-        return launch(std::integral_constant<int, kLanes>{}, std::integral_constant<int, kSure>{},
-                      std::integral_constant<int, kPacks>{});
-    }
-    if constexpr (kNext.packs * kPack <= kHeld) {
-        constexpr int kNextSure =
-            kLanes * kPacks / kNext.lanes;  // a row that fits here is not there
-        return with_tile<kPack, kHeld, kNext.lanes, kNextSure, kNext.packs>(cols, launch);
-    }
-    return cudaErrorInvalidValue;
-}
-
-// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: any two functors
-// like those above. cols: 1 to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
-// cudaErrorInvalidValue for a negative size, more columns, and an address that is null or that no T has.
-template <Algorithm kAlgorithm, class Load, class Store>
-cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    using T = typename Load::Element;
-    constexpr int kWidest = 16 / std::max(sizeof(T), sizeof(typename Store::Element));
-    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
-    if (rows == 0 || cols == 0) return cudaSuccess;
-    if (cols > kMaxCols<T> || !load.template takes<1>(cols) || !store.template takes<1>(cols)) {
-        return cudaErrorInvalidValue;
-    }
-    const auto with_pack = [&](auto pack) {
-        return with_tile<pack.value, kMaxHeld<T>>(cols, [&](auto lanes, auto sure, auto packs) {
-            return launch_rows<lanes.value>(
-                warp_softmax_kernel<kAlgorithm, pack.value, lanes.value, sure.value, packs.value,
-                                    Load, Store>,
-                rows, stream, load, store, rows, cols);
-        });
-    };
-    return load.template takes<kWidest>(cols) && store.template takes<kWidest>(cols)
-               ? with_pack(std::integral_constant<int, kWidest>{})
-               : with_pack(std::integral_constant<int, 1>{});
-}
-
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to kMaxCols<T>.
-// Asynchronous on stream. Errors as launch.
+// Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
+// cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, or more than 2048
+// columns.
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    return launch<Algorithm::softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows, cols,
-                                      stream);
-}
-
-// log(softmax(x)) of each row.
-template <class T>
-cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    return launch<Algorithm::log_softmax>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols}, rows,
-                                          cols, stream);
+    static_assert(sizeof(T) <= sizeof(float), "it is computed in float");
+    constexpr int kPack = 16 / sizeof(T);  // 16 bytes: the widest access of a lane on a Hopper
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
+    if (!takes_packs<1>(x, cols) || !takes_packs<1>(y, cols)) return cudaErrorInvalidValue;
+    return takes_packs<kPack>(x, cols) && takes_packs<kPack>(y, cols)
+               ? launch_packs<T, kPack>(x, y, rows, cols, stream)
+               : launch_packs<T, 1>(x, y, rows, cols, stream);  // the same kernel, narrower packs
 }
 
 }  // namespace warp_softmax

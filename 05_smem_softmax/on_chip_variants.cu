@@ -5,6 +5,7 @@
 #include <string>
 
 #include "05_smem_softmax/variants.hpp"
+#include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
 namespace {
@@ -211,6 +212,36 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
 }
 
 }  // namespace
+
+std::vector<runner::Variant> smem_softmax::functor_variants() {
+    runner::Variant variant;
+    variant.operation = operation_of(Kind::log_softmax);
+    variant.name = "log_softmax";
+    variant.summary = "the lesson by functors: log(softmax(x)), strides";
+    variant.traffic = {1, 1};
+    variant.dtypes = runner::all_dtypes();
+    variant.takes_strides = true;
+    variant.obstacle = [](Shape shape, DType dtype) {
+        const int64_t most =
+            smem_softmax::room_for_rows() / static_cast<int64_t>(runner::size_of(dtype));
+        return shape.cols > most ? "more than " + std::to_string(most) + " columns" : std::string();
+    };
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            const bool apart = call.has_strides();
+            return smem_softmax::launch<Algorithm::log_softmax>(
+                smem_softmax::DirectLoad<T>{call.input<T>(), apart ? call.x_stride : call.cols},
+                smem_softmax::DirectStore<T>{call.output<T>(), apart ? call.y_stride : call.cols},
+                call.rows, call.cols, call.stream);
+        });
+    };
+    // A thread adds up whole packs, and of wide rows one after the other.
+    variant.partial_sums = [](Shape shape, DType) {
+        return std::clamp<int64_t>(shape.cols / 8, 1, 128);
+    };
+    return {variant};
+}
 
 std::vector<runner::Variant> smem_softmax::on_chip_variants() {
     runner::Variant cluster_log = clusters<Algorithm::log_softmax>(

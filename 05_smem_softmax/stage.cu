@@ -13,27 +13,13 @@ using operations::softmax::Kind;
 using operations::softmax::operation_of;
 using operations::softmax::Shape;
 using runner::DType;
-using smem_softmax::Algorithm;
-using smem_softmax::DirectLoad;
-using smem_softmax::DirectStore;
 
-// The front call where rows lie close together; the functors where there are strides.
-template <Algorithm kAlgorithm, class Layout, int kRows = 1>
-cudaError_t forward(const Call& call) {
-    return runner::visit(call.dtype, [&](auto of) {
+template <class Layout, int kRows>
+cudaError_t lesson(const Call& call) {
+    return runner::visit_but_double(call.dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        const T* x = call.input<T>();
-        T* y = call.output<T>();
-        if (call.has_strides()) {
-            return smem_softmax::launch<kAlgorithm, Layout, kRows>(
-                DirectLoad<T>{x, call.x_stride}, DirectStore<T>{y, call.y_stride}, call.rows,
-                call.cols, call.stream);
-        }
-        if constexpr (kAlgorithm == Algorithm::log_softmax) {
-            return smem_softmax::log_softmax<Layout>(x, y, call.rows, call.cols, call.stream);
-        } else {
-            return smem_softmax::softmax<Layout, kRows>(x, y, call.rows, call.cols, call.stream);
-        }
+        return smem_softmax::softmax<Layout, kRows>(call.input<T>(), call.output<T>(), call.rows,
+                                                    call.cols, call.stream);
     });
 }
 
@@ -59,10 +45,9 @@ runner::Variant variant_of(const std::string& name, const std::string& summary) 
     variant.name = name;
     variant.summary = summary;
     variant.traffic = {1, 1};
-    variant.dtypes = runner::all_dtypes();
-    variant.takes_strides = true;
+    variant.dtypes = {DType::float32, DType::float16, DType::bfloat16};
     variant.obstacle = does_not_fit<kRows>;
-    variant.launch = forward<Algorithm::softmax, Layout, kRows>;
+    variant.launch = lesson<Layout, kRows>;
     variant.partial_sums = kRows == 1 ? threads_per_row<128, 8> : threads_per_row<32, 2>;
     return variant;
 }
@@ -74,23 +59,19 @@ runner::Stage describe_05_smem_softmax() {
     baseline.operation = operation_of(Kind::softmax);
     baseline.name = "04_warp_softmax/softmax";
     baseline.traffic = {1, 1};
-    baseline.dtypes = runner::all_dtypes();
-    baseline.obstacle = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) -> std::string {
-            constexpr int64_t kMost = warp_softmax::kMaxCols<typename decltype(of)::type>;
-            return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
-        });
+    baseline.dtypes = {DType::float32, DType::float16, DType::bfloat16};
+    baseline.obstacle = [](Shape shape, DType) -> std::string {
+        constexpr int64_t kMost = 32 * warp_softmax::kMaxElements;
+        return shape.cols > kMost ? "more than " + std::to_string(kMost) + " columns" : "";
     };
     baseline.launch = [](const Call& call) {
-        return runner::visit(call.dtype, [&](auto of) {
+        return runner::visit_but_double(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             return warp_softmax::softmax(call.input<T>(), call.output<T>(), call.rows, call.cols,
                                          call.stream);
         });
     };
-    baseline.partial_sums = [](Shape shape, DType) {
-        return std::clamp<int64_t>(shape.cols / 17, 1, 32);
-    };
+    baseline.partial_sums = threads_per_row<32, 8>;
 
     const runner::Variant four_rows_packed = variant_of<smem_softmax::Packed, 4>(
         "four_rows_packed", "four rows a block, in their order: conflicts");
@@ -101,15 +82,8 @@ runner::Stage describe_05_smem_softmax() {
     runner::Variant packed =
         variant_of<smem_softmax::Packed>("packed", "a row a block: nvcc fuses what conflicts");
     packed.shared_accesses_fuse = true;
-    const runner::Variant interleaved =
-        variant_of<smem_softmax::Interleaved>("interleaved", "OneFlow's way round the conflict");
     const runner::Variant softmax =
         variant_of<smem_softmax::Whole>("softmax", "16 bytes at a time, in and out");
-
-    runner::Variant log_softmax =
-        variant_of<smem_softmax::Whole>("log_softmax", "log(softmax(x)), from the same row");
-    log_softmax.operation = operation_of(Kind::log_softmax);
-    log_softmax.launch = forward<Algorithm::log_softmax, smem_softmax::Whole>;
 
     runner::Variant uncached =
         variant_of<smem_softmax::Uncached>("uncached", "any width: x is read three times");
@@ -120,10 +94,13 @@ runner::Stage describe_05_smem_softmax() {
     runner::Stage stage;
     stage.name = "05_smem_softmax";
     stage.title = "a row lives in shared memory";
-    stage.variants = {four_rows_packed, four_rows_interleaved, packed,  interleaved,
-                      softmax,          log_softmax,           uncached};
-    for (const auto& more : {smem_softmax::on_chip_variants(), smem_softmax::any_axis_variants()}) {
-        stage.variants.insert(stage.variants.end(), more.begin(), more.end());
+    stage.variants = {four_rows_packed, four_rows_interleaved, packed, softmax, uncached};
+    for (const auto& more : {smem_softmax::functor_variants(), smem_softmax::on_chip_variants(),
+                             smem_softmax::any_axis_variants()}) {
+        for (runner::Variant variant : more) {
+            variant.further = true;
+            stage.variants.push_back(variant);
+        }
     }
     stage.baseline = baseline;
     return stage;

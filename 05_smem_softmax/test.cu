@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include "common/runner/probe.hpp"
 #include "common/testing/random_cases.hpp"
 #include "further/cluster_softmax.cuh"
+#include "further/functor_rows.cuh"
 #include "smem_softmax.cuh"
 #include "test_any_axis.cuh"
 #include "test_plan.cuh"
@@ -53,7 +55,6 @@ TEST_CASE("packs of two floats, element by element in their order, take two wave
     CHECK(conflicts<float>("four_rows_packed", shape) == requests);
     CHECK(conflicts<float>("packed", shape) == requests);
     CHECK(conflicts<float>("four_rows_interleaved", shape) == 0);
-    CHECK(conflicts<float>("interleaved", shape) == 0);
     CHECK(conflicts<float>("softmax", shape) == 0);
     CHECK(conflicts<float>("uncached", shape) == 0);
     CHECK(conflicts<__half>("packed", shape) == 0);  // two halves are one word of one bank
@@ -63,7 +64,7 @@ TEST_CASE("05 takes rows up to what shared memory holds, and refuses longer ones
     const auto refuses_one_more = [](auto zero) {
         using T = decltype(zero);
         const int64_t most = smem_softmax::room_for_rows() / static_cast<int64_t>(sizeof(T));
-        const runner::Variant softmax = describe_05_smem_softmax().variants[4];
+        const runner::Variant softmax = describe_05_smem_softmax().variants[3];
         REQUIRE(softmax.name == "softmax");
         for (const int64_t cols : {most - 1, most}) {
             const std::vector<T> values =
@@ -94,7 +95,47 @@ TEST_CASE("05 refuses more columns than 32 bits number, and an address that no e
                                                         nullptr) == cudaErrorInvalidValue);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(y.data()) + 1);
     CHECK(smem_softmax::softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
+    CHECK(smem_softmax::log_softmax<smem_softmax::Uncached>(y.data(), y.data(), 1, int64_t{1} << 31,
+                                                            nullptr) == cudaErrorInvalidValue);
+    CHECK(smem_softmax::log_softmax(odd, y.data(), 2, 8, nullptr) == cudaErrorInvalidValue);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+// functor_rows as a softmax, which no variant of the stage is: rows of any stride, kept or not.
+template <class Layout>
+runner::Variant softmax_by_functors() {
+    using operations::softmax::Call;
+    runner::Variant variant;
+    variant.operation = operations::softmax::operation_of(operations::softmax::Kind::softmax);
+    variant.name = Layout::kKeeps ? "kept" : "uncached";
+    variant.traffic = {Layout::kKeeps ? 1. : 3., 1};
+    variant.dtypes = runner::all_dtypes();
+    variant.takes_strides = true;
+    variant.launch = [](const Call& call) {
+        return runner::visit(call.dtype, [&](auto of) {
+            using T = typename decltype(of)::type;
+            const bool apart = call.has_strides();
+            return smem_softmax::launch<smem_softmax::Algorithm::softmax, Layout>(
+                smem_softmax::DirectLoad<T>{call.input<T>(), apart ? call.x_stride : call.cols},
+                smem_softmax::DirectStore<T>{call.output<T>(), apart ? call.y_stride : call.cols},
+                call.rows, call.cols, call.stream);
+        });
+    };
+    variant.partial_sums = [](operations::softmax::Shape shape, runner::DType) {
+        return std::clamp<int64_t>(shape.cols / 8, 1, 128);
+    };
+    return variant;
+}
+TEMPLATE_TEST_CASE("functor_rows is a softmax, too", "", float, __half, __nv_bfloat16, double) {
+    testing::holds_every_property_in<TestType>(softmax_by_functors<smem_softmax::Whole>());
+    testing::holds_every_property_in<TestType>(softmax_by_functors<smem_softmax::Uncached>());
+}
+TEST_CASE("functor_rows passes a hundred random cases as a softmax, of any stride") {
+    runner::Stage stage;
+    stage.name = "05_functor_rows";
+    stage.variants = {softmax_by_functors<smem_softmax::Whole>(),
+                      softmax_by_functors<smem_softmax::Uncached>()};
+    testing::passes_random_cases(stage, 5, 0, 100, [](int64_t) { return 8192; });
 }
 
 // A mask is kept with x, and a row that it leaves empty is zeros (log: -inf).
@@ -132,7 +173,7 @@ void masks_long_rows() {
         if (!kept[i]) CHECK(logs[i] == -INFINITY);
     }
 }
-TEST_CASE("05 takes the functors of 04, kept or not") {
+TEST_CASE("functor_rows takes the masks of 04, kept or not") {
     masks_long_rows<smem_softmax::Whole>();
     masks_long_rows<smem_softmax::Uncached>();
 }

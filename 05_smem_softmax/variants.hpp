@@ -7,6 +7,9 @@
 
 namespace smem_softmax {
 
+// The lesson's kernel with 04's functors: strides, and the logarithm.
+std::vector<runner::Variant> functor_variants();
+
 // Rows in the registers of a block, a cluster or the grid, their gradients, and the front call.
 std::vector<runner::Variant> on_chip_variants();
 

@@ -5,8 +5,10 @@
 // The same block per row, with eight loads of each thread in flight in both loops.
 //   new here   all loads of a batch come before its first use; a wide row gets more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
+//   gain       most with few long rows, where the loads of one block are all that hides the wait for memory;
+//              some with many rows, too, though it moves the same bytes
 //   accepts    rows x cols floats, row-major; y may be x; overflows as the lesson does
-//   source     Volkov 2010, "Better performance at lower occupancy"; 02 and 03 are built this way
+//   source     Volkov 2010, "Better performance at lower occupancy"
 #pragma once
 #include "../naive_softmax.cuh"
 
@@ -16,8 +18,8 @@ namespace naive_softmax {
 // together. y may be x, so the compiler must not move a load before an earlier store by itself.
 inline constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor can hold at once; to have them all, a thread may use 32 registers, or
-// 42, or 64.
+// Threads that a multiprocessor can hold at once. It has 65,536 registers for them: to have them all, a
+// thread may use that many divided by this.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
 inline constexpr int kResident = 2048;

@@ -5,15 +5,15 @@
 // Rows that no pack of 16 bytes divides, as fast as the others: a warp moves several of them as one
 // piece of memory, through shared memory, and takes them apart there.
 //   new here   asynchronous copies to shared memory; tiles that fit a row to a few elements
-//   traffic    1 read + 1 write per element, in full sectors: the lesson writes such rows of __half in
-//              pieces of 2 bytes, each of which costs the L2 as much as 32
-//   accepts    as the lesson's softmax, which it calls where x and y do not lie alike between two
+//   traffic    1 read + 1 write per element, in full sectors: row_groups writes such rows of __half
+//              in pieces of 2 bytes, each of which costs the L2 as much as 32
+//   accepts    as row_groups, which it calls where x and y do not lie alike between two
 //              multiples of 16 bytes
 //   source     ours
 #pragma once
 #include <cuda_pipeline.h>
 
-#include "../warp_softmax.cuh"
+#include "row_groups.cuh"
 
 // A name of its own: one of the same name elsewhere may be aligned to less.
 extern __shared__ __align__(128) unsigned char shared_lines[];
@@ -187,7 +187,7 @@ cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream
     return cudaErrorInvalidValue;
 }
 
-// Whether the lesson's kernel suits rows of that many whole packs: not where it has one or two packs a
+// Whether the kernel of row_groups suits rows of that many whole packs: not where it has one or two packs a
 // lane and the row leaves more than a quarter of them empty.
 template <int kPack, int kHeld>
 bool fits_packs(int64_t cols) {
@@ -215,7 +215,7 @@ cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     return launch_flat<kAlgorithm>(x, y, rows, cols, stream);
 }
 
-// As the lesson's softmax and log_softmax. x and y: rows x cols without gaps.
+// As row_groups_softmax and log_softmax. x and y: rows x cols without gaps.
 template <class T>
 cudaError_t softmax_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch_any_width<Algorithm::softmax>(x, y, rows, cols, stream);

@@ -10,7 +10,7 @@
 //              the same mask again
 //   source     Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32-10
 #pragma once
-#include "../warp_softmax.cuh"
+#include "row_groups.cuh"
 
 namespace warp_softmax {
 
@@ -73,7 +73,7 @@ struct DropoutStore {
     }
 };
 
-// Dropout of softmax(x). probability: 0 <= p < 1. Errors as softmax.
+// Dropout of softmax(x). probability: 0 <= p < 1. Errors as launch.
 template <class T>
 cudaError_t softmax_dropout(const T* x, T* y, float probability, uint64_t seed, int64_t rows,
                             int64_t cols, cudaStream_t stream) {

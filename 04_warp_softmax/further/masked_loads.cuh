@@ -5,10 +5,10 @@
 // Attention's softmaxes without a new kernel: what is scaled and masked is what a row's load gives.
 //   new here   Load functors with a scale and a boolean mask, and with the causal triangle
 //   traffic    1 read of x (and of the mask) + 1 write; nothing is read above the diagonal
-//   accepts    as the lesson; a row that the mask leaves empty becomes zeros
+//   accepts    as row_groups; a row that the mask leaves empty becomes zeros
 //   source     OneFlow's fused_scale_mask_softmax and fused_tril_scale_softmax_mask_scale
 #pragma once
-#include "../warp_softmax.cuh"
+#include "row_groups.cuh"
 
 namespace warp_softmax {
 
@@ -95,7 +95,7 @@ struct CausalLoad {
 };
 
 // Softmax of x * scale where mask is true; zeros elsewhere, and in rows without any. mask: rows x cols
-// bools, true to keep. scale > 0. Errors as softmax.
+// bools, true to keep. scale > 0. Errors as launch.
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {

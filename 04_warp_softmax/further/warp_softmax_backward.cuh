@@ -5,15 +5,15 @@
 // The gradient of softmax and of log-softmax, from the result y and the gradient dy of the result.
 //   new here   two rows in registers, one reduction
 //   traffic    2 reads + 1 write per element
-//   accepts    as the lesson, up to 1024 columns (512 of double); dx may be dy or y
+//   accepts    as row_groups, up to 1024 columns (512 of double); dx may be dy or y
 //              where their strides are equal
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
-#include "../warp_softmax.cuh"
+#include "row_groups.cuh"
 
 namespace warp_softmax {
 
-// As warp_softmax_kernel, with two loads.
+// As row_groups_kernel, with two loads.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class LoadY,
           class LoadDy, class Store>
 __global__ void __launch_bounds__(kBlockThreads<kLanes>)
@@ -108,7 +108,7 @@ cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t r
 }
 
 // dx of softmax and of log_softmax (rows x cols, device memory), from their result y and its gradient
-// dy. Asynchronous on stream. cudaErrorInvalidValue as softmax.
+// dy. Asynchronous on stream. Errors as launch_backward.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              cudaStream_t stream) {

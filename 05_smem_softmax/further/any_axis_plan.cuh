@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "../../04_warp_softmax/warp_softmax.cuh"
+#include "../../04_warp_softmax/further/row_groups.cuh"
 
 namespace smem_softmax {
 namespace any_axis {

@@ -6,7 +6,7 @@
 //   used by    softmax_backward.cuh and any_axis_backward.cuh
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
-#include "../../04_warp_softmax/warp_softmax.cuh"
+#include "../../04_warp_softmax/further/row_groups.cuh"
 
 namespace smem_softmax {
 

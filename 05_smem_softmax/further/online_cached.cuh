@@ -17,11 +17,18 @@
 
 #include <cuda_pipeline.h>
 
+#include "../../04_warp_softmax/further/row_groups.cuh"
 #include "../smem_softmax.cuh"
 
 namespace smem_softmax {
 
+using warp_softmax::Algorithm;
 using warp_softmax::ask_once;
+using warp_softmax::ComputeOf;
+using warp_softmax::device_attribute;
+using warp_softmax::kLift;
+using warp_softmax::lifted_exp;
+using warp_softmax::Pack;
 
 // ---------------------------------------------------------------- sets of elements
 

@@ -15,7 +15,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "../../04_warp_softmax/warp_softmax.cuh"
+#include "../../04_warp_softmax/further/row_groups.cuh"
 
 extern __shared__ __align__(128) unsigned char shared_bytes[];
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 04_warp_softmax/further/loads_and_stores, version 1.0
+//
+// A kernel that does not say where a row comes from and goes to: it asks a Load and a Store for that.
+//   new here   Load and Store functors: what is fused with a softmax is what they do on the way
+//   accepts    float, __half, __nv_bfloat16, double; any distance between rows
+//   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021)
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+#include "../warp_softmax.cuh"
+
+namespace warp_softmax {
+
+// What a type is computed in: the small ones in float.
+template <class T>
+using ComputeOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+// takes_packs of rows that lie row_stride elements apart; false for a null pointer.
+template <int kPack, class T>
+bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
+    return address != nullptr && row_stride % kPack == 0 && takes_packs<kPack>(address, cols);
+}
+
+// A Load has: Element, the type it reads; kMasks, whether a row may come out without any element,
+// and is to become zeros; takes<kPack>(cols), whether it can give packs; and at(row), the row, with
+//   fetch<kPack>(col, is_there, padding)   the pack from col on, a multiple of kPack, as it lies in
+//                                          memory; where it is not there, of `padding`
+//   element<Compute>(pack, i, col)         element i of it, column col + i
+// They are two so that all packs of a row are under way before the first is looked at.
+// A Store has Element, takes<kPack>(cols) and store<kPack>(from, row, col).
+
+// The plain case: element (row, col) is x[row * row_stride + col].
+template <class T>
+struct DirectLoad {
+    using Element = T;
+    static constexpr bool kMasks = false;
+    const T* x;
+    int64_t row_stride;
+
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(x, row_stride, cols);
+    }
+
+    struct Row {
+        const T* x;
+
+        template <int kPack>
+        __device__ Pack<T, kPack> fetch(int col, bool is_there, T padding) const {
+            Pack<T, kPack> pack;
+#pragma unroll
+            for (T& element : pack.element) element = padding;
+            if (is_there) pack = *reinterpret_cast<const Pack<T, kPack>*>(x + col);
+            return pack;
+        }
+        template <class Compute, int kPack>
+        __device__ Compute element(const Pack<T, kPack>& pack, int i, int /*col*/) const {
+            return static_cast<Compute>(pack.element[i]);
+        }
+    };
+    __device__ Row at(int64_t row) const {
+        return {x + row * row_stride};
+    }
+};
+
+template <class T>
+struct DirectStore {
+    using Element = T;
+    T* y;
+    int64_t row_stride;
+
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return takes_packs<kPack>(y, row_stride, cols);
+    }
+
+    template <int kPack, class Compute>
+    __device__ void store(const Compute* from, int64_t row, int64_t col) const {
+        Pack<T, kPack> pack;
+#pragma unroll
+        for (int i = 0; i < kPack; ++i) pack.element[i] = static_cast<T>(from[i]);
+        *reinterpret_cast<Pack<T, kPack>*>(y + row * row_stride + col) = pack;
+    }
+};
+
+}  // namespace warp_softmax
