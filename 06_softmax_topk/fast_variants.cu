@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures the fast ways, each by itself, and the front call.
+#include <functional>
+#include <string>
+#include <type_traits>
+
+#include "06_softmax_topk/variants.hpp"
+#include "common/operations/topk/variant.hpp"
+#include "common/runner/device.hpp"
+#include "further/topk.cuh"
+
+namespace {
+
+using operations::topk::at_most;
+using operations::topk::Kind;
+using operations::topk::Shape;
+using runner::DType;
+using softmax_topk::kListed;
+using softmax_topk::kMostK;
+using softmax_topk::Plan;
+using softmax_topk::Problem;
+using softmax_topk::Results;
+using softmax_topk::Way;
+
+int multiprocessors() {
+    int count = 0;
+    runner::check_cuda(softmax_topk::multiprocessors_here(&count), "asking for multiprocessors");
+    return count;
+}
+
+// How rows are shared out, with so much workspace.
+using Choice = std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes)>;
+
+Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes) {
+    return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
+                              workspace_bytes, false);
+}
+Plan a_warp_each(const Shape&, size_t, size_t) {
+    return {Way::warp, 0, 1, "", 0, 0};
+}
+template <Way kWay>
+Plan blocks(const Shape& shape, size_t, size_t workspace_bytes) {
+    return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors(),
+                                        workspace_bytes);
+}
+
+// What a variant of the course says of itself; threads: of a block, or of as many lanes as have a row.
+runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols, int threads,
+                     const Choice& choice) {
+    variant.further = true;
+    variant.obstacle = at_most(most_k, most_cols);
+    variant.workspace_bytes = [choice](const Shape& shape, DType dtype) {
+        return choice(shape, runner::size_of(dtype), SIZE_MAX).workspace_bytes;
+    };
+    variant.partial_sums = [threads, choice](const Shape& shape, DType dtype) {
+        return threads * choice(shape, runner::size_of(dtype), SIZE_MAX).slices;
+    };
+    return variant;
+}
+
+// A way that is taken whatever the front call would do.
+runner::Variant way(const std::string& name, const std::string& summary, int64_t most_k,
+                    int64_t most_cols, int threads, const Choice& choice) {
+    const auto launcher = [choice](const auto* x, const auto& results, int64_t rows, int64_t cols,
+                                   int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
+        if (rows == 0 || k == 0) return cudaSuccess;
+        using T = std::remove_const_t<std::remove_reference_t<decltype(*x)>>;
+        const Plan plan = choice({rows, cols, k}, sizeof(T), bytes);
+        return softmax_topk::launch(plan, Problem<T>{x, outputs_of(results), rows, cols, k, stream},
+                                    workspace);
+    };
+    return with(operations::topk::variant_of<Results>(Kind::softmax_topk, name, summary, launcher),
+                most_k, most_cols, threads, choice);
+}
+
+runner::Variant front(const std::string& name, const std::string& summary, Kind kind) {
+    const auto launcher = [](const auto* x, const auto& results, auto... rest) {
+        return softmax_topk::topk(x, results, rest...);
+    };
+    return with(operations::topk::variant_of<Results>(kind, name, summary, launcher), kMostK,
+                INT32_MAX, 256, planned);
+}
+
+}  // namespace
+
+std::vector<runner::Variant> softmax_topk::fast_variants() {
+    return {
+        way("short_rows", "a few lanes have a row in their registers", kListed, 505, 32, planned),
+        way("warp_per_row", "a list in a warp's lanes, and a queue", kListed, INT32_MAX, 32,
+            a_warp_each),
+        way("warps_per_row", "the same, by the warps of a block or more", kListed, INT32_MAX, 256,
+            blocks<Way::block_of_warps>),
+        way("block_per_row", "a threshold keeps most out, the rest waits", kMostK, INT32_MAX, 256,
+            blocks<Way::block>),
+        front("front_topk", "the front call", Kind::softmax_topk),
+        front("front_topk_lse", "the front call, and all that it tells", Kind::softmax_topk_lse)};
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/mass_cut, version 1.0
+//
+// Where a row, were it sorted, would have to be cut, so that what comes before has so many elements, or so much
+// of the probability. Nothing is sorted.
+//   new here   masses are whole numbers, so that a sum is the same in any order; the last element that stays is
+//              found two bits of its key at a time, for each of which the row is read once
+//   traffic    a read for every two bits of the type's keys; and of a column's, where the cut goes through equal
+//              elements
+//   order      as in the lesson: of equal elements the lower columns stay
+//   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which choose
+//              digits by how many elements have them; here it may also be by how probable those are
+#pragma once
+#include <cmath>
+#include <type_traits>
+
+#include <cub/block/block_reduce.cuh>
+
+#include "row_scan.cuh"
+
+namespace softmax_topk::sampling {
+
+// Probabilities in units so small that those of a row's columns can be added up in 62 bits. The best has 2^40
+// of them, or fewer, where there are more than four million columns. What has less than one is never chosen.
+using Mass = unsigned long long;
+
+inline float units_of_best(int64_t cols) {
+    int bits = 40;
+    while (bits > 31 && cols >> (62 - bits) != 0) --bits;
+    return std::ldexp(1.f, bits);
+}
+
+// exp(x / temperature), relative to that of `best`.
+struct Weights {
+    float best;
+    float scale;  // log2(e) / temperature
+    float units;  // of the best
+
+    __device__ float weight(float x) const { return fast_exp2((x - best) * scale); }
+    __device__ Mass mass(float x) const { return static_cast<Mass>(weight(x) * units); }
+};
+
+__device__ inline Mass sum_of_warp(Mass mine) {  // in all lanes
+    for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(~0u, mine, bit);
+    return mine;
+}
+// The block's sums of so many masses, and its largest number, in all threads.
+template <int kThreads, int kCount>
+__device__ void sum_for_all(Mass (&mine)[kCount]) {
+    __shared__ Mass of_warp[kThreads / 32][kCount];
+    __shared__ Mass of_block[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+        mine[i] = sum_of_warp(mine[i]);
+        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][i] = mine[i];
+    }
+    __syncthreads();  // also: all have read the last call's sums
+    if (threadIdx.x < kCount) {
+        Mass sum = 0;
+        for (int warp = 0; warp < kThreads / 32; ++warp) sum += of_warp[warp][threadIdx.x];
+        of_block[threadIdx.x] = sum;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) mine[i] = of_block[i];
+}
+template <int kThreads>
+__device__ Mass sum_for_all(Mass mine) {
+    Mass one[] = {mine};
+    sum_for_all<kThreads>(one);
+    return one[0];
+}
+template <int kThreads, class Number>
+__device__ Number largest_for_all(Number mine) {
+    const auto larger = [](Number a, Number b) { return a > b ? a : b; };
+    using BlockReduce = cub::BlockReduce<Number, kThreads>;
+    __shared__ typename BlockReduce::TempStorage scratch;
+    __shared__ Number result;
+    mine = BlockReduce(scratch).Reduce(mine, larger);
+    if (threadIdx.x == 0) result = mine;  // only thread 0 has the block's result
+    __syncthreads();
+    return result;
+}
+
+// A digit is two bits. Of each but the last: the mass of all keys that are larger than any that has it.
+constexpr int kDigit = 2;
+constexpr int kTried = (1 << kDigit) - 1;
+
+// A key, the mass of all that are larger, and the same with that of the key.
+struct Found {
+    uint32_t key;
+    Mass above;
+    Mass with;
+};
+
+// The smallest key of so many bits with less mass above it than `limit`, which is more than 0: the last that
+// stays, where what comes first is to make up that mass. for_each(visit): visit(key, mass) of everything that the
+// thread looks after, always the same.
+template <int kThreads, class ForEach>
+__device__ Found find(int bits, Mass limit, ForEach for_each) {
+    Found found{0, 0, ~Mass{0}};
+    for (int left = bits; left > 0;) {
+        const int digit = left < kDigit ? left : kDigit;
+        left -= digit;
+        const uint32_t smaller = (1u << left) - 1;  // what may follow a digit
+        Mass above[kTried] = {};
+        for_each([&](uint32_t key, Mass mass) {
+#pragma unroll
+            for (uint32_t i = 0; i < kTried; ++i) {
+                if (key > (found.key | i << left | smaller)) above[i] += mass;
+            }
+        });
+        sum_for_all<kThreads>(above);
+        int chosen = 0;  // the first digit above which there is little enough
+#pragma unroll
+        for (int i = 0; i < kTried; ++i) {
+            const bool is_digit = i < (1 << digit) - 1;
+            if (is_digit && above[i] >= limit) {
+                chosen = i + 1;
+                found.with = above[i];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < kTried; ++i) {
+            if (i == chosen && i < (1 << digit) - 1) found.above = above[i];
+        }
+        found.key |= static_cast<uint32_t>(chosen) << left;
+    }
+    return found;
+}
+
+// Bits that tell `count` things apart.
+__host__ __device__ inline int bits_for(int64_t count) {
+    int bits = 0;
+    while (int64_t{1} << bits < count) ++bits;
+    return bits;
+}
+
+// The order of a type's numbers in as few bits as it has: behind a narrow one's all others are equal.
+template <class T>
+constexpr int kKeyBits = sizeof(T) == 4              ? 32
+                         : std::is_same_v<T, __half> ? 19
+                                                     : 16;
+template <class T>
+__device__ uint32_t order_of(float u) {
+    return ordered(u) >> (32 - kKeyBits<T>);
+}
+
+// What stays: all larger keys, and of the elements with this key those up to a column.
+struct Cut {
+    uint32_t key = 0;
+    int32_t last = INT32_MAX;
+
+    __device__ bool keeps(uint32_t of, int32_t col) const {
+        return of > key || (of == key && col <= last);
+    }
+    // Where both say that it stays.
+    __device__ void join(const Cut& other) {
+        last = key == other.key ? min(last, other.last) : key > other.key ? last : other.last;
+        key = max(key, other.key);
+    }
+};
+
+// Visits the elements of a slice, which kThreads threads share: visit(element, column). Loads are few at a time:
+// what is computed of each takes more registers than x does elsewhere.
+template <int kThreads, class T, class Visit>
+__device__ void for_each_element(const Slice<T>& slice, int thread, Visit visit) {
+    constexpr uint32_t kLoads = 8;
+    const auto end = static_cast<uint32_t>(slice.end);
+    const uint32_t begin = static_cast<uint32_t>(slice.begin) + static_cast<uint32_t>(thread);
+    for (uint32_t first = begin; first < end; first += kLoads * kThreads) {
+        float x[kLoads];
+#pragma unroll
+        for (uint32_t i = 0; i < kLoads; ++i) {
+            const uint32_t col = first + i * kThreads;
+            x[i] = col < end ? static_cast<float>(slice.row[col]) : 0.f;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < kLoads; ++i) {
+            const uint32_t col = first + i * kThreads;
+            if (col < end) visit(x[i], static_cast<int32_t>(col));
+        }
+    }
+}
+
+// The first elements of a row's order that make up `limit`, which is more than 0. measure(element, column): what
+// an element adds to that; of equal elements the same, or nothing.
+template <int kThreads, class T, class Measure>
+__device__ Cut cut_at(const Slice<T>& row, Mass limit, Measure measure) {
+    const Found by_element = find<kThreads>(kKeyBits<T>, limit, [&](auto visit) {
+        for_each_element<kThreads>(row, threadIdx.x, [&](float u, int32_t col) {
+            visit(order_of<T>(u), measure(u, col));
+        });
+    });
+    if (by_element.with <= limit) return {by_element.key, INT32_MAX};
+    // Only some of those that are equal to the last one stay: the first columns, which have the largest keys.
+    const int bits = bits_for(row.end);
+    const uint32_t largest = (1u << bits) - 1;
+    const Found by_column = find<kThreads>(bits, limit - by_element.above, [&](auto visit) {
+        for_each_element<kThreads>(row, threadIdx.x, [&](float u, int32_t col) {
+            if (order_of<T>(u) == by_element.key)
+                visit(largest - static_cast<uint32_t>(col), measure(u, col));
+        });
+    });
+    return {by_element.key, static_cast<int32_t>(largest - by_column.key)};
+}
+
+}  // namespace softmax_topk::sampling

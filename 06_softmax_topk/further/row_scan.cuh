@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/row_scan, version 1.0
+//
+// What the fast ways to a row's best have in common.
+//   new here   an element and its column in one number, whose order is the list's; 16 elements of a thread
+//              at a time, of which one maximum tells whether any may be among the best
+//   accepts    float, __half, __nv_bfloat16; any address; up to 2^31 - 1 columns
+//   order      as in the lesson
+//   source     ours
+#pragma once
+#include <cstdint>
+
+#include "../../03_online_softmax/online_softmax.cuh"
+#include "../../04_warp_softmax/further/lifted_exp.cuh"
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+namespace softmax_topk {
+
+using online_softmax::Normalizer;
+using warp_softmax::fast_exp2;
+using warp_softmax::Pack;
+
+// Where results go, rows x k each, the logarithms of the sums of exponentials one a row. What is nullptr is
+// not wanted; columns are wanted in 32 or in 64 bits.
+template <class T>
+struct Outputs {
+    T* probabilities;
+    int32_t* columns;
+    int64_t* wide_columns;
+    T* logits;
+    float* log_sum_exp;
+};
+
+// An element and its column as one number: the greater comes first. No two columns have the same, and none
+// has 0, which is a free place.
+using Key = unsigned long long;
+
+// In the order of the numbers. -0 becomes 0, and NaN the largest.
+__device__ inline uint32_t ordered(float u) {
+    const uint32_t bits = __float_as_uint(u + 0.f);
+    if (u != u) return ~0u;
+    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+}
+__device__ inline float number_of(uint32_t ordered) {
+    if (ordered == ~0u) return NAN;
+    return __uint_as_float(ordered >> 31 != 0 ? ordered & 0x7fffffffu : ~ordered);
+}
+
+// Of equal elements the lower column is the greater.
+__device__ inline Key key_of(float u, int32_t col) {
+    return Key{ordered(u)} << 32 | ~static_cast<uint32_t>(col);
+}
+__device__ inline float element_of(Key key) {
+    return number_of(static_cast<uint32_t>(key >> 32));
+}
+__device__ inline int32_t column_of(Key key) {
+    return static_cast<int32_t>(~static_cast<uint32_t>(key));
+}
+
+// The k-th best so far. Only what is as good may be among the best of all.
+struct Threshold {
+    Key key = 1;  // any but a free place
+    float element = -INFINITY;
+
+    __device__ void raise(Key to) {
+        if (to <= key) return;
+        key = to;
+        element = element_of(to);
+    }
+};
+
+// Elements that a thread looks at before it asks for more: that many loads wait for memory together.
+constexpr int kAtOnce = 16;
+
+// Columns begin .. end of a row.
+template <class T>
+struct Slice {
+    const T* row;
+    int64_t begin, end;
+
+    // Packs of 16 bytes begin at multiples of 16: the first at or before the slice.
+    __device__ int64_t first_pack() const {
+        return begin -
+               static_cast<int64_t>(reinterpret_cast<uintptr_t>(row + begin) % 16 / sizeof(T));
+    }
+};
+
+// A row in so many parts of equal length, which begin at multiples of 128 bytes of the row.
+template <class T>
+__device__ Slice<T> part_of(const Slice<T>& row, int64_t part, int64_t parts) {
+    const int64_t line = 128 / sizeof(T);
+    const int64_t cols = (row.end + parts * line - 1) / (parts * line) * line;
+    const auto up_to = [&](int64_t p) { return p * cols < row.end ? p * cols : row.end; };
+    return {row.row, up_to(part), up_to(part + 1)};
+}
+
+// The part of a slice that kThreads threads look at together, from column `first` on. Columns are counted
+// from there. (What a thread holds lies in registers, so that no variable may index it.)
+template <int kThreads, class T>
+class Batch {
+public:
+    static constexpr int kPack = 16 / sizeof(T);
+    static constexpr int kCols = kThreads * kAtOnce;
+
+    __device__ Batch(const Slice<T>& slice, int64_t first, int thread)
+        : at_(slice.row + first),
+          first_(static_cast<int32_t>(first)),
+          mine_(thread * kPack),
+          from_(static_cast<int>(slice.begin > first ? slice.begin - first : 0)),
+          count_(static_cast<int>(slice.end - first < kCols ? slice.end - first : kCols) - from_) {}
+
+    // Outside of the slice -inf. Packs that lie inside or outside as a whole are loaded as such.
+    __device__ void load(float (&x)[kAtOnce]) const {
+        Pack<T, kPack> held[kAtOnce / kPack];
+        const auto pack = [&](int i) {
+            return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
+        };
+        if (count_ == kCols) {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; i += kPack) held[i / kPack] = pack(i);
+        } else if (from_ == 0 && count_ % kPack == 0) {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; i += kPack) {
+                for (T& element : held[i / kPack].element) element = static_cast<T>(-INFINITY);
+                if (has(i)) held[i / kPack] = pack(i);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+                T& element = held[i / kPack].element[i % kPack];
+                element = static_cast<T>(-INFINITY);
+                if (has(i)) element = at_[place(i)];
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            x[i] = static_cast<float>(held[i / kPack].element[i % kPack]);
+        }
+    }
+    // Where the thread's element i is in the batch and in the row, and whether it is in the slice.
+    __device__ int place(int i) const {
+        return i / kPack * kThreads * kPack + mine_ + i % kPack;
+    }
+    __device__ int32_t column(int i) const {
+        return first_ + place(i);
+    }
+    __device__ bool has(int i) const {
+        return static_cast<unsigned>(place(i) - from_) < static_cast<unsigned>(count_);
+    }
+    __device__ int32_t column_at(int place) const {
+        return first_ + place;
+    }
+
+    // A bit for each element that is as good as the threshold. (Where that is NaN, for others too.)
+    __device__ unsigned candidates(const float (&x)[kAtOnce], const Threshold& threshold) const {
+        const auto last_of_equals = static_cast<unsigned>(column_of(threshold.key));
+        unsigned bits = 0;
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            const bool is_equal = x[i] == threshold.element;
+            const bool comes_first = static_cast<unsigned>(column(i)) <= last_of_equals;
+            const bool is_good = is_equal ? comes_first : !(x[i] < threshold.element);
+            if (has(i) && is_good) bits |= 1u << i;
+        }
+        return bits;
+    }
+    // The best of those whose bits are set; a free place where none is.
+    __device__ Key best(unsigned bits, const float (&x)[kAtOnce]) const {
+        Key best = 0;
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            const Key key = (bits >> i & 1) != 0 ? key_of(x[i], column(i)) : 0;
+            best = key > best ? key : best;
+        }
+        return best;
+    }
+    // The element of the lowest bit; a free place where none is set.
+    __device__ Key lowest(unsigned bits, const float (&x)[kAtOnce]) const {
+        const int which = __ffs(static_cast<int>(bits)) - 1;
+        float u = 0.f;
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) u = i == which ? x[i] : u;
+        return bits == 0 ? 0 : key_of(u, column(which));
+    }
+
+private:
+    const T* at_;
+    int32_t first_;
+    int mine_, from_, count_;
+};
+
+// What is subtracted from elements whose maximum is m; inf - inf would be NaN.
+__device__ inline float base_of(float m) {
+    return fabsf(m) == INFINITY ? 0.f : m;
+}
+// exp(x), or with another scale exp(x / temperature).
+constexpr float kLog2e = 1.4426950408889634f;
+__device__ inline float short_exp(float x, float scale = kLog2e) {
+    return fast_exp2(x * scale);
+}
+
+// A set and a batch as one set; tells whether one of the batch may be as good as the threshold. NaN is no
+// maximum, but makes d NaN.
+template <int kCount>
+__device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float threshold,
+                          float scale = kLog2e) {
+    float max = x[0];
+#pragma unroll
+    for (int i = 1; i < kCount; ++i) max = fmaxf(max, x[i]);
+    const float m = fmaxf(set.m, max);
+    const float base = base_of(m);
+    float sums[4] = {};  // no addition waits for all before it
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) sums[i % 4] += short_exp(x[i] - base, scale);
+    set.d = set.d * short_exp(set.m - base, scale) + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+    set.m = m;
+    return !(max < threshold) || set.d != set.d;
+}
+
+// Two sets as one.
+__device__ inline Normalizer merge(Normalizer a, Normalizer b) {
+    const float m = fmaxf(a.m, b.m);
+    const float base = base_of(m);
+    return {m, a.d * short_exp(a.m - base) + b.d * short_exp(b.m - base)};
+}
+// Of a warp's lanes, in all of them.
+__device__ inline Normalizer warp_normalizer(Normalizer mine, float scale = kLog2e) {
+    const float m = warp_softmax::warp_max(mine.m);
+    return {m, warp_softmax::warp_sum(mine.d * short_exp(mine.m - base_of(m), scale))};
+}
+
+// The i-th best of a row with this normalizer, to where it is wanted.
+template <class T>
+__device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t i, Key key,
+                      Normalizer normalizer) {
+    const int64_t at = row * k + i;
+    const float u = element_of(key);
+    if (outputs.probabilities != nullptr) {
+        // +inf has no ratio to anything: the whole row becomes NaN.
+        const float m = normalizer.m == INFINITY ? NAN : normalizer.m;
+        outputs.probabilities[at] = static_cast<T>(expf(u - m) / normalizer.d);
+    }
+    if (outputs.columns != nullptr) outputs.columns[at] = column_of(key);
+    if (outputs.wide_columns != nullptr) outputs.wide_columns[at] = column_of(key);
+    if (outputs.logits != nullptr) outputs.logits[at] = static_cast<T>(u);
+    if (i == 0 && outputs.log_sum_exp != nullptr) {
+        outputs.log_sum_exp[row] = normalizer.m + logf(normalizer.d);
+    }
+}
+
+// What a slice leaves for whoever merges the slices of a row: its best, sorted, and its normalizer.
+struct Partial {
+    Key* best;  // k or more places a slice
+    Normalizer* normalizers;
+};
+
+}  // namespace softmax_topk

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/sampling, version 1.0
+//
+// The next token of a language model: a column of each row, chosen at random by its probability.
+//   new here   one random number a row, which points into the columns that stay, laid side by side, each as wide
+//              as its probability
+//   order      temperature, top-k, top-p of what that leaves, min-p: as in Hugging Face's transformers. Cuts go
+//              through a stable descending sort: of equal elements the lower columns stay, as many as needed
+//   traffic    temperature alone: one read, and one warp's part of the row again. With cuts: one read for the
+//              best, and where these are too few the row again, until a cut is found
+//   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
+//   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
+//   source     Holtzman et al. 2020, "The curious case of neural text degeneration" (top-p); Nguyen et al. 2024,
+//              "Turning up the heat" (min-p)
+#pragma once
+#include <cfloat>
+
+#include <cub/block/block_scan.cuh>
+
+#include "mass_cut.cuh"
+#include "philox.cuh"
+#include "topk.cuh"
+
+namespace softmax_topk::sampling {
+
+// How a column is chosen. What is as it stands here changes nothing.
+struct Options {
+    float temperature = 1.f;  // x is divided by it; 0: the best column
+    int64_t top_k = 0;        // the so many best columns stay; 0: all
+    float top_p = 1.f;        // the fewest best columns stay that together have this probability
+    float min_p = 0.f;        // what is less probable than this share of the best goes
+    uint64_t seed = 0;
+    uint64_t offset = 0;  // another one for each token of a sequence
+};
+
+// Where a row's column goes, in 32 bits or 64, and the probability with which it was chosen among what stays.
+// What is nullptr is not wanted.
+struct Chosen {
+    int32_t* narrow;
+    int64_t* wide;
+    float* probabilities;
+
+    __device__ void put(int64_t row, int64_t col, float probability) const {
+        if (narrow != nullptr) narrow[row] = static_cast<int32_t>(col);
+        if (wide != nullptr) wide[row] = col;
+        if (probabilities != nullptr) probabilities[row] = probability;
+    }
+    __device__ void put_nothing(int64_t row) const { put(row, -1, NAN); }
+};
+inline Chosen chosen_to(int32_t* columns, float* probabilities) {
+    return {columns, nullptr, probabilities};
+}
+inline Chosen chosen_to(int64_t* columns, float* probabilities) {
+    return {nullptr, columns, probabilities};
+}
+
+// Options as kernels take them.
+struct Draw {
+    float scale;     // log2(e) / temperature
+    float units;     // of mass, of the best element
+    uint32_t top_k;  // 0: all
+    float top_p;
+    float min_p;
+    uint64_t seed;
+    uint64_t offset;
+
+    // Where in so much mass the row's number points.
+    __device__ Mass target(int64_t row, Mass total) const {
+        return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
+    }
+};
+
+// How much of the total the first columns have to make up. (Half a unit more or less is nothing.)
+__device__ inline Mass limit_of(float top_p, Mass total) {
+    return max(Mass{1}, static_cast<Mass>(ceil(double{top_p} * static_cast<double>(total))));
+}
+
+// ---------------------------------------------------------------- from the whole row
+
+// The part in which the target lies, the target from there on, and all mass together.
+struct Place {
+    int part;
+    Mass target;
+    Mass total;
+};
+template <int kThreads>
+__device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, int64_t row) {
+    Mass total = 0;
+    for (const Mass part : parts) total += part;
+    Mass target = draw.target(row, total);
+    int part = 0;
+    while (target >= parts[part]) target -= parts[part++];
+    return {part, target, total};
+}
+
+// The column of a part at which the masses before it and its own pass the target: found(column, element), by the
+// one thread that has it. of: the part's mass, as the target knows it; rounded otherwise, it is scaled.
+template <int kThreads, class T, class MassOf, class WhenFound>
+__device__ void choose_in(const Slice<T>& part, Mass target, Mass of, MassOf mass_of,
+                          WhenFound found) {
+    using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename BlockScan::TempStorage scratch;
+    const int64_t share = (part.end - part.begin + kThreads - 1) / kThreads;
+    const int64_t begin = min(part.end, part.begin + threadIdx.x * share);
+    const int64_t end = min(part.end, begin + share);
+    const auto element = [&](int64_t col) { return static_cast<float>(part.row[col]); };
+
+    Mass mine = 0, before = 0, total = 0;
+    for (int64_t col = begin; col < end; ++col) mine += mass_of(element(col), col);
+    BlockScan(scratch).ExclusiveSum(mine, before, total);
+    if (total != of) {
+        const double place = static_cast<double>(target) / static_cast<double>(of);
+        target = min(static_cast<Mass>(place * static_cast<double>(total)), total - 1);
+    }
+    if (target < before || target - before >= mine) return;
+    target -= before;
+    for (int64_t col = begin;; ++col) {
+        const Mass mass = mass_of(element(col), col);
+        if (target < mass) return found(col, element(col));
+        target -= mass;
+    }
+}
+
+// Temperature alone: one read for the parts' normalizers, of which one is chosen and read again.
+template <int kThreads, class T>
+__global__ void __launch_bounds__(kThreads)
+    whole_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
+    __shared__ Normalizer parts[kThreads / 32];
+    __shared__ Mass masses[kThreads / 32];
+    const int64_t row = blockIdx.x;
+    const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+    const Slice<T> all{x + row * cols, 0, cols};
+
+    const Slice<T> mine = part_of(all, warp, kThreads / 32);
+    using Part = Batch<32, T>;
+    Normalizer normalizer{-INFINITY, 0.f};
+    for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
+        float v[kAtOnce];
+        Part(mine, first, lane).load(v);
+        add_batch(normalizer, v, INFINITY, draw.scale);
+    }
+    normalizer = warp_normalizer(normalizer, draw.scale);
+    if (lane == 0) parts[warp] = normalizer;
+    const bool is_odd = __syncthreads_or(!(normalizer.d < INFINITY));  // NaN or +inf
+
+    float best = -INFINITY;
+    for (const Normalizer& part : parts) best = fmaxf(best, part.m);
+    if (is_odd || best == -INFINITY) {
+        if (threadIdx.x == 0) chosen.put_nothing(row);
+        return;
+    }
+    if (threadIdx.x < kThreads / 32) {
+        const Normalizer part = parts[threadIdx.x];
+        const float share = fast_exp2((part.m - best) * draw.scale);
+        masses[threadIdx.x] = static_cast<Mass>(part.d * share * draw.units);
+    }
+    __syncthreads();
+    const Place place = place_of<kThreads>(masses, draw, row);
+    // Relative to its own best: a part may be chosen in which all else would be nothing.
+    const Weights in_part{parts[place.part].m, draw.scale, draw.units};
+    choose_in<kThreads>(
+        part_of(all, place.part, kThreads / 32), place.target, masses[place.part],
+        [&](float u, int64_t) { return in_part.mass(u); },
+        [&](int64_t col, float u) {
+            const float weight = fast_exp2((u - best) * draw.scale);
+            chosen.put(row, col, weight * draw.units / static_cast<float>(place.total));
+        });
+}
+
+template <int kThreads, class T, class MassOf>
+__device__ Mass mass_of_row(const Slice<T>& row, MassOf mass_of) {
+    Mass mine = 0;
+    for_each_element<kThreads>(row, threadIdx.x,
+                               [&](float u, int32_t col) { mine += mass_of(u, col); });
+    return sum_for_all<kThreads>(mine);
+}
+
+// Any cuts, each found by reading the row again.
+template <int kThreads, class T>
+__device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw,
+                               const Chosen& chosen) {
+    __shared__ Mass masses[kThreads / 32];
+    const Slice<T> all{x + row * cols, 0, cols};
+
+    float best = -INFINITY;
+    bool is_odd = false;
+    for_each_element<kThreads>(all, threadIdx.x, [&](float u, int32_t) {
+        best = fmaxf(best, u);
+        is_odd = is_odd || !(u < INFINITY);
+    });
+    best = largest_for_all<kThreads>(best);
+    if (__syncthreads_or(is_odd) || best == -INFINITY) {
+        if (threadIdx.x == 0) chosen.put_nothing(row);
+        return;
+    }
+    const Weights weights{best, draw.scale, draw.units};
+    Cut cut;
+    if (draw.top_k > 0 && draw.top_k < cols)
+        cut = cut_at<kThreads>(all, draw.top_k, [](float, int32_t) { return Mass{1}; });
+    const auto mass_left = [&](float u, int64_t col) {
+        return cut.keeps(order_of<T>(u), static_cast<int32_t>(col)) ? weights.mass(u) : 0;
+    };
+    if (draw.top_p < 1.f) {
+        const Mass total = mass_of_row<kThreads>(all, mass_left);
+        const Cut by_mass = cut_at<kThreads>(all, limit_of(draw.top_p, total), mass_left);
+        cut.join(by_mass);
+    }
+    const auto mass_that_stays = [&](float u, int64_t col) {
+        return weights.weight(u) >= draw.min_p ? mass_left(u, col) : 0;
+    };
+
+    Mass mine = 0;
+    for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
+                         [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
+    mine = sum_of_warp(mine);
+    if (threadIdx.x % 32 == 0) masses[threadIdx.x / 32] = mine;
+    __syncthreads();
+    const Place place = place_of<kThreads>(masses, draw, row);
+    choose_in<kThreads>(
+        part_of(all, place.part, kThreads / 32), place.target, masses[place.part], mass_that_stays,
+        [&](int64_t col, float u) {
+            chosen.put(row, col, weights.weight(u) * draw.units / static_cast<float>(place.total));
+        });
+}
+
+template <int kThreads, class T>
+__global__ void __launch_bounds__(kThreads)
+    cut_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
+    choose_by_cuts<kThreads>(x, blockIdx.x, cols, draw, chosen);
+}
+
+// ---------------------------------------------------------------- from a list of the best
+
+// What topk() found of rows: so many best each, the best first, and the logarithms of the sums.
+template <class T>
+struct Lists {
+    T* elements;
+    int32_t* columns;
+    float* log_sum_exp;
+    int64_t length;
+};
+
+// Any cuts, found in the list. Where it ends before they are, in the row; kIsAll: it cannot. A thread for each
+// place of the list.
+template <int kThreads, bool kIsAll, class T>
+__global__ void __launch_bounds__(kThreads)
+    from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
+    using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
+    __shared__ typename BlockScan::TempStorage scratch;
+    const int64_t row = blockIdx.x;
+    const T* elements = lists.elements + row * lists.length;
+    const float best = static_cast<float>(elements[0]);
+    if (!(fabsf(best) < INFINITY)) {
+        if (threadIdx.x == 0) chosen.put_nothing(row);
+        return;
+    }
+    const Weights weights{best, draw.scale, draw.units};
+    const bool is_listed = threadIdx.x < lists.length;
+    const float u = is_listed ? static_cast<float>(elements[threadIdx.x]) : -INFINITY;
+    const int32_t col = is_listed ? lists.columns[row * lists.length + threadIdx.x] : 0;
+    const Mass mass = weights.mass(u);
+    Mass before = 0, listed = 0;
+    BlockScan(scratch).ExclusiveSum(mass, before, listed);
+
+    bool stays = is_listed && weights.weight(u) >= draw.min_p;
+    bool is_settled = kIsAll;
+    if (draw.top_p < 1.f) {
+        Mass total = listed;
+        if (!kIsAll) {  // at temperature 1, topk() knows it
+            const float log_sum = lists.log_sum_exp[row] - best;
+            const Mass of_row = draw.scale == kLog2e
+                                    ? static_cast<Mass>(expf(log_sum) * draw.units)
+                                    : mass_of_row<kThreads>(
+                                          Slice<T>{x + row * cols, 0, cols},
+                                          [&](float each, int32_t) { return weights.mass(each); });
+            total = max(listed, of_row);
+        }
+        const Mass limit = limit_of(draw.top_p, total);
+        stays = stays && before < limit;
+        is_settled = is_settled || listed >= limit;
+    }
+    if (!kIsAll) {
+        if (!__syncthreads_or(is_settled || (is_listed && !stays)))
+            return choose_by_cuts<kThreads>(x, row, cols, draw, chosen);
+    }
+    const Mass left = sum_for_all<kThreads>(stays ? mass : 0);
+    // The larger the column, the smaller its key: above the one that is chosen lie those before it.
+    const int bits = bits_for(cols);
+    const uint32_t largest = (1u << bits) - 1;
+    const uint32_t mine = largest - static_cast<uint32_t>(col);
+    const Found found = find<kThreads>(bits, draw.target(row, left) + 1, [&](auto visit) {
+        if (stays) visit(mine, mass);
+    });
+    if (stays && mine == found.key)
+        chosen.put(row, col, weights.weight(u) * draw.units / static_cast<float>(left));
+}
+
+// ---------------------------------------------------------------- the best alone
+
+// Temperature 0.
+template <int kThreads, class T>
+__global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols, Chosen chosen) {
+    const int64_t row = blockIdx.x;
+    const Slice<T> all{x + row * cols, 0, cols};
+    using Part = Batch<kThreads, T>;
+    Key mine = 0;
+    for (int64_t first = all.first_pack(); first < all.end; first += Part::kCols) {
+        const Part part(all, first, threadIdx.x);
+        float v[kAtOnce];
+        part.load(v);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i) {
+            if (part.has(i)) mine = max(mine, key_of(v[i], part.column(i)));
+        }
+    }
+    const Key best = largest_for_all<kThreads>(mine);
+    if (threadIdx.x != 0) return;
+    if (fabsf(element_of(best)) < INFINITY) {
+        chosen.put(row, column_of(best), 1.f);
+    } else {
+        chosen.put_nothing(row);
+    }
+}
+
+// ---------------------------------------------------------------- the call
+
+enum class Way { best, whole_row, list, cuts };
+
+struct Plan {
+    Way way;
+    int64_t listed;  // of the third way: how many best of each row are listed
+    const char* reason;
+    size_t workspace_bytes;       // that it uses
+    size_t more_workspace_bytes;  // with so many it would not read rows again and again; else 0
+};
+
+// Lists begin at multiples of 256 bytes of the workspace; behind them lies what topk() asks for.
+constexpr size_t aligned(size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+template <class T>
+size_t list_bytes(int64_t rows, int64_t length) {
+    const auto count = static_cast<size_t>(rows);
+    const auto places = count * static_cast<size_t>(length);
+    return aligned(places * sizeof(T)) + aligned(places * sizeof(int32_t)) +
+           aligned(count * sizeof(float));
+}
+
+inline bool is_valid(const Options& options) {
+    const bool is_best = options.temperature == 0.f;
+    const bool is_temperature = options.temperature > 0.f &&
+                                kLog2e / options.temperature <= FLT_MAX &&
+                                options.temperature <= FLT_MAX;  // comparisons with NaN are false
+    return (is_best || is_temperature) && options.top_k >= 0 && options.top_p > 0.f &&
+           options.top_p <= 1.f && options.min_p >= 0.f && options.min_p <= 1.f;
+}
+
+// The plan for rows x cols elements, on so many multiprocessors, with so much workspace. Pure: it looks at its
+// arguments alone.
+template <class T>
+Plan plan(int64_t rows, int64_t cols, const Options& options, int multiprocessors,
+          size_t workspace_bytes) {
+    const bool cuts_k = options.top_k > 0 && options.top_k < cols;
+    if (options.temperature == 0.f) return {Way::best, 0, "the best of one read", 0, 0};
+    if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
+        return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
+    if (cuts_k && options.top_k > kMostK)
+        return {Way::cuts, 0, "more than topk() lists: the row is read for each digit of a cut", 0,
+                0};
+    const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
+    const size_t lists = list_bytes<T>(rows, listed);
+    const softmax_topk::Plan of_list =
+        softmax_topk::plan(rows, cols, listed, sizeof(T), multiprocessors, SIZE_MAX, false);
+    if (workspace_bytes < lists)
+        return {Way::cuts, 0, "no workspace for lists: the row is read for each digit of a cut", 0,
+                lists + of_list.workspace_bytes};
+    return {Way::list, listed, "cuts are looked for among the best",
+            lists + of_list.workspace_bytes, 0};
+}
+
+// What a workspace should hold, for the current device. Less is no error.
+template <class T>
+cudaError_t sample_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                   const Options& options) {
+    int multiprocessors = 0;
+    const cudaError_t status = multiprocessors_here(&multiprocessors);
+    *bytes = plan<T>(rows, cols, options, multiprocessors, SIZE_MAX).workspace_bytes;
+    return status;
+}
+
+// A short row has a warp, any other a block of as many threads as there may be; a short list a few of them.
+constexpr int64_t kShortRow = 1024;
+constexpr int kWarp = 32, kBlockOfShortList = 128, kLargestBlock = 1024;
+
+inline int threads_for(int64_t cols) {
+    return cols <= kShortRow ? kWarp : kLargestBlock;
+}
+
+template <class T>
+cudaError_t launch_list(const T* x, int64_t rows, int64_t cols, const Draw& draw, int64_t length,
+                        const Chosen& chosen, void* workspace, size_t bytes, cudaStream_t stream) {
+    auto* at = static_cast<unsigned char*>(workspace);
+    const auto take = [&](size_t count) {
+        unsigned char* const from = at;
+        at += aligned(count);
+        return from;
+    };
+    const auto places = static_cast<size_t>(rows * length);
+    const Lists<T> lists{reinterpret_cast<T*>(take(places * sizeof(T))),
+                         reinterpret_cast<int32_t*>(take(places * sizeof(int32_t))),
+                         reinterpret_cast<float*>(take(static_cast<size_t>(rows) * sizeof(float))),
+                         length};
+    const Results<T, int32_t> results{nullptr, lists.columns, lists.elements, lists.log_sum_exp};
+    const cudaError_t status =
+        topk(x, results, rows, cols, length, at,
+             bytes - static_cast<size_t>(at - static_cast<unsigned char*>(workspace)), stream);
+    if (status != cudaSuccess) return status;
+    const auto blocks = static_cast<unsigned>(rows);
+    if (length <= kBlockOfShortList) {  // none but top-k, or a whole row, is so short
+        from_list_kernel<kBlockOfShortList, true>
+            <<<blocks, kBlockOfShortList, 0, stream>>>(x, cols, lists, draw, chosen);
+    } else if (draw.top_k > 0 || length == cols) {
+        from_list_kernel<kLargestBlock, true>
+            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
+    } else {
+        from_list_kernel<kLargestBlock, false>
+            <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
+    }
+    return cudaGetLastError();
+}
+
+template <int kThreads, class T>
+cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
+                        const Chosen& chosen, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>(rows);
+    if (way == Way::best) {
+        best_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, chosen);
+    } else if (way == Way::whole_row) {
+        whole_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
+    } else {
+        cut_row_kernel<kThreads><<<blocks, kThreads, 0, stream>>>(x, cols, draw, chosen);
+    }
+    return cudaGetLastError();
+}
+
+// By a plan, of no more rows than a grid has blocks.
+template <class T>
+cudaError_t launch(const Plan& plan, const T* x, const Chosen& chosen, int64_t rows, int64_t cols,
+                   const Draw& draw, void* workspace, size_t bytes, cudaStream_t stream) {
+    if (plan.way == Way::list)
+        return launch_list(x, rows, cols, draw, plan.listed, chosen, workspace, bytes, stream);
+    return threads_for(cols) == kWarp
+               ? launch_rows<kWarp>(plan.way, x, rows, cols, draw, chosen, stream)
+               : launch_rows<kLargestBlock>(plan.way, x, rows, cols, draw, chosen, stream);
+}
+
+inline Draw draw_of(const Options& options, int64_t cols) {
+    const int64_t top_k = options.top_k < cols ? options.top_k : 0;
+    return {kLog2e / options.temperature,
+            units_of_best(cols),
+            static_cast<uint32_t>(top_k),
+            options.top_p,
+            options.min_p,
+            options.seed,
+            options.offset};
+}
+
+// A column of each row of x (rows x cols, row-major, device memory), chosen at random: to columns, and the
+// probability with which it was chosen, among what stays, to probabilities, where that is not nullptr. The same x,
+// options and rows give the same columns in every run. workspace: 16-byte-aligned device memory that belongs to one
+// call at a time, or nullptr. Asynchronous on stream. cudaErrorInvalidValue for a negative size, more than 2^31 - 1
+// rows or columns, rows without columns, a null pointer, and options that mean nothing: a temperature below 0 or so
+// small that its reciprocal is infinite, top_k below 0, top_p outside of (0, 1], min_p outside of [0, 1].
+template <class T, class Index>
+cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
+                   const Options& options, void* workspace, size_t bytes, cudaStream_t stream) {
+    if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX || !is_valid(options))
+        return cudaErrorInvalidValue;
+    if (rows == 0) return cudaSuccess;
+    if (cols == 0 || x == nullptr || columns == nullptr) return cudaErrorInvalidValue;
+    int multiprocessors = 0;
+    const cudaError_t status = multiprocessors_here(&multiprocessors);
+    if (status != cudaSuccess) return status;
+    const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
+    return launch(plan<T>(rows, cols, options, multiprocessors, usable ? bytes : 0), x,
+                  chosen_to(columns, probabilities), rows, cols, draw_of(options, cols), workspace,
+                  bytes, stream);
+}
+
+}  // namespace softmax_topk::sampling

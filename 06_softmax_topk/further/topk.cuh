@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/topk, version 1.0
+//
+// The front call: the k most likely columns of each row, of whatever one has.
+//   new here   plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
+//   traffic    1 read per element
+//   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
+//              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
+//   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
+//   needs      nothing but x and the results, but few long rows take less time with a workspace
+#pragma once
+#include <algorithm>
+
+#include "../../04_warp_softmax/ask_once.cuh"
+#include "block_topk.cuh"
+#include "short_rows.cuh"
+#include "warp_topk.cuh"
+
+namespace softmax_topk {
+
+enum class Way { lanes, warp, block_of_warps, block };
+
+struct Plan {
+    Way way;
+    int lanes;       // of the first way
+    int64_t slices;  // blocks that share a row
+    const char* reason;
+    size_t workspace_bytes;       // that it uses
+    size_t more_workspace_bytes;  // with so many, more blocks would share a row; else 0
+};
+
+constexpr int64_t kListed = 32;  // places of a warp's list
+
+// Blocks have the rows: several each, if there are too few rows to keep all multiprocessors loading, of at
+// least a batch for each thread.
+inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
+                           size_t workspace_bytes) {
+    constexpr int64_t kBlocksForAll = 2, kLeastCols = 256 * kAtOnce, kMostSlices = 512;
+    const int64_t slices = std::min({kBlocksForAll * multiprocessors / std::max<int64_t>(rows, 1),
+                                     cols / kLeastCols, kMostSlices});
+    const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
+    const size_t needed =
+        keys * sizeof(Key) + static_cast<size_t>(rows * slices) * sizeof(Normalizer);
+    if (slices < 2) return {way, 0, 1, "a block has a row", 0, 0};
+    if (workspace_bytes < needed)
+        return {way, 0, 1, "a block has a row, for want of a workspace", 0, needed};
+    return {way, 0, slices, "few rows: several blocks share one", needed, 0};
+}
+
+// The plan for rows x cols elements of so many bytes, on so many multiprocessors, with so much workspace. aligned:
+// whether x begins at a multiple of 16 bytes. Pure: it looks at its arguments alone.
+inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
+                 size_t workspace_bytes = 0, bool aligned = true) {
+    if (k > kListed)
+        return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
+    const auto pack = static_cast<int64_t>(16 / element_bytes);
+    const int64_t misplaced = aligned && cols % pack == 0 ? 0 : pack - 1;  // at most, of a row
+    for (int lanes = 2; lanes <= 32; lanes *= 2) {
+        if (cols + misplaced <= lanes * kHeld)
+            return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
+    }
+    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
+    if (rows >= kWarpsForAll * multiprocessors)
+        return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
+    return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, workspace_bytes);
+}
+
+inline cudaError_t multiprocessors_here(int* count) {
+    return warp_softmax::ask_once(count, [](int* answer, int device) {
+        return cudaDeviceGetAttribute(answer, cudaDevAttrMultiProcessorCount, device);
+    });
+}
+
+// What a workspace should hold, for the current device. Less is no error.
+inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int64_t k,
+                                        size_t element_bytes) {
+    int multiprocessors = 0;
+    const cudaError_t status = multiprocessors_here(&multiprocessors);
+    *bytes = plan(rows, cols, k, element_bytes, multiprocessors).more_workspace_bytes;
+    return status;
+}
+
+// What the launchers below have in common.
+template <class T>
+struct Problem {
+    const T* x;
+    Outputs<T> outputs;
+    int64_t rows, cols, k;
+    cudaStream_t stream;
+};
+
+template <int kLanes, int kBest, class T>
+cudaError_t launch_lanes(const Problem<T>& p) {
+    constexpr int64_t kRows = kShortBlock / kLanes;
+    const auto blocks = static_cast<unsigned>((p.rows + kRows - 1) / kRows);
+    short_rows_kernel<kLanes, kBest><<<blocks, kShortBlock, 0, p.stream>>>(
+        p.x, p.outputs, p.rows, static_cast<int>(p.cols), static_cast<int>(p.k));
+    return cudaGetLastError();
+}
+template <int kBest, class T>
+cudaError_t launch_lanes(int lanes, const Problem<T>& p) {
+    switch (lanes) {
+        case 2:
+            return launch_lanes<2, kBest>(p);
+        case 4:
+            return launch_lanes<4, kBest>(p);
+        case 8:
+            return launch_lanes<8, kBest>(p);
+        case 16:
+            return launch_lanes<16, kBest>(p);
+        default:
+            return launch_lanes<32, kBest>(p);
+    }
+}
+
+template <class T>
+cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial) {
+    if (plan.way == Way::warp) {
+        const auto blocks = static_cast<unsigned>((p.rows + kWarps - 1) / kWarps);
+        warp_topk_kernel<false>
+            <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
+        return cudaGetLastError();
+    }
+    const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
+    warp_topk_kernel<true>
+        <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
+    if (plan.slices > 1) {
+        merge_lists_kernel<<<blocks.x, kWarps * 32, 0, p.stream>>>(partial, plan.slices, p.outputs,
+                                                                   p.k);
+    }
+    return cudaGetLastError();
+}
+
+template <int kRoom, class T>
+cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
+    constexpr int kBytes = sizeof(typename BlockList<kRoom>::Shared);
+    const auto allow = [&](auto* kernel) {  // more than 48 KB have to be asked for
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    };
+    const auto find = block_topk_kernel<kRoom, T>;
+    const auto merge_all = merge_slices_kernel<kRoom, T>;
+    cudaError_t status = allow(find);
+    if (status == cudaSuccess && plan.slices > 1) status = allow(merge_all);
+    if (status != cudaSuccess) return status;
+    const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
+    find<<<blocks, kBlock, kBytes, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
+    if (plan.slices > 1) {
+        merge_all<<<blocks.x, kBlock, kBytes, p.stream>>>(partial, plan.slices, p.outputs, p.k);
+    }
+    return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
+    Partial partial{};
+    if (plan.slices > 1) {
+        const int64_t places = std::max(p.k, kListed) * p.rows * plan.slices;
+        partial.best = static_cast<Key*>(workspace);
+        partial.normalizers = reinterpret_cast<Normalizer*>(partial.best + places);
+    }
+    if (plan.way == Way::lanes) {
+        return p.k <= 8 ? launch_lanes<8>(plan.lanes, p) : launch_lanes<32>(plan.lanes, p);
+    }
+    if (plan.way != Way::block) return launch_warps(plan, p, partial);
+    return p.k <= 128 ? launch_blocks<kRoomOf32To128>(plan, p, partial)
+                      : launch_blocks<kRoomOfMore>(plan, p, partial);
+}
+
+// Where results go, rows x k each, the logarithms of the sums of exponentials one a row. Any may be nullptr:
+// not wanted. Index: int32_t or int64_t.
+template <class T, class Index>
+struct Results {
+    T* probabilities;
+    Index* indices;
+    T* logits;
+    float* log_sum_exp;
+};
+template <class T, class Index>
+Outputs<T> outputs_of(const Results<T, Index>& results) {
+    static_assert(std::is_same_v<Index, int32_t> || std::is_same_v<Index, int64_t>,
+                  "columns are numbers of 32 or 64 bits");
+    Outputs<T> outputs{results.probabilities, nullptr, nullptr, results.logits,
+                       results.log_sum_exp};
+    if constexpr (sizeof(Index) == sizeof(int64_t)) {
+        outputs.wide_columns = results.indices;
+    } else {
+        outputs.columns = results.indices;
+    }
+    return outputs;
+}
+
+// The k best of each row of x (rows x cols, row-major, device memory), the best first, to where `results` says.
+// workspace: 16-byte-aligned device memory that belongs to one call at a time, or nullptr. Asynchronous on
+// stream. cudaErrorInvalidValue for a negative size, k above cols or 1024, more than 2^31 - 1 columns, and
+// nullptr for x. Of no rows, or of k = 0, nothing is written.
+template <class T, class Index>
+cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int64_t cols,
+                 int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
+    if (rows < 0 || cols < 0 || cols > INT32_MAX || k < 0 || k > cols || k > kMostK)
+        return cudaErrorInvalidValue;
+    if (rows == 0 || k == 0) return cudaSuccess;
+    if (x == nullptr) return cudaErrorInvalidValue;
+    int multiprocessors = 0;
+    cudaError_t status = multiprocessors_here(&multiprocessors);
+    if (status != cudaSuccess) return status;
+    const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
+    const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
+    const Outputs<T> all = outputs_of(results);
+    constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so many blocks
+    for (int64_t row = 0; row < rows; row += kMostRows) {
+        const auto from = [&](auto* rows_of, int64_t width) {
+            return rows_of == nullptr ? nullptr : rows_of + row * width;
+        };
+        const Problem<T> part{
+            x + row * cols,
+            {from(all.probabilities, k), from(all.columns, k), from(all.wide_columns, k),
+             from(all.logits, k), from(all.log_sum_exp, 1)},
+            std::min(kMostRows, rows - row),
+            cols,
+            k,
+            stream};
+        status = launch(
+            plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0, aligned), part,
+            workspace);
+        if (status != cudaSuccess) return status;
+    }
+    return cudaSuccess;
+}
+
+}  // namespace softmax_topk

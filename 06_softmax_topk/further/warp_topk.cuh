@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/warp_topk, version 1.0
+//
+// Up to 32 best of a row, by warps that never wait for each other while they read.
+//   new here   a warp's list has a place in each lane; what may be better waits in a queue, until it fills a
+//              second list, which is sorted and merged by shuffles
+//   traffic    1 read per element, and next to nothing written
+//   accepts    float, __half, __nv_bfloat16; any address; k up to 32 and up to cols, which are up to 2^31 - 1
+//   order      as in the lesson, whatever the number of warps and blocks that share a row
+//   source     queue and merging network: Johnson, Douze, Jegou 2017, "Billion-scale similarity search
+//              with GPUs" (WarpSelect)
+#pragma once
+#include "row_scan.cuh"
+
+namespace softmax_topk {
+
+// Of a lane and of the one whose number differs in `bit`, the lower has the better of the two.
+__device__ inline Key exchanged(Key mine, int bit, bool better_first = true) {
+    const Key other = __shfl_xor_sync(~0u, mine, bit);
+    const bool is_lower = (threadIdx.x & bit) == 0;
+    return (is_lower == better_first) == (mine > other) ? mine : other;
+}
+// A warp's keys in order, the best in lane 0 (Batcher's bitonic sort).
+__device__ inline Key sorted(Key mine) {
+    for (int size = 2; size <= 32; size *= 2) {
+        for (int bit = size / 2; bit > 0; bit /= 2) {
+            mine = exchanged(mine, bit, (threadIdx.x & 31 & size) == 0);
+        }
+    }
+    return mine;
+}
+// The best 32 of two lists in order. One of them the other way round, lane by lane the better: these are the
+// best, rising and then falling, which five exchanges put in order.
+__device__ inline Key merged(Key a, Key b) {
+    const Key other = __shfl_sync(~0u, b, 31 - static_cast<int>(threadIdx.x % 32));
+    Key mine = a > other ? a : other;
+    for (int bit = 16; bit > 0; bit /= 2) mine = exchanged(mine, bit);
+    return mine;
+}
+
+constexpr int kWarps = 8;  // of a block
+
+// The best 32 that a warp has seen, and those that wait to be looked at. All lanes make the same calls.
+class WarpList {
+public:
+    __device__ WarpList(Key (&queue)[kWarps][64], int64_t k)
+        : queue_(queue[threadIdx.x / 32]), k_(static_cast<int>(k)), lane_(threadIdx.x % 32) {}
+
+    __device__ const Threshold& threshold() const { return threshold_; }
+
+    // Of each lane a candidate, or a free place.
+    __device__ void offer(Key key) {
+        const bool wanted = key >= threshold_.key;
+        const unsigned who = __ballot_sync(~0u, wanted);
+        if (wanted) queue_[waiting_ + __popc(who & ((1u << lane_) - 1))] = key;
+        waiting_ += __popc(who);
+        if (waiting_ < 32) return;
+        __syncwarp();  // what the lanes have put there is about to be read
+        add(sorted(queue_[lane_]));
+        waiting_ -= 32;
+        const Key next = queue_[lane_ + 32];
+        __syncwarp();  // all have read before anybody overwrites
+        if (lane_ < waiting_) queue_[lane_] = next;
+    }
+    // As many lanes as k have something as good as the k-th best of these, one of each lane: nothing below
+    // may be among the best.
+    __device__ void raise(Key best_of_lane) {
+        threshold_.raise(__shfl_sync(~0u, sorted(best_of_lane), k_ - 1));
+    }
+    // A list in order.
+    __device__ void add(Key list) {
+        best_ = merged(best_, list);
+        threshold_.raise(__shfl_sync(~0u, best_, k_ - 1));
+    }
+    // The lane's place in the list of all that was offered.
+    __device__ Key finish() {
+        __syncwarp();
+        if (waiting_ > 0) add(sorted(lane_ < waiting_ ? queue_[lane_] : 0));
+        waiting_ = 0;
+        return best_;
+    }
+
+private:
+    Key* queue_;
+    int k_, lane_;
+    int waiting_ = 0;
+    Key best_ = 0;
+    Threshold threshold_;
+};
+
+// What a warp knows of a set of elements.
+struct Seen32 {
+    Key best;  // a place in each lane
+    Normalizer normalizer;
+};
+
+template <class T>
+__device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64]) {
+    using Part = Batch<32, T>;
+    WarpList list(queue, k);
+    Normalizer mine{-INFINITY, 0.f};
+    for (int64_t first = slice.first_pack(); first < slice.end; first += Part::kCols) {
+        const Part part(slice, first, threadIdx.x % 32);
+        float x[kAtOnce];
+        part.load(x);
+        const bool any = add_batch(mine, x, list.threshold().element);
+        const unsigned lanes = __ballot_sync(~0u, any);
+        if (lanes == 0) continue;  // most batches
+
+        unsigned bits = any ? part.candidates(x, list.threshold()) : 0;
+        if (__popc(lanes) > k) {
+            list.raise(part.best(bits, x));
+            bits = part.candidates(x, list.threshold());
+        }
+        while (__any_sync(~0u, bits != 0)) {
+            list.offer(part.lowest(bits, x));
+            bits &= bits - 1;
+        }
+    }
+    return {list.finish(), warp_normalizer(mine)};
+}
+
+// The block's warps as one, in warp 0: half of them merge what the other half knows, and so on.
+__device__ inline Seen32 merge_warps(Seen32 mine, Key (&best)[kWarps][64]) {
+    __shared__ Normalizer normalizers[kWarps];
+    const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
+    for (int half = kWarps / 2; half > 0; half /= 2) {
+        if (warp >= half && warp < 2 * half) {
+            best[warp][lane] = mine.best;
+            if (lane == 0) normalizers[warp] = mine.normalizer;
+        }
+        __syncthreads();
+        if (warp < half) {
+            mine.best = merged(mine.best, best[warp + half][lane]);
+            mine.normalizer = merge(mine.normalizer, normalizers[warp + half]);
+        }
+    }
+    return mine;
+}
+
+// kShared: the warps of a block share a row, or a part of it; blockIdx.y is the part. Otherwise each has a row
+// of its own. What is found goes to `outputs`, of parts to `partial`, 32 keys each.
+template <bool kShared, class T>
+__global__ void __launch_bounds__(kWarps * 32, 4)
+    warp_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t rows, int64_t cols,
+                     int64_t k) {
+    __shared__ Key queue[kWarps][64];
+    const int64_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int64_t row = kShared ? blockIdx.x : int64_t{blockIdx.x} * kWarps + warp;
+    if (row >= rows) return;  // whole warps, which nobody waits for
+    const int64_t parts = kShared ? int64_t{gridDim.y} * kWarps : 1;
+    const int64_t part = kShared ? int64_t{blockIdx.y} * kWarps + warp : 0;
+    Seen32 seen = scan(part_of(Slice<T>{x + row * cols, 0, cols}, part, parts), k, queue);
+    if constexpr (kShared) {
+        seen = merge_warps(seen, queue);
+        if (warp != 0) return;
+        if (partial.best != nullptr) {
+            const int64_t slice = row * gridDim.y + blockIdx.y;
+            partial.best[slice * 32 + lane] = seen.best;
+            if (lane == 0) partial.normalizers[slice] = seen.normalizer;
+            return;
+        }
+    }
+    if (lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+}
+
+// A block per row merges what the slices of the row left.
+template <class T>
+__global__ void __launch_bounds__(kWarps * 32)
+    merge_lists_kernel(Partial partial, int64_t slices, Outputs<T> outputs, int64_t k) {
+    __shared__ Key lists[kWarps][64];
+    const int64_t row = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    Seen32 seen{0, {-INFINITY, 0.f}};
+    for (int64_t slice = row * slices + warp; slice < (row + 1) * slices; slice += kWarps) {
+        seen.best = merged(seen.best, partial.best[slice * 32 + lane]);
+        seen.normalizer = merge(seen.normalizer, partial.normalizers[slice]);
+    }
+    seen = merge_warps(seen, lists);
+    if (warp == 0 && lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+}
+
+}  // namespace softmax_topk

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures sampling: each way by itself, and the front call.
+#include <string>
+
+#include "06_softmax_topk/variants.hpp"
+#include "common/operations/sampling/variant.hpp"
+#include "common/runner/device.hpp"
+#include "further/sampling.cuh"
+
+namespace {
+
+using operations::sampling::Kind;
+using operations::sampling::Shape;
+using runner::DType;
+using softmax_topk::sampling::Options;
+using softmax_topk::sampling::Plan;
+using softmax_topk::sampling::Way;
+
+Options in_header(const operations::sampling::Options& options) {
+    return {
+        static_cast<float>(options.temperature), options.top_k, static_cast<float>(options.top_p),
+        static_cast<float>(options.min_p),       options.seed,  0};
+}
+
+// Reads of the row by the last way, at least: for its maximum and for the sums of its parts; for top-p for one
+// sum more; and for each digit of a cut.
+runner::Traffic traffic_of_cuts(const Shape& shape, DType dtype) {
+    const int digits = runner::visit(dtype, [](auto of) {
+        using T = typename decltype(of)::type;
+        return (softmax_topk::sampling::kKeyBits<T> + softmax_topk::sampling::kDigit - 1) /
+               softmax_topk::sampling::kDigit;
+    });
+    const auto& options = shape.options;
+    const int by_count = options.top_k > 0 && options.top_k < shape.cols ? digits : 0;
+    const int by_mass = options.top_p < 1 ? 1 + digits : 0;
+    return {2. + by_count + by_mass, 0};
+}
+
+// What a variant of the course says of itself. (The part of the row that the random number chooses is read once
+// more: the operation's tolerance.)
+runner::Variant with(runner::Variant variant) {
+    variant.further = true;
+    variant.partial_sums = [](const Shape& shape, DType) {
+        return softmax_topk::sampling::threads_for(shape.cols);
+    };
+    return variant;
+}
+
+// A way that is taken whatever the front call would do; it needs no workspace.
+runner::Variant way(const std::string& name, const std::string& summary,
+                    softmax_topk::sampling::Way way) {
+    const auto launcher = [way](const auto* x, auto* columns, float* probabilities, int64_t rows,
+                                int64_t cols, const operations::sampling::Options& options, void*,
+                                size_t, cudaStream_t stream) {
+        namespace sampling = softmax_topk::sampling;
+        if (rows == 0) return cudaSuccess;
+        return sampling::launch({way, 0, "", 0, 0}, x, sampling::chosen_to(columns, probabilities),
+                                rows, cols, sampling::draw_of(in_header(options), cols), nullptr, 0,
+                                stream);
+    };
+    return with(operations::sampling::variant_of(Kind::sample_token, name, summary, launcher));
+}
+
+Plan planned(const Shape& shape, DType dtype) {
+    int multiprocessors = 0;
+    runner::check_cuda(softmax_topk::multiprocessors_here(&multiprocessors),
+                       "asking for multiprocessors");
+    return runner::visit(dtype, [&](auto of) {
+        return softmax_topk::sampling::plan<typename decltype(of)::type>(
+            shape.rows, shape.cols, in_header(shape.options), multiprocessors, SIZE_MAX);
+    });
+}
+
+runner::Variant front(const std::string& name, const std::string& summary, Kind kind) {
+    const auto launcher = [](const auto* x, auto* columns, float* probabilities, int64_t rows,
+                             int64_t cols, const operations::sampling::Options& options,
+                             auto... rest) {
+        return softmax_topk::sampling::sample(x, columns, probabilities, rows, cols,
+                                              in_header(options), rest...);
+    };
+    runner::Variant variant = with(operations::sampling::variant_of(kind, name, summary, launcher));
+    variant.workspace_bytes = [](const Shape& shape, DType dtype) {
+        return planned(shape, dtype).workspace_bytes;
+    };
+    variant.traffic_at = [](const Shape& shape, DType dtype) {
+        return planned(shape, dtype).way == softmax_topk::sampling::Way::cuts
+                   ? traffic_of_cuts(shape, dtype)
+                   : runner::Traffic{1, 0};
+    };
+    variant.way = [](const Shape& shape, DType dtype) {
+        constexpr const char* kNames[] = {"best", "whole_row", "list", "cuts"};
+        const Plan plan = planned(shape, dtype);
+        return std::string(kNames[static_cast<int>(plan.way)]) + ": " + plan.reason;
+    };
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> softmax_topk::sampling_variants() {
+    runner::Variant whole_row = way("sample_whole_row", "temperature alone: one read, a part again",
+                                    sampling::Way::whole_row);
+    whole_row.takes = {operations::sampling::kTemperature, operations::sampling::kSeed};
+    whole_row.obstacle = [](const Shape& shape, DType) {
+        return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
+    };
+    runner::Variant cuts =
+        way("sample_by_cuts", "any cut: the row once more for each digit", sampling::Way::cuts);
+    cuts.traffic = {2, 0};  // and more for each cut
+    cuts.traffic_at = [](const Shape& shape, DType dtype) { return traffic_of_cuts(shape, dtype); };
+    cuts.obstacle = [](const Shape& shape, DType) {
+        return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
+    };
+    return {whole_row, cuts,
+            front("sample", "the front call: cuts from a list", Kind::sample_token),
+            front("sample_with_probability", "the front call, and how likely it was",
+                  Kind::sample_token_with_probability)};
+}

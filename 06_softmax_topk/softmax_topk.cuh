@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk, version 1.0
+//
+// The k most likely columns of each row and their probabilities, without writing the softmax itself.
+//   new here   a list of the K best elements merges like the normalizer pair (m, d), and beside it
+//   traffic    accesses per element: safe_unfused 5, online_unfused 4, safe_fused 2, online_fused 1
+//   accepts    rows x cols floats, row-major; k up to 32 and up to cols; -inf marks a masked element
+//   order      as a stable descending sort: of equals the lower column first; -0 equals +0, NaN is largest
+//   rows       with NaN or +inf, or of -inf alone, have the probability NaN throughout
+//   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 4
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <cub/block/block_reduce.cuh>
+#include <cuda_runtime.h>
+
+#include "../02_safe_softmax/safe_softmax.cuh"
+#include "../03_online_softmax/online_softmax.cuh"
+
+namespace softmax_topk {
+
+using online_softmax::Merge;
+using online_softmax::Normalizer;
+
+// An element and its column: u_k and p_k of the paper.
+struct __align__(8) Element {
+    float u;
+    int32_t p;
+};
+
+// Whether a comes before b: a stable descending sort's order, in which no two columns are equal.
+__host__ __device__ inline bool precedes(Element a, Element b) {
+    const bool a_is_nan = a.u != a.u;
+    const bool equal = a.u == b.u || (a_is_nan && b.u != b.u);
+    return equal ? a.p < b.p : a.u > b.u || a_is_nan;
+}
+
+// The K best of the elements seen so far, the best first. A place that is still free holds -inf and a column
+// behind all others, so that every element comes before it, -inf too.
+// Loops over the places are unrolled: an array that a variable indexes would lie in no registers.
+template <int K>
+struct Top {
+    Element best[K];
+
+    __host__ __device__ static Top none() {
+        Top top;
+        for (int k = 0; k < K; ++k) top.best[k] = {-INFINITY, INT32_MAX};
+        return top;
+    }
+
+    // One element more. Most are not among the best, which the first comparison tells.
+    __host__ __device__ void insert(Element one) {
+        if (one.u < best[K - 1].u || !precedes(one, best[K - 1])) return;
+        best[K - 1] = one;                 // the worst goes
+        for (int k = K - 1; k > 0; --k) {  // the others are sorted: it moves up to its place
+            if (!precedes(one, best[k - 1])) continue;
+            best[k] = best[k - 1];
+            best[k - 1] = one;
+        }
+    }
+
+    __host__ __device__ void drop_first() {
+        for (int k = 0; k + 1 < K; ++k) best[k] = best[k + 1];
+        best[K - 1] = {-INFINITY, INT32_MAX};
+    }
+};
+
+// The best of two lists: the other's best, as long as it is good enough. In any order of merging the result
+// is the same to the last bit.
+struct MergeTop {
+    template <int K>
+    __host__ __device__ Top<K> operator()(Top<K> a, Top<K> b) const {
+        while (precedes(b.best[0], a.best[K - 1])) {
+            a.insert(b.best[0]);
+            b.drop_first();
+        }
+        return a;
+    }
+};
+
+// What a pass knows of the elements it has seen: 03's pair, and the best of them. Each merges by itself.
+template <int K>
+struct Seen {
+    Normalizer normalizer;
+    Top<K> top;
+};
+struct MergeSeen {
+    template <int K>
+    __host__ __device__ Seen<K> operator()(const Seen<K>& a, const Seen<K>& b) const {
+        return {Merge{}(a.normalizer, b.normalizer), MergeTop{}(a.top, b.top)};
+    }
+};
+
+// The first k of a block's row, each as the probability that it stands for.
+template <int K, class Probability>
+__device__ void write(const Top<K>& top, Probability probability, float* values, int32_t* indices,
+                      int64_t k) {
+    const int64_t first = blockIdx.x * k;
+    for (int i = 0; i < K; ++i) {  // Algorithm 4, lines 17 to 20
+        if (i >= k) return;
+        values[first + i] = probability(top.best[i].u);
+        indices[first + i] = top.best[i].p;
+    }
+}
+template <int K>
+__device__ void write(const Seen<K>& row, float* values, int32_t* indices, int64_t k) {
+    const float scale = 1.f / row.normalizer.d;
+    const auto probability = [&](float x) { return expf(x - row.normalizer.m) * scale; };
+    write(row.top, probability, values, indices, k);
+}
+
+// One block per row, in all kernels; threadIdx.x walks columns; thread 0 has the block's result.
+constexpr int kThreads = 256;
+
+// The k largest of each row of y: the second half of the unfused variants, whose softmax lies in y.
+template <int K>
+__global__ void topk_kernel(const float* y, float* values, int32_t* indices, int64_t cols,
+                            int64_t k) {
+    using BlockReduce = cub::BlockReduce<Top<K>, kThreads>;
+    __shared__ typename BlockReduce::TempStorage scratch;
+    const float* y_row = y + blockIdx.x * cols;
+
+    Top<K> mine = Top<K>::none();
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        mine.insert({y_row[col], static_cast<int32_t>(col)});
+    }
+    mine = BlockReduce(scratch).Reduce(mine, MergeTop{});
+    const auto as_it_is = [](float probability) { return probability; };
+    if (threadIdx.x == 0) write(mine, as_it_is, values, indices, k);
+}
+
+// 02's first two passes, of which the second also finds the best; its third is not needed.
+template <int K>
+__global__ void safe_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
+                                  int64_t k) {
+    using ReduceMax = cub::BlockReduce<float, kThreads>;
+    using BlockReduce = cub::BlockReduce<Seen<K>, kThreads>;
+    __shared__ typename ReduceMax::TempStorage max_scratch;
+    __shared__ typename BlockReduce::TempStorage scratch;
+    __shared__ float row_max;
+    const float* x_row = x + blockIdx.x * cols;
+
+    float max = -INFINITY;
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        max = fmaxf(max, x_row[col]);
+    }
+    max = ReduceMax(max_scratch).Reduce(max, safe_softmax::Max{});
+    if (threadIdx.x == 0) row_max = max;
+    __syncthreads();
+    max = row_max;
+
+    Seen<K> mine{{max, 0.f}, Top<K>::none()};  // all threads have the same m: merging adds d to d
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        const float x_j = x_row[col];
+        mine.normalizer.d += expf(x_j - max);
+        mine.top.insert({x_j, static_cast<int32_t>(col)});
+    }
+    mine = BlockReduce(scratch).Reduce(mine, MergeSeen{});
+    if (threadIdx.x == 0) write(mine, values, indices, k);
+}
+
+// Algorithm 4: everything in one pass.
+template <int K>
+__global__ void online_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
+                                    int64_t k) {
+    using BlockReduce = cub::BlockReduce<Seen<K>, kThreads>;
+    __shared__ typename BlockReduce::TempStorage scratch;
+    const float* x_row = x + blockIdx.x * cols;
+
+    Seen<K> mine{{-INFINITY, 0.f}, Top<K>::none()};
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
+        const float x_j = x_row[col];
+        mine.normalizer = Merge{}(mine.normalizer, {x_j, 1.f});  // lines 6 and 7
+        mine.top.insert({x_j, static_cast<int32_t>(col)});       // lines 8 to 15
+    }
+    mine = BlockReduce(scratch).Reduce(mine, MergeSeen{});
+    if (threadIdx.x == 0) write(mine, values, indices, k);
+}
+
+constexpr int64_t kMaxK = 32;  // a longer list fits into no registers
+// launch(K, blocks) for lists of K places, a constant: k or a few more.
+template <class Launch>
+cudaError_t launch_with_list(const float* x, const float* values, const int32_t* indices,
+                             int64_t rows, int64_t cols, int64_t k, Launch launch) {
+    if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX || k < 0 || k > cols ||
+        k > kMaxK)
+        return cudaErrorInvalidValue;
+    if (rows == 0 || k == 0) return cudaSuccess;
+    if (x == nullptr || values == nullptr || indices == nullptr) return cudaErrorInvalidValue;
+    if (k <= 8) return launch(std::integral_constant<int, 8>{}, static_cast<unsigned>(rows));
+    if (k <= 16) return launch(std::integral_constant<int, 16>{}, static_cast<unsigned>(rows));
+    return launch(std::integral_constant<int, 32>{}, static_cast<unsigned>(rows));
+}
+
+// The k best of each row of x (rows x cols, device memory), the best first: probabilities into values,
+// columns into indices, rows x k each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
+// negative size, k above cols or 32, or more than 2^31 - 1 rows or columns.
+inline cudaError_t online_fused(const float* x, float* values, int32_t* indices, int64_t rows,
+                                int64_t cols, int64_t k, cudaStream_t stream) {
+    return launch_with_list(x, values, indices, rows, cols, k, [=](auto list, unsigned blocks) {
+        constexpr int K = decltype(list)::value;
+        online_fused_kernel<K><<<blocks, kThreads, 0, stream>>>(x, values, indices, cols, k);
+        return cudaGetLastError();
+    });
+}
+inline cudaError_t safe_fused(const float* x, float* values, int32_t* indices, int64_t rows,
+                              int64_t cols, int64_t k, cudaStream_t stream) {
+    return launch_with_list(x, values, indices, rows, cols, k, [=](auto list, unsigned blocks) {
+        constexpr int K = decltype(list)::value;
+        safe_fused_kernel<K><<<blocks, kThreads, 0, stream>>>(x, values, indices, cols, k);
+        return cudaGetLastError();
+    });
+}
+// The same in two launches, the softmax in a workspace between them, which belongs to one call at a time.
+inline size_t unfused_workspace_bytes(int64_t rows, int64_t cols) {
+    return static_cast<size_t>(rows) * static_cast<size_t>(cols) * sizeof(float);
+}
+template <class Softmax>
+cudaError_t unfused(Softmax softmax, const float* x, float* values, int32_t* indices, int64_t rows,
+                    int64_t cols, int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
+    return launch_with_list(x, values, indices, rows, cols, k, [=](auto list, unsigned blocks) {
+        constexpr int K = decltype(list)::value;
+        if (workspace == nullptr || bytes < unfused_workspace_bytes(rows, cols))
+            return cudaErrorInvalidValue;
+        float* y = static_cast<float*>(workspace);
+        const cudaError_t status = softmax(x, y, rows, cols, stream);
+        if (status != cudaSuccess) return status;
+        topk_kernel<K><<<blocks, kThreads, 0, stream>>>(y, values, indices, cols, k);
+        return cudaGetLastError();
+    });
+}
+inline cudaError_t safe_unfused(const float* x, float* values, int32_t* indices, int64_t rows,
+                                int64_t cols, int64_t k, void* workspace, size_t bytes,
+                                cudaStream_t stream) {
+    return unfused(safe_softmax::block_per_row, x, values, indices, rows, cols, k, workspace, bytes,
+                   stream);
+}
+inline cudaError_t online_unfused(const float* x, float* values, int32_t* indices, int64_t rows,
+                                  int64_t cols, int64_t k, void* workspace, size_t bytes,
+                                  cudaStream_t stream) {
+    return unfused(online_softmax::block_per_row, x, values, indices, rows, cols, k, workspace,
+                   bytes, stream);
+}
+}  // namespace softmax_topk

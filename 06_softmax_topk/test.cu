@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+#include "further/topk.cuh"
+#include "softmax_topk.cuh"
+
+#include <random>
+#include <stdexcept>
+#include <string>
+
+#include "common/operations/topk/properties.hpp"
+#include "common/runner/attempt.hpp"
+#include "common/runner/stage.hpp"
+
+runner::Stage describe_06_softmax_topk();
+
+#include "06_softmax_topk/test_sampling.cuh"
+
+namespace {
+
+using softmax_topk::Element;
+using softmax_topk::MergeTop;
+using softmax_topk::precedes;
+using softmax_topk::Top;
+using testing::Shape;
+
+std::vector<runner::Variant> topk_variants_of_06() {
+    std::vector<runner::Variant> found;
+    for (const runner::Variant& variant : describe_06_softmax_topk().variants)
+        if (variant.operation->family() == "topk") found.push_back(variant);
+    return found;
+}
+
+runner::Variant variant_of_06(const std::string& name) {
+    for (const runner::Variant& variant : topk_variants_of_06()) {
+        if (variant.name == name) return variant;
+    }
+    throw std::out_of_range(name);
+}
+
+std::vector<runner::Variant> variants_of_06(bool further) {
+    std::vector<runner::Variant> found;
+    for (const runner::Variant& variant : topk_variants_of_06())
+        if (variant.further == further) found.push_back(variant);
+    return found;
+}
+
+// Bytes moved per byte of x, beside the results; nothing on a GPU, whose own counters are held to these elsewhere.
+std::optional<double> accesses_per_element(const runner::Variant& variant, const Shape& shape,
+                                           const std::string& input) {
+    constexpr runner::DType kType = runner::DType::float32;
+    const runner::Tensors inputs = filled_inputs(*variant.operation, shape, kType, input, 1);
+    runner::Observation observation;
+    testing::result_of(variant, inputs, shape, kType);
+    const std::optional<runner::Counts> counts = observation.counts();
+    if (!counts) return {};
+    const int64_t results = 2 * shape.rows * shape.k * static_cast<int64_t>(sizeof(float));
+    return static_cast<double>(counts->global_load_bytes + counts->global_store_bytes - results) /
+           (static_cast<double>(shape.rows * shape.cols) * sizeof(float));
+}
+
+constexpr int kPlaces = 8;
+using List = Top<kPlaces>;
+
+bool same(const List& a, const List& b) {
+    for (int k = 0; k < kPlaces; ++k) {
+        const Element x = a.best[k], y = b.best[k];
+        if (x.p != y.p || !(x.u == y.u || (std::isnan(x.u) && std::isnan(y.u)))) return false;
+    }
+    return true;
+}
+
+// Few values, many ties, now and then something special.
+std::vector<Element> random_elements(int count, std::mt19937& random) {
+    std::vector<Element> elements;
+    for (int col = 0; col < count; ++col) {
+        const unsigned draw = random() % 40;
+        const float special[] = {NAN, INFINITY, -INFINITY, 0.f, -0.f};
+        elements.push_back({draw < 5 ? special[draw] : static_cast<float>(random() % 20), col});
+    }
+    return elements;
+}
+
+List sorted(std::vector<Element> elements) {
+    std::sort(elements.begin(), elements.end(), precedes);
+    List list = List::none();
+    for (size_t k = 0; k < std::min<size_t>(kPlaces, elements.size()); ++k)
+        list.best[k] = elements[k];
+    return list;
+}
+
+// Lists of elements[first .. last), merged in a random binary tree.
+List merge_at_random(const std::vector<Element>& elements, size_t first, size_t last,
+                     std::mt19937& random) {
+    if (last - first < 4) {
+        List list = List::none();
+        for (size_t i = first; i < last; ++i) list.insert(elements[i]);
+        return list;
+    }
+    const size_t middle = first + 1 + random() % (last - first - 1);
+    return MergeTop{}(merge_at_random(elements, first, middle, random),
+                      merge_at_random(elements, middle, last, random));
+}
+
+// One row, with outputs that are guarded.
+struct Guarded {
+    Guarded(int64_t rows, int64_t cols, int64_t k)
+        : x(std::vector<float>(static_cast<size_t>(rows * cols), 1.f)),
+          values(std::vector<float>(static_cast<size_t>(rows * k) + 1, -7.f)),
+          indices(std::vector<int32_t>(static_cast<size_t>(rows * k) + 1, -7)) {}
+    bool is_untouched() const {
+        const std::vector<float> v = values.download();
+        return std::all_of(v.begin(), v.end(), [](float each) { return each == -7.f; });
+    }
+    runner::DeviceBuffer<float> x;
+    runner::DeviceBuffer<float> values;
+    runner::DeviceBuffer<int32_t> indices;
+};
+
+}  // namespace
+
+TEST_CASE("every variant of 06 is what it says") {
+    for (const runner::Variant& variant : topk_variants_of_06())
+        testing::holds_every_topk_property(variant);
+}
+
+TEST_CASE("the order is that of a stable descending sort") {
+    CHECK(precedes({2.f, 9}, {1.f, 0}));
+    CHECK(precedes({1.f, 3}, {1.f, 4}));
+    CHECK_FALSE(precedes({1.f, 4}, {1.f, 3}));
+    CHECK(precedes({-0.f, 3}, {0.f, 4}));
+    CHECK_FALSE(precedes({0.f, 4}, {-0.f, 3}));
+    CHECK(precedes({NAN, 9}, {INFINITY, 0}));
+    CHECK(precedes({NAN, 3}, {NAN, 4}));
+    CHECK_FALSE(precedes({INFINITY, 0}, {NAN, 9}));
+    CHECK(precedes({-3e38f, 9}, {-INFINITY, 0}));
+    CHECK(precedes({-INFINITY, 0}, List::none().best[0]));  // better than nothing
+}
+
+TEST_CASE("lists merge in any order and any tree, to the same bits, as a stable sort has them") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 500; ++round) {
+        const int count = static_cast<int>(random() % 100);
+        std::vector<Element> elements = random_elements(count, random);
+        const List wanted = sorted(elements);
+        INFO("round " << round << ", " << count << " elements");
+        CHECK(same(merge_at_random(elements, 0, elements.size(), random), wanted));
+        std::shuffle(elements.begin(), elements.end(), random);
+        const List list = merge_at_random(elements, 0, elements.size(), random);
+        CHECK(same(list, wanted));
+        CHECK(same(MergeTop{}(list, List::none()), wanted));
+        CHECK(same(MergeTop{}(List::none(), list), wanted));
+    }
+}
+
+TEST_CASE("the ladder agrees with itself where no two elements are equal") {
+    const std::vector<runner::Variant> variants = topk_variants_of_06();
+    for (const Shape& shape : {Shape(3, 1000, 5), Shape(2, 5003, 32)}) {
+        const std::vector<double> x =
+            testing::named_values(variants.front(), operations::topk::kDistinct, shape);
+        const testing::TopkResult first = testing::result_of(variants.front(), x, shape);
+        for (const runner::Variant& variant : variants) {
+            const testing::TopkResult result = testing::result_of(variant, x, shape);
+            INFO(variant.name);
+            CHECK(result.indices == first.indices);
+            for (size_t i = 0; i < result.values.size(); ++i)
+                CHECK(std::fabs(result.values[i] / first.values[i] - 1) < 1e-5);
+        }
+    }
+}
+
+// What the unfused variants keep in a workspace counts like all else.
+TEST_CASE(
+    "accesses per element are exactly 5, 4, 2 and 1, beside the results, in rows of any width") {
+    for (const Shape& shape : {Shape(16, 1024, 5), Shape(7, 1000, 32), Shape(5, 777, 1)}) {
+        std::vector<double> found;
+        for (const runner::Variant& variant : variants_of_06(false)) {
+            const auto accesses = accesses_per_element(variant, shape, operations::topk::kDistinct);
+            if (!accesses) return;
+            found.push_back(*accesses);
+        }
+        CHECK(found == std::vector<double>{5, 4, 2, 1});
+    }
+}
+
+TEST_CASE("each fast way reads each element once, whatever the row holds") {
+    for (const runner::Variant& variant : variants_of_06(true)) {
+        if (testing::kind_of(*variant.operation) != testing::Kind::softmax_topk) continue;
+        for (const char* input : {"distinct", "ties", "ascending"}) {
+            for (const Shape& shape :
+                 {Shape(61, 500, 8), Shape(5, 20011, 32), Shape(3, 777, 300)}) {
+                if (!testing::takes(variant, shape, runner::DType::float32)) continue;
+                const auto accesses = accesses_per_element(variant, shape, input);
+                INFO(variant.name << ", " << input << ", " << text_of(runner::Shape(shape)));
+                if (!accesses) return;
+                // Slices leave their lists for the block that merges them.
+                const bool is_shared = variant.workspace_bytes(shape, runner::DType::float32) > 0;
+                CHECK(*accesses >= 1);
+                CHECK(*accesses <= (is_shared ? 1.15 : 1));
+            }
+        }
+    }
+}
+
+TEST_CASE("a softmax rounds what the logits still tell apart: then the two orders differ") {
+    // Beside 60, both others have probabilities that are 0 in float.
+    const std::vector<double> x = {-100, 60, -99, -98};
+    const Shape shape(1, 4, 3);
+    CHECK(testing::result_of(variant_of_06("online_fused"), x, shape).indices ==
+          std::vector<double>{1, 3, 2});
+    CHECK(testing::result_of(variant_of_06("online_unfused"), x, shape).indices ==
+          std::vector<double>{1, 0, 2});
+}
+
+TEST_CASE("lists of every length, at every row that is hardly longer") {
+    for (const runner::Variant& variant : topk_variants_of_06()) {
+        for (int64_t k = 1; k <= 32; ++k) {
+            for (const int64_t cols : {k, k + 1}) {
+                const Shape shape(1, cols, k);
+                const runner::Report report =
+                    testing::result_of(variant, testing::named_values(variant, "ties", shape),
+                                       shape)
+                        .report;
+                INFO(variant.name << ", " << cols << " columns, k = " << k << ": "
+                                  << describe(report));
+                CHECK(report.good());
+            }
+        }
+    }
+}
+
+TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is done") {
+    Guarded g(2, 40, 32);
+    runner::DeviceBuffer<unsigned char> scratch(softmax_topk::unfused_workspace_bytes(2, 40));
+    const auto status = [&](const float* x, float* values, int32_t* indices, int64_t rows,
+                            int64_t cols, int64_t k) {
+        const cudaError_t one =
+            softmax_topk::online_fused(x, values, indices, rows, cols, k, nullptr);
+        CHECK(softmax_topk::safe_fused(x, values, indices, rows, cols, k, nullptr) == one);
+        CHECK(softmax_topk::safe_unfused(x, values, indices, rows, cols, k, scratch.data(),
+                                         scratch.size(), nullptr) == one);
+        CHECK(softmax_topk::online_unfused(x, values, indices, rows, cols, k, scratch.data(),
+                                           scratch.size(), nullptr) == one);
+        return one;
+    };
+    float* x = g.x.data();
+    float* v = g.values.data();
+    int32_t* i = g.indices.data();
+    constexpr int64_t kTooMany = int64_t{1} << 31;
+    CHECK(status(x, v, i, 1, 3, 4) == cudaErrorInvalidValue);  // more than there are
+    CHECK(status(x, v, i, 0, 3, 4) == cudaErrorInvalidValue);  // of no rows, too
+    CHECK(status(x, v, i, 1, 0, 1) == cudaErrorInvalidValue);
+    CHECK(status(x, v, i, 1, 40, 33) == cudaErrorInvalidValue);  // more than a list holds
+    CHECK(status(x, v, i, 1, 40, -1) == cudaErrorInvalidValue);
+    CHECK(status(x, v, i, -1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(x, v, i, 1, -40, 0) == cudaErrorInvalidValue);
+    CHECK(status(x, v, i, kTooMany, 40, 5) == cudaErrorInvalidValue);  // more than a grid's blocks
+    CHECK(status(x, v, i, 1, kTooMany, 5) == cudaErrorInvalidValue);  // more than an index can tell
+    CHECK(status(nullptr, v, i, 1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(x, nullptr, i, 1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(x, v, nullptr, 1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(nullptr, nullptr, nullptr, 0, 40, 5) == cudaSuccess);
+    CHECK(status(nullptr, nullptr, nullptr, 2, 40, 0) == cudaSuccess);
+    CHECK(status(nullptr, nullptr, nullptr, 2, 0, 0) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(g.is_untouched());
+    CHECK(status(x, v, i, 2, 40, 32) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(g.values.download().back() == -7.f);
+    CHECK(g.indices.download().back() == -7);
+}
+
+TEST_CASE("the unfused variants refuse a workspace that is missing or too small, and keep to it") {
+    Guarded g(3, 40, 5);
+    const size_t needed = softmax_topk::unfused_workspace_bytes(3, 40);
+    REQUIRE(needed == 3 * 40 * sizeof(float));
+    runner::DeviceBuffer<unsigned char> scratch(std::vector<unsigned char>(needed + 8, 0x5a));
+    for (const auto launcher : {softmax_topk::safe_unfused, softmax_topk::online_unfused}) {
+        const auto status = [&](void* workspace, size_t bytes) {
+            return launcher(g.x.data(), g.values.data(), g.indices.data(), 3, 40, 5, workspace,
+                            bytes, nullptr);
+        };
+        CHECK(status(nullptr, needed) == cudaErrorInvalidValue);
+        CHECK(status(scratch.data(), needed - 1) == cudaErrorInvalidValue);
+        CHECK(status(scratch.data(), needed) == cudaSuccess);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        const std::vector<unsigned char> bytes = scratch.download();
+        CHECK(std::all_of(bytes.end() - 8, bytes.end(), [](unsigned char b) { return b == 0x5a; }));
+    }
+}
+
+TEST_CASE("06 takes more elements than 32 bits count, and more results", "[.huge]") {
+    for (const runner::Variant& variant : topk_variants_of_06()) {
+        testing::finds_the_best_where_it_fits(variant, {3, (int64_t{1} << 30) - 1, 5});
+        testing::finds_the_best_where_it_fits(variant, {(int64_t{1} << 26) + 1, 32, 32});
+    }
+}
+
+namespace {
+
+// The front call on one shape, with outputs that are guarded; which of them are asked for.
+template <class T, class Index>
+struct FrontCall {
+    FrontCall(int64_t rows, int64_t cols, int64_t k)
+        : rows_(rows),
+          cols_(cols),
+          k_(k),
+          x(std::vector<T>(static_cast<size_t>(rows * cols), static_cast<T>(1.f))),
+          probabilities(std::vector<T>(static_cast<size_t>(rows * k) + 1, static_cast<T>(-7.f))),
+          indices(std::vector<Index>(static_cast<size_t>(rows * k) + 1, -7)),
+          logits(std::vector<T>(static_cast<size_t>(rows * k) + 1, static_cast<T>(-7.f))),
+          log_sum_exp(std::vector<float>(static_cast<size_t>(rows) + 1, -7.f)) {}
+    softmax_topk::Results<T, Index> all() {
+        return {probabilities.data(), indices.data(), logits.data(), log_sum_exp.data()};
+    }
+    cudaError_t operator()(const softmax_topk::Results<T, Index>& results) const {
+        return softmax_topk::topk(x.data(), results, rows_, cols_, k_, nullptr, 0, nullptr);
+    }
+    template <class Buffer>
+    static bool is_untouched(const Buffer& buffer) {
+        const auto host = buffer.download();
+        return std::all_of(host.begin(), host.end(),
+                           [](auto each) { return static_cast<float>(each) == -7.f; });
+    }
+
+    int64_t rows_, cols_, k_;
+    runner::DeviceBuffer<T> x, probabilities;
+    runner::DeviceBuffer<Index> indices;
+    runner::DeviceBuffer<T> logits;
+    runner::DeviceBuffer<float> log_sum_exp;
+};
+
+}  // namespace
+
+TEST_CASE("the front call writes what is asked for, and nothing else") {
+    for (const auto& [cols, k] : {std::pair<int64_t, int64_t>{40, 8}, {3000, 5}, {3000, 100}}) {
+        FrontCall<float, int64_t> call(3, cols, k);
+        CHECK(call({nullptr, nullptr, nullptr, nullptr}) == cudaSuccess);
+        CHECK(call({nullptr, call.indices.data(), nullptr, nullptr}) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        CHECK(call.is_untouched(call.probabilities));
+        CHECK(call.is_untouched(call.logits));
+        CHECK(call.is_untouched(call.log_sum_exp));
+        CHECK(call({nullptr, nullptr, call.logits.data(), call.log_sum_exp.data()}) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        CHECK(call.is_untouched(call.probabilities));
+        CHECK(call(call.all()) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        // Of equal elements the first columns; behind the results, nothing.
+        const std::vector<int64_t> indices = call.indices.download();
+        for (int64_t i = 0; i < 3 * k; ++i) CHECK(indices[static_cast<size_t>(i)] == i % k);
+        CHECK(indices.back() == -7);
+        CHECK(call.probabilities.download().back() == -7.f);
+        CHECK(call.logits.download().back() == -7.f);
+        CHECK(call.log_sum_exp.download().back() == -7.f);
+        CHECK(call.log_sum_exp.download().front() ==
+              Approx(1 + std::log(static_cast<double>(cols))));
+    }
+}
+
+TEST_CASE("the front call refuses what is no problem") {
+    FrontCall<float, int32_t> call(2, 2000, 1024);
+    const auto status = [&](const float* x, int64_t rows, int64_t cols, int64_t k) {
+        return softmax_topk::topk(x, call.all(), rows, cols, k, nullptr, 0, nullptr);
+    };
+    const float* x = call.x.data();
+    CHECK(status(x, 1, 3, 4) == cudaErrorInvalidValue);
+    CHECK(status(x, 0, 3, 4) == cudaErrorInvalidValue);
+    CHECK(status(x, 1, 2000, 1025) == cudaErrorInvalidValue);
+    CHECK(status(x, 1, 2000, -1) == cudaErrorInvalidValue);
+    CHECK(status(x, -1, 2000, 5) == cudaErrorInvalidValue);
+    CHECK(status(x, 1, -2000, 0) == cudaErrorInvalidValue);
+    CHECK(status(x, 1, int64_t{1} << 31, 5) == cudaErrorInvalidValue);
+    CHECK(status(nullptr, 1, 2000, 5) == cudaErrorInvalidValue);
+    CHECK(status(nullptr, 0, 2000, 5) == cudaSuccess);
+    CHECK(status(nullptr, 2, 0, 0) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(call.is_untouched(call.probabilities));
+    CHECK(call.is_untouched(call.indices));
+}
+
+TEST_CASE(
+    "with a workspace that is too small, or misplaced, fewer blocks share a row: same columns") {
+    const Shape shape(1, 70001, 40);
+    const runner::Variant variant = variant_of_06("front_topk_lse");
+    const std::vector<double> x =
+        testing::named_values(variant, operations::topk::kDistinct, shape);
+    runner::DeviceBuffer<float> input(std::vector<float>(x.begin(), x.end()));
+    size_t needed = 0;
+    REQUIRE(softmax_topk::topk_workspace_bytes(&needed, 1, 70001, 40, sizeof(float)) ==
+            cudaSuccess);
+    REQUIRE(needed > 0);
+    runner::DeviceBuffer<unsigned char> scratch(std::vector<unsigned char>(needed + 16, 0x5a));
+    const auto indices_with = [&](unsigned char* workspace, size_t bytes) {
+        FrontCall<float, int32_t> call(1, 1, 40);
+        CHECK(softmax_topk::topk(input.data(), call.all(), 1, 70001, 40, workspace, bytes,
+                                 nullptr) == cudaSuccess);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        return call.indices.download();
+    };
+    const std::vector<int32_t> wanted = indices_with(nullptr, 0);
+    CHECK(indices_with(scratch.data(), needed - 1) == wanted);
+    CHECK(indices_with(scratch.data() + 8, needed) == wanted);
+    const auto is_untouched = [](unsigned char byte) { return byte == 0x5a; };
+    std::vector<unsigned char> bytes = scratch.download();
+    CHECK(std::all_of(bytes.begin(), bytes.end(), is_untouched));
+    CHECK(indices_with(scratch.data(), needed) == wanted);
+    bytes = scratch.download();
+    CHECK(std::all_of(bytes.end() - 16, bytes.end(), is_untouched));
+    CHECK_FALSE(std::all_of(bytes.begin(), bytes.end(), is_untouched));
+}
+
+TEST_CASE("the plan: lanes, warps, blocks, slices") {
+    using softmax_topk::plan;
+    using softmax_topk::Way;
+    constexpr int kProcessors = 132;
+    CHECK(plan(32768, 128, 8, 4, kProcessors).way == Way::lanes);
+    CHECK(plan(32768, 128, 8, 4, kProcessors).lanes == 8);
+    CHECK(plan(32768, 128, 8, 4, kProcessors, 0, false).lanes == 16);  // 3 places more
+    CHECK(plan(32768, 128, 33, 4, kProcessors).way == Way::block);
+    CHECK(plan(1, 512, 32, 4, kProcessors).way == Way::lanes);
+    CHECK(plan(1, 512, 32, 4, kProcessors, 0, false).way == Way::block_of_warps);
+    CHECK(plan(4000, 128256, 32, 4, kProcessors).way == Way::warp);
+    CHECK(plan(4000, 128256, 256, 4, kProcessors).way == Way::block);
+    const softmax_topk::Plan few = plan(10, 128256, 5, 4, kProcessors);
+    CHECK(few.slices == 1);
+    CHECK(few.more_workspace_bytes > 0);
+    const softmax_topk::Plan shared = plan(10, 128256, 5, 4, kProcessors, few.more_workspace_bytes);
+    CHECK(shared.slices == 26);
+    CHECK(shared.workspace_bytes == few.more_workspace_bytes);
+    CHECK(plan(10, 128256, 5, 4, kProcessors, few.more_workspace_bytes - 1).slices == 1);
+}

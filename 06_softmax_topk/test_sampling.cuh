@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+// Sampling, part of test.cu.
+#pragma once
+#include "further/sampling.cuh"
+
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "common/operations/sampling/draw.cuh"
+#include "common/operations/sampling/properties.hpp"
+#include "common/runner/attempt.hpp"
+#include "common/testing/random_cases.hpp"
+
+namespace sampling_tests {
+
+using softmax_topk::sampling::Options;
+using softmax_topk::sampling::plan;
+using softmax_topk::sampling::Way;
+using Shape = operations::sampling::Shape;
+
+inline runner::Stage sampling_stage() {
+    runner::Stage stage = describe_06_softmax_topk();
+    std::vector<runner::Variant> of_sampling;
+    for (const runner::Variant& variant : stage.variants) {
+        if (variant.operation->family() == "sampling") of_sampling.push_back(variant);
+    }
+    stage.variants = of_sampling;
+    return stage;
+}
+inline runner::Variant variant_named(const std::string& name) {
+    for (const runner::Variant& variant : sampling_stage().variants) {
+        if (variant.name == name) return variant;
+    }
+    throw std::out_of_range(name);
+}
+inline std::vector<double> columns_of(const std::string& name, const std::string& input,
+                                      const Shape& shape,
+                                      runner::DType dtype = runner::DType::float32) {
+    const runner::Variant variant = variant_named(name);
+    return testing::sampling::result_of(
+               variant, filled_inputs(*variant.operation, shape, dtype, input, 1), shape, dtype)
+        .columns;
+}
+
+// The front call on rows of ones, with outputs that are guarded.
+struct FrontCall {
+    FrontCall(int64_t all_rows, int64_t all_cols)
+        : rows(all_rows),
+          cols(all_cols),
+          x(std::vector<float>(static_cast<size_t>(rows * cols), 1.f)),
+          columns(std::vector<int64_t>(static_cast<size_t>(rows) + 1, -7)),
+          probabilities(std::vector<float>(static_cast<size_t>(rows) + 1, -7.f)) {}
+    cudaError_t operator()(const Options& options, void* workspace = nullptr, size_t bytes = 0) {
+        return softmax_topk::sampling::sample(x.data(), columns.data(), probabilities.data(), rows,
+                                              cols, options, workspace, bytes, nullptr);
+    }
+    std::vector<int64_t> drawn(const Options& options, void* workspace = nullptr,
+                               size_t bytes = 0) {
+        CHECK((*this)(options, workspace, bytes) == cudaSuccess);
+        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+        std::vector<int64_t> found = columns.download();
+        CHECK(found.back() == -7);
+        CHECK(probabilities.download().back() == -7.f);
+        found.pop_back();
+        return found;
+    }
+
+    int64_t rows, cols;
+    runner::DeviceBuffer<float> x;
+    runner::DeviceBuffer<int64_t> columns;
+    runner::DeviceBuffer<float> probabilities;
+};
+
+}  // namespace sampling_tests
+
+TEST_CASE("every way to sample is what it says") {
+    for (const runner::Variant& variant : sampling_tests::sampling_stage().variants)
+        testing::sampling::holds_every_sampling_property(variant);
+}
+
+// Lists and cuts draw the same columns (below), so that each cut need be counted once.
+TEST_CASE("what is drawn from small and odd rows is distributed as it should be") {
+    const auto follows = [](const char* name, int64_t cols, const operations::sampling::Options& o,
+                            int64_t draws) {
+        testing::sampling::follows_the_distribution(sampling_tests::variant_named(name), cols, o,
+                                                    draws);
+    };
+    follows("sample_whole_row", 37, {}, 8192);
+    follows("sample_whole_row", 5, {0.7}, 16384);
+    follows("sample_by_cuts", 37, {1.5, 30, 0.9, 0.05}, 8192);
+    follows("sample_by_cuts", 37, {1, 0, 0.95}, 8192);
+    follows("sample_with_probability", 37, {1, 25}, 8192);
+}
+
+TEST_CASE("sampling passes hundreds of random cases") {
+    testing::passes_random_cases(sampling_tests::sampling_stage(), 26, 0, 300, [](int64_t number) {
+        return number % 16 == 0 ? int64_t{1} << 14 : int64_t{1} << 11;
+    });
+}
+
+TEST_CASE("thousands of random cases of sampling", "[.more]") {
+    testing::passes_random_cases(sampling_tests::sampling_stage(), 27, 0, 4000,
+                                 [](int64_t) { return int64_t{1} << 14; });
+}
+
+TEST_CASE("the header's Philox gives Random123's known answers, and the reference's numbers") {
+    const auto words = [](uint4 counter, uint2 key) {
+        const uint4 found = softmax_topk::philox(counter, key);
+        return std::vector<uint32_t>{found.x, found.y, found.z, found.w};
+    };
+    CHECK(words({0, 0, 0, 0}, {0, 0}) ==
+          std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+    CHECK(words({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}) ==
+          std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+    CHECK(words({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
+          std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+    for (const uint64_t seed : {uint64_t{0}, uint64_t{7}, uint64_t{1} << 40}) {
+        for (const uint64_t row : {uint64_t{0}, uint64_t{12345}, uint64_t{1} << 33}) {
+            CHECK(static_cast<double>(softmax_topk::random_bits(seed, row, 0) >> 11) * 0x1p-53 ==
+                  operations::sampling::unit_of_row(seed, static_cast<int64_t>(row)));
+            CHECK(softmax_topk::random_bits(seed, row, 1) !=
+                  softmax_topk::random_bits(seed, row, 0));
+        }
+    }
+}
+
+// Masses are whole numbers: whoever adds them up, and in whatever order, has the same.
+TEST_CASE("from a list and from the row, the same columns are drawn, to the last") {
+    using operations::sampling::Options;
+    for (const Options& options : std::initializer_list<Options>{{1, 1, 1, 0, 1},
+                                                                 {0.7, 50, 0.9, 0, 2},
+                                                                 {2, 300, 1, 0.01, 3},
+                                                                 {1, 1024, 0.999, 0, 4},
+                                                                 {0.8, 0, 0.9, 0, 5},
+                                                                 {1.2, 0, 1, 0.1, 6}}) {
+        for (const char* input : {"peaked", "ties", "neighbours"}) {
+            for (const auto& [rows, cols] :
+                 {std::pair<int64_t, int64_t>{10, 37}, {3, 1000}, {2, 5003}}) {
+                const runner::DType dtype =
+                    cols == 1000 ? runner::DType::bfloat16 : runner::DType::float32;
+                const sampling_tests::Shape shape(rows, cols, options);
+                INFO(input << ", " << text_of(runner::Shape(shape)));
+                const std::vector<double> by_cuts =
+                    sampling_tests::columns_of("sample_by_cuts", input, shape, dtype);
+                CHECK(sampling_tests::columns_of("sample", input, shape, dtype) == by_cuts);
+                CHECK(sampling_tests::columns_of("sample_with_probability", input, shape, dtype) ==
+                      by_cuts);
+            }
+        }
+    }
+}
+
+TEST_CASE("temperature alone reads a row once, and a part of it again") {
+    const sampling_tests::Shape shape(4, 20000);
+    for (const char* name : {"sample_whole_row", "sample"}) {
+        const runner::Variant variant = sampling_tests::variant_named(name);
+        const runner::Tensors inputs =
+            filled_inputs(*variant.operation, shape, runner::DType::float32, "peaked", 1);
+        runner::Observation observation;
+        testing::sampling::result_of(variant, inputs, shape);
+        const std::optional<runner::Counts> counts = observation.counts();
+        if (!counts) return;  // a GPU's own counters are held to these elsewhere
+        const double accesses =
+            static_cast<double>(counts->global_load_bytes) / (4 * 20000 * sizeof(float));
+        CHECK(accesses >= 1);
+        CHECK(accesses < 1.05);  // one of 32 parts, and of that what a thread has
+    }
+}
+
+TEST_CASE("a plan of sampling lists where there is room, and reads again where there is none") {
+    using namespace sampling_tests;
+    const auto way = [](const Options& options, int64_t cols = 100000, size_t bytes = SIZE_MAX) {
+        return plan<float>(10, cols, options, 132, bytes).way;
+    };
+    Options options;
+    CHECK(way(options) == Way::whole_row);
+    options.temperature = 0;
+    CHECK(way(options) == Way::best);
+    options = {};
+    options.top_k = 50;
+    CHECK(way(options) == Way::list);
+    CHECK(plan<float>(10, 100000, options, 132, SIZE_MAX).listed == 50);
+    CHECK(way(options, 50) == Way::whole_row);  // nothing to cut
+    CHECK(way(options, 100000, 100) == Way::cuts);
+    const auto none = plan<float>(10, 100000, options, 132, 0);
+    CHECK(none.more_workspace_bytes ==
+          plan<float>(10, 100000, options, 132, SIZE_MAX).workspace_bytes);
+    CHECK(way(options, 100000, none.more_workspace_bytes) == Way::list);
+    options.top_k = 1025;
+    CHECK(way(options) == Way::cuts);
+    options.top_k = 0;
+    options.top_p = 0.9f;
+    CHECK(way(options) == Way::list);
+    CHECK(plan<float>(10, 100000, options, 132, SIZE_MAX).listed == 1024);
+    CHECK(plan<float>(10, 33, options, 132, SIZE_MAX).listed == 33);
+}
+
+TEST_CASE("sampling refuses what means nothing, and does nothing of nothing") {
+    using sampling_tests::Options;
+    sampling_tests::FrontCall call(2, 40);
+    const auto status = [&](auto change) {
+        Options options;
+        change(options);
+        return call(options);
+    };
+    CHECK(status([](Options& o) { o.temperature = -1; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.temperature = NAN; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.temperature = INFINITY; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.temperature = 1e-40f; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.top_k = -1; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.top_p = 0; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.top_p = 1.5f; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.top_p = NAN; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.min_p = -0.1f; }) == cudaErrorInvalidValue);
+    CHECK(status([](Options& o) { o.min_p = 1.1f; }) == cudaErrorInvalidValue);
+    const float* x = call.x.data();
+    int64_t* columns = call.columns.data();
+    const auto sizes = [&](const float* from, int64_t* to, int64_t rows, int64_t cols) {
+        return softmax_topk::sampling::sample(from, to, nullptr, rows, cols, Options{}, nullptr, 0,
+                                              nullptr);
+    };
+    CHECK(sizes(nullptr, columns, 2, 40) == cudaErrorInvalidValue);
+    CHECK(sizes(x, nullptr, 2, 40) == cudaErrorInvalidValue);
+    CHECK(sizes(x, columns, -1, 40) == cudaErrorInvalidValue);
+    CHECK(sizes(x, columns, 2, -40) == cudaErrorInvalidValue);
+    CHECK(sizes(x, columns, 2, 0) == cudaErrorInvalidValue);  // no column to choose
+    CHECK(sizes(x, columns, 2, int64_t{1} << 31) == cudaErrorInvalidValue);
+    CHECK(sizes(nullptr, nullptr, 0, 40) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(call.columns.download() == std::vector<int64_t>{-7, -7, -7});
+    CHECK(sizes(x, columns, 2, 40) == cudaSuccess);  // probabilities are not wanted
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(call.columns.download()[1] >= 0);
+    CHECK(call.probabilities.download() == std::vector<float>{-7, -7, -7});
+}
+
+TEST_CASE("another offset draws other numbers, and a workspace changes none") {
+    sampling_tests::FrontCall call(50, 1000);
+    sampling_tests::Options options;
+    options.top_k = 900;
+    size_t needed = 0;
+    REQUIRE(softmax_topk::sampling::sample_workspace_bytes<float>(&needed, 50, 1000, options) ==
+            cudaSuccess);
+    runner::DeviceBuffer<unsigned char> workspace(std::vector<unsigned char>(needed + 8, 0x5a));
+    const std::vector<int64_t> without = call.drawn(options);
+    CHECK(call.drawn(options, workspace.data(), needed) == without);
+    CHECK(call.drawn(options, workspace.data(), needed - 1) == without);  // too small: not used
+    CHECK(call.drawn(options, workspace.data() + 8, needed) == without);  // misaligned: not used
+    const std::vector<unsigned char> bytes = workspace.download();
+    CHECK(std::all_of(bytes.end() - 8, bytes.end(), [](unsigned char b) { return b == 0x5a; }));
+    for (const int64_t col : without) CHECK((col >= 0 && col < 900));  // of equals, the first
+    std::set<std::vector<int64_t>> all = {without};
+    for (const uint64_t offset : {uint64_t{1}, uint64_t{2}, uint64_t{1} << 32}) {
+        options.offset = offset;
+        all.insert(call.drawn(options));
+    }
+    CHECK(all.size() == 4);
+}
