@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/gemm_tuner, version 1.0
+//
+// Which of several ways multiplies these matrices fastest, on this GPU: measured once, kept in a file.
+//   new here   a choice by measurement in place of a rule (the front call's plan); a file that may be anybody's
+//   candidates whoever computes the same: steps, mma_gemm, a library's. One that refuses is left out
+//   the file   JSON: one GPU, driver and library, and what was found by problem. What cannot be read, or was found
+//              elsewhere, is said in one line and found anew; it is replaced as a whole, so no reader sees a half
+//   needs      nlohmann-json
+//   source     FasterTransformer's gemm_test, whose file was trusted: a column more or less, and it read for ever
+#pragma once
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <cuda_runtime.h>
+#include <nlohmann/json.hpp>
+
+#include "double_buffering.cuh"
+#include "mma_gemm.cuh"
+
+namespace batched_gemm {
+
+// A way to multiply, by a name that means the same tomorrow.
+template <class T>
+struct Candidate {
+    std::string name;
+    std::function<cudaError_t(const Problem<T>&, cudaStream_t)> launch;
+};
+
+// Every step of the lesson that takes the type, and mma_gemm.
+template <class T>
+std::vector<Candidate<T>> own_candidates() {
+    std::vector<Candidate<T>> all = {{"naive", naive<T>},
+                                     {"tiled", tiled<T>},
+                                     {"register_tiled", register_tiled<T>},
+                                     {"double_buffered", double_buffered<T>}};
+    if constexpr (sizeof(T) == 2) {
+        all.push_back({"tensor_core", tensor_core<T>});
+        all.push_back({"mma", [](const Problem<T>& g, cudaStream_t stream) {
+                           return mma_with(g, Plain{}, stream);
+                       }});
+    }
+    return all;
+}
+
+// What a time holds for. library: the version of the code that was timed, such as "1.0, cuBLAS 13.1".
+struct Machine {
+    std::string gpu, driver, library;
+    bool operator==(const Machine& other) const {
+        return gpu == other.gpu && driver == other.driver && library == other.library;
+    }
+    std::string text() const { return gpu + ", driver " + driver + ", library " + library; }
+};
+
+inline Machine this_machine(const std::string& library) {
+    int device = 0, driver = 0;
+    cudaDeviceProp properties{};
+    cudaGetDevice(&device);
+    cudaGetDeviceProperties(&properties, device);
+    cudaDriverGetVersion(&driver);
+    return {properties.name, std::to_string(driver), library};
+}
+
+// What decides about times: not where matrices lie, but whether in packs.
+template <class T>
+std::string problem_text(const Problem<T>& g) {
+    const char* const type = sizeof(T) == 4              ? "float"
+                             : std::is_same_v<T, __half> ? "half"
+                                                         : "bfloat16";
+    std::ostringstream text;
+    text << type << ' ' << g.batch << 'x' << g.m << 'x' << g.n << 'x' << g.k
+         << (g.a.transposed ? " A transposed" : "") << (g.b.transposed ? " B transposed" : "")
+         << (g.beta != 0.f ? " beta" : "")
+         << (g.a.each || g.b.each || g.c.each ? " by pointers" : "")
+         << (consists_of_packs(g) ? "" : " single elements");
+    return text.str();
+}
+
+// Microseconds that a launch takes.
+using Clock = std::function<double(const std::function<cudaError_t()>&)>;
+
+// By events on a stream, the least of some launches; what they read may lie in the caches.
+inline Clock clock_of_events(cudaStream_t stream) {
+    return [stream](const std::function<cudaError_t()>& launch) {
+        cudaEvent_t start = nullptr, stop = nullptr;
+        cudaEventCreate(&start);
+        cudaEventCreate(&stop);
+        float least = INFINITY;
+        for (int i = 0; i < 8; ++i) {  // the first warms up
+            float ms = 0.f;
+            cudaEventRecord(start, stream);
+            const bool good = launch() == cudaSuccess;
+            cudaEventRecord(stop, stream);
+            if (!good || cudaEventSynchronize(stop) != cudaSuccess) least = NAN;
+            if (i > 0 && cudaEventElapsedTime(&ms, start, stop) == cudaSuccess && ms < least)
+                least = ms;
+        }
+        cudaEventDestroy(start);
+        cudaEventDestroy(stop);
+        return 1e3 * static_cast<double>(least);
+    };
+}
+
+class GemmTuner {
+public:
+    struct Found {
+        std::string candidate;
+        double us;
+    };
+    using Say = std::function<void(const std::string& line)>;
+
+    // Reads the file, if there is one. `say` gets what the user should know, a line each.
+    GemmTuner(std::filesystem::path file, Machine machine, Clock clock, Say say)
+        : file_(std::move(file)),
+          machine_(std::move(machine)),
+          clock_(std::move(clock)),
+          say_(std::move(say)) {
+        try {
+            found_ = read();
+        } catch (const std::exception& error) {
+            say_(file_.string() + " " + error.what() + ": tuned anew");
+        }
+    }
+
+    // Null where nobody has tuned it, or found what none of the candidates is called.
+    template <class T>
+    const Candidate<T>* find(const Problem<T>& g,
+                             const std::vector<Candidate<T>>& candidates) const {
+        const auto found = found_.find(problem_text(g));
+        if (found == found_.end()) return nullptr;
+        for (const Candidate<T>& each : candidates) {
+            if (each.name == found->second.candidate) return &each;
+        }
+        return nullptr;
+    }
+
+    // Times all candidates, unless one was found before, and keeps the fastest. C holds nothing of use
+    // afterwards. Waits for the device. cudaErrorNotSupported where none takes the problem.
+    template <class T>
+    cudaError_t tune(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
+                     cudaStream_t stream) {
+        if (find(g, candidates) != nullptr) return cudaSuccess;
+        Found best{"", INFINITY};
+        for (const Candidate<T>& each : candidates) {
+            const auto launch = [&] { return each.launch(g, stream); };
+            if (launch() != cudaSuccess) {
+                cudaGetLastError();  // a refusal, not to be found again later
+                continue;
+            }
+            const double us = clock_(launch);
+            if (us > 0 && us < best.us) best = {each.name, us};  // no time is none
+        }
+        const cudaError_t status = cudaStreamSynchronize(stream);
+        if (status != cudaSuccess) return status;
+        if (best.candidate.empty()) return cudaErrorNotSupported;
+        found_[problem_text(g)] = best;
+        save();
+        return cudaSuccess;
+    }
+
+    // By what was found; by the front call where nothing was, or what was found refuses. Times nothing.
+    template <class T>
+    cudaError_t multiply(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
+                         cudaStream_t stream) const {
+        const Candidate<T>* const best = find(g, candidates);
+        if (best != nullptr && best->launch(g, stream) == cudaSuccess) return cudaSuccess;
+        if (best != nullptr) cudaGetLastError();
+        return gemm(g, stream);
+    }
+
+    const std::map<std::string, Found>& found() const { return found_; }
+
+private:
+    using Json = nlohmann::json;
+    static constexpr int kFormat = 1;
+    static constexpr std::uintmax_t kMostBytes = 1 << 24;
+
+    // What the file holds for this machine; nothing where there is none. Throws why it is of no use: the end of a
+    // sentence about it.
+    std::map<std::string, Found> read() const {
+        namespace fs = std::filesystem;
+        std::error_code error;
+        const fs::file_status status = fs::status(file_, error);
+        if (status.type() == fs::file_type::not_found) return {};
+        // Of a pipe, say, reading would never end.
+        if (status.type() != fs::file_type::regular) throw std::runtime_error("is no file");
+        if (fs::file_size(file_, error) > kMostBytes || error)
+            throw std::runtime_error("is too large");
+        std::ifstream stream(file_);
+        const Json json = Json::parse(stream, nullptr, false);
+        if (json.is_discarded() || !json.is_object())
+            throw std::runtime_error("is no JSON of a tuner");
+        try {
+            if (json.at("format") != kFormat) throw std::runtime_error("has another format");
+            const Machine of{json.at("gpu"), json.at("driver"), json.at("library")};
+            if (!(of == machine_)) throw std::runtime_error("is of " + of.text());
+            std::map<std::string, Found> found;
+            for (const auto& [problem, each] : json.at("found").items()) {
+                const double us = each.at("us");
+                if (!(us > 0)) throw std::runtime_error("has a time that is none");
+                found[problem] = {each.at("candidate"), us};
+            }
+            return found;
+        } catch (const Json::exception&) {
+            throw std::runtime_error("is no JSON of a tuner");
+        }
+    }
+
+    // What others have found meanwhile stays. Two that save at once may lose what one of them found, which
+    // is then found again; but never is there half a file.
+    void save() {
+        try {
+            for (const auto& [problem, each] : read()) found_.emplace(problem, each);
+        } catch (const std::exception&) {
+            // Said when it was first read, or somebody else's since: it is replaced.
+        }
+        Json all = Json::object();
+        for (const auto& [problem, each] : found_)
+            all[problem] = {{"candidate", each.candidate}, {"us", each.us}};
+        const Json json = {{"format", kFormat},
+                           {"gpu", machine_.gpu},
+                           {"driver", machine_.driver},
+                           {"library", machine_.library},
+                           {"found", all}};
+        std::filesystem::path part = file_;
+        part += "." + std::to_string(getpid()) + "." +
+                std::to_string(reinterpret_cast<std::uintptr_t>(this)) + ".part";
+        std::error_code error;
+        {
+            std::ofstream stream(part);
+            stream << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+            stream.close();
+            if (!stream) error = std::make_error_code(std::errc::io_error);
+        }
+        if (!error) std::filesystem::rename(part, file_, error);
+        if (!error) return;
+        std::error_code ignored;
+        std::filesystem::remove(part, ignored);
+        say_(file_.string() + " cannot be written (" + error.message() +
+             "): what was found is lost at the end");
+    }
+
+    std::filesystem::path file_;
+    Machine machine_;
+    Clock clock_;
+    Say say_;
+    std::map<std::string, Found> found_;
+};
+
+}  // namespace batched_gemm

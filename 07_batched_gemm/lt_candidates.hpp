@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// cuBLASLt's ways among the candidates of further/gemm_tuner.hpp, where the library is there.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "07_batched_gemm/further/gemm_tuner.hpp"
+#include "common/operations/gemm/cublas_lt.hpp"
+#include "common/runner/dtype.hpp"
+
+namespace batched_gemm_variants {
+
+// Those of its heuristic for matrices that lie close together; none for others. workspace: kCublasWorkspace
+// bytes, as long as the candidates are used.
+template <class T>
+std::vector<batched_gemm::Candidate<T>> lt_candidates_of(const batched_gemm::Problem<T>& g,
+                                                         void* workspace) {
+    using operations::gemm::LtCandidates;
+    const auto is_close = [](const auto& x, int64_t lines, int64_t length) {
+        return x.each == nullptr && x.ld == length && x.stride == lines * length;
+    };
+    if (!is_close(g.a, g.a.transposed ? g.k : g.m, g.a.transposed ? g.m : g.k) ||
+        !is_close(g.b, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) ||
+        !is_close(g.c, g.m, g.n))
+        return {};
+    const operations::gemm::Shape shape =
+        operations::gemm::Shape(g.batch, g.m, g.n, g.k)
+            .with_transposed(g.a.transposed, g.b.transposed)
+            .with_scales(static_cast<double>(g.alpha), static_cast<double>(g.beta));
+    const LtCandidates& ways = operations::gemm::lt_candidates(shape, runner::dtype_of<T>);
+    std::vector<batched_gemm::Candidate<T>> all;
+    for (size_t i = 0; i < ways.count(); ++i) {
+        all.push_back(
+            {"cublas_lt " + std::to_string(i),
+             [&ways, i, workspace](const batched_gemm::Problem<T>& of, cudaStream_t stream) {
+                 return ways.launch(i, of.a.data, of.b.data, of.c.data, workspace, stream);
+             }});
+    }
+    return all;
+}
+
+}  // namespace batched_gemm_variants

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// Stage 07 beyond its lesson: further/double_buffering.cuh, further/mma_gemm.cuh.
+#include "07_batched_gemm/variants.hpp"
+#include "further/double_buffering.cuh"
+#include "further/mma_gemm.cuh"
+
+namespace batched_gemm_variants {
+namespace {
+
+// What goes by its own way where lines are packs alone.
+runner::Variant in_packs(runner::Variant variant, int64_t pack) {
+    variant.further = true;
+    variant.obstacle = [pack](const runner::Shape& shape, DType) -> std::string {
+        const Shape s = shape;
+        const bool in_packs = (s.transpose_a ? s.m : s.k) % pack == 0 &&
+                              (s.transpose_b ? s.k : s.n) % pack == 0 && s.n % pack == 0;
+        return in_packs
+                   ? ""
+                   : "wants lines of " + std::to_string(pack) + ", " + std::to_string(2 * pack) +
+                         ", " + std::to_string(3 * pack) + ", ... elements";
+    };
+    return variant;
+}
+
+template <bool kSwizzled>
+runner::Variant mma(const std::string& name, const std::string& summary) {
+    return in_packs(step(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile, kHalves,
+                         [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                             if constexpr (sizeof(*g.c.data) == 2)
+                                 return batched_gemm::mma_gemm<kSwizzled>(g, stream);
+                             return cudaErrorInvalidValue;  // float is none of its types
+                         }),
+                    8);
+}
+
+// Of one type, and with an error of its kind.
+template <class T, class Launch>
+runner::Variant of_kind(const std::string& name, const std::string& summary,
+                        operations::gemm::Kind kind, Launch launch) {
+    runner::Variant variant =
+        in_packs(step(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile,
+                      {runner::dtype_of<T>},
+                      [launch](const auto& g, cudaStream_t stream) -> cudaError_t {
+                          if constexpr (std::is_same_v<decltype(g), const Problem<T>&>)
+                              return launch(g, stream);
+                          return cudaErrorInvalidValue;
+                      }),
+                 batched_gemm::kPerPack<T>);
+    variant.operation = operations::gemm::operation(kind);
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> mma_variants() {
+    using operations::gemm::Kind;
+    return {of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
+                           Kind::float_sums, batched_gemm::double_buffered<float>),
+            mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles"),
+            mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
+            of_kind<__half>("mma_half_sums", "mma with sums in half", Kind::half_sums,
+                            batched_gemm::half_sums_gemm),
+            of_kind<float>("mma_tf32", "mma of floats, 11 digits of each", Kind::tf32,
+                           batched_gemm::tf32_gemm)};
+}
+
+}  // namespace batched_gemm_variants

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// How the course checks and measures stage 07: each step against the one before.
+#include "07_batched_gemm/variants.hpp"
+#include "batched_gemm.cuh"
+
+runner::Stage describe_07_batched_gemm() {
+    using namespace batched_gemm;
+    using namespace batched_gemm_variants;
+    runner::Stage stage;
+    stage.name = "07_batched_gemm";
+    stage.title = "batched matrix products, up to tensor cores";
+    stage.measured = {DType::float16, DType::float32};
+    stage.variants = {
+        slow(step("naive", "one thread per element: nothing is used twice", 1, 1, kAll,
+                  [](const auto& g, cudaStream_t stream) { return naive(g, stream); })),
+        slow(step("tiled", "tiles of 32 x 32 in shared memory", kTile, kTile, kAll,
+                  [](const auto& g, cudaStream_t stream) { return tiled(g, stream); })),
+        step("register_tiled", "tiles of 128 x 128, 8 x 8 a thread in registers", kBlockTile,
+             kBlockTile, kAll,
+             [](const auto& g, cudaStream_t stream) { return register_tiled(g, stream); }),
+        step("tensor_core", "the same tiles, multiplied by tensor cores", kBlockTile, kBlockTile,
+             kHalves, [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                 if constexpr (sizeof(*g.c.data) == 2) return tensor_core(g, stream);
+                 return cudaErrorInvalidValue;  // float is none of its types
+             })};
+    for (const runner::Variant& variant : mma_variants()) stage.variants.push_back(variant);
+    return stage;
+}

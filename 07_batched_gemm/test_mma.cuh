@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// What further/mma_gemm.cuh adds to the lesson: epilogues, and what it takes.
+#pragma once
+#include <cmath>
+#include <vector>
+
+#include "common/runner/device.hpp"
+#include "common/testing/catch.hpp"
+#include "further/mma_gemm.cuh"
+
+namespace mma_tests {
+
+using batched_gemm::Problem;
+using runner::DeviceBuffer;
+
+// Two products of 72 x 40 by 40 x 136 in small whole numbers, a bias for each column, and a residual.
+template <class T>
+struct Case {
+    static constexpr int64_t kBatch = 2, kM = 72, kN = 136, kK = 40;
+    static std::vector<T> numbers(int64_t count, int seed, float scale) {
+        std::vector<T> all;
+        for (int64_t i = 0; i < count; ++i)
+            all.push_back(
+                static_cast<T>(scale * static_cast<float>((i * i + 3 * i + seed) % 5 - 2)));
+        return all;
+    }
+    Case() {
+        g.batch = kBatch;
+        g.m = kM;
+        g.n = kN;
+        g.k = kK;
+        g.alpha = 0.125f;
+        g.a.data = on_a.data();
+        g.a.ld = kK;
+        g.a.stride = kM * kK;
+        g.b.data = on_b.data();
+        g.b.ld = kN;
+        g.b.stride = kK * kN;
+        g.c.data = on_c.data();
+        g.c.ld = kN;
+        g.c.stride = kM * kN;
+        rest.data = on_residual.data();
+        rest.ld = kN;
+        rest.stride = kM * kN;
+    }
+
+    // How many results differ from wanted(product, bias, residual) by more than a rounding.
+    template <class Epilogue, class Wanted>
+    int wrong(const Epilogue& epilogue, Wanted wanted) {
+        on_c.poison();
+        REQUIRE(batched_gemm::mma_with(g, epilogue, nullptr) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        const std::vector<T> c = on_c.download();
+        int wrong = 0;
+        for (int64_t i = 0; i < kBatch * kM * kN; ++i) {
+            const int64_t batch = i / (kM * kN), row = i / kN % kM, col = i % kN;
+            double sum = 0;
+            for (int64_t p = 0; p < kK; ++p)
+                sum += runner::to_double(a[static_cast<size_t>((batch * kM + row) * kK + p)]) *
+                       runner::to_double(b[static_cast<size_t>((batch * kK + p) * kN + col)]);
+            const double want =
+                wanted(0.125 * sum, runner::to_double(bias[static_cast<size_t>(col)]),
+                       runner::to_double(residual[static_cast<size_t>(i)]));
+            const double unit = sizeof(T) == 2 && std::is_same_v<T, __half> ? 0x1p-11 : 0x1p-8;
+            const double error = std::fabs(runner::to_double(c[static_cast<size_t>(i)]) - want);
+            wrong += !(error <= 1.01 * unit * std::fabs(want) + 1e-5);
+        }
+        return wrong;
+    }
+
+    std::vector<T> a = numbers(kBatch * kM * kK, 1, 1), b = numbers(kBatch * kK * kN, 2, 1);
+    std::vector<T> bias = numbers(kN, 3, 0.25f), residual = numbers(kBatch * kM * kN, 4, 3);
+    DeviceBuffer<T> on_a{a}, on_b{b}, on_bias{bias}, on_residual{residual};
+    DeviceBuffer<T> on_c{static_cast<size_t>(kBatch * kM * kN)};
+    Problem<T> g{};
+    batched_gemm::Matrices<const T> rest;
+};
+
+TEMPLATE_TEST_CASE("epilogues do to each result what they say", "", __half, __nv_bfloat16) {
+    using T = TestType;
+    Case<T> one;
+    const batched_gemm::Bias<T> bias{one.on_bias.data()};
+    CHECK(one.wrong(batched_gemm::Plain{}, [](double x, double, double) { return x; }) == 0);
+    CHECK(one.wrong(bias, [](double x, double b, double) { return x + b; }) == 0);
+    CHECK(one.wrong(batched_gemm::BiasActivation<T, batched_gemm::Gelu>{bias, {}},
+                    [](double x, double b, double) {
+                        return 0.5 * (x + b) * (1 + std::erf((x + b) / std::sqrt(2.)));
+                    }) == 0);
+    CHECK(one.wrong(
+              batched_gemm::BiasActivation<T, batched_gemm::GeluByTanh>{bias, {}},
+              [](double x, double b, double) {
+                  const double sum = x + b;
+                  return 0.5 * sum *
+                         (1 + std::tanh(std::sqrt(2 / M_PI) * (sum + 0.044715 * sum * sum * sum)));
+              }) == 0);
+    CHECK(one.wrong(batched_gemm::BiasResidual<T>{bias, one.rest},
+                    [](double x, double b, double r) { return x + b + r; }) == 0);
+}
+
+TEST_CASE("what does not consist of packs is left to step 4, and with an epilogue refused") {
+    Case<__half> one;
+    one.g.c.data = one.on_c.data() + 1;
+    one.g.batch = 1;
+    CHECK(batched_gemm::mma_with(one.g, batched_gemm::Plain{}, nullptr) == cudaErrorNotSupported);
+    CHECK(batched_gemm::mma_gemm(one.g, nullptr) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    one.g.m = -1;
+    CHECK(batched_gemm::mma_gemm(one.g, nullptr) == cudaErrorInvalidValue);
+    one.g.m = 0;
+    CHECK(batched_gemm::mma_gemm(one.g, nullptr) == cudaSuccess);
+}
+
+}  // namespace mma_tests
