@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Stage 08 beyond its lesson: further/fused_attention.cuh, and further/attention_mma.cuh.
+#include "08_encoder_fusions/variants.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "common/operations/attention/operation.hpp"
+#include "common/runner/build_info.hpp"
+#include "common/runner/device.hpp"
+#include "further/attention_mma.cuh"
+
+namespace encoder_fusions_variants {
+namespace {
+
+using fused_attention::Heads;
+using fused_attention::Problem;
+using operations::attention::Kind;
+using operations::attention::operation_of;
+using operations::attention::Shape;
+using runner::Call;
+using runner::DType;
+using runner::Traffic;
+
+// Rows of a tensor [batch, heads, rows, size], close together unless the call says otherwise.
+template <class T>
+Heads<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
+    Heads<T> all;
+    all.data = data;
+    all.row = call.operands[name].stride == 0 ? s.size : call.operands[name].stride;
+    all.head = rows * all.row;
+    all.sequence = s.heads * all.head;
+    return all;
+}
+
+template <class T>
+Problem<T> problem_of(const Call& call, Kind kind) {
+    const Shape s = call.shape;
+    Problem<T> g{};
+    g.batch = s.batch;
+    g.heads = s.heads;
+    g.queries = s.queries;
+    g.keys = s.keys;
+    g.size = s.size;
+    g.q = heads_of(call, "q", s, s.queries, call.input<T>("q"));
+    g.k = heads_of(call, "k", s, s.keys, call.input<T>("k"));
+    g.v = heads_of(call, "v", s, s.keys, call.input<T>("v"));
+    g.o = heads_of(call, "o", s, s.queries, call.output<T>("o"));
+    g.scale = s.scale_of_scores();
+    g.causal = s.causal;
+    g.lengths = call.input<int32_t>("lengths");
+    if (kind == Kind::attention_with_sum) {
+        const int64_t apart = call.operands["log_sum_exp"].stride;
+        const int64_t head = apart == 0 ? s.queries : apart;
+        g.log_sum_exp = {call.output<float>("log_sum_exp"), s.heads * head, head, 1};
+    }
+    return g;
+}
+
+// How blocks go about it: so many queries at a time, which so many of their warps read, and so many blocks that share
+// their keys.
+struct Team {
+    int64_t queries, readers, parts = 1;
+};
+constexpr Team kTeamOfQuery = {1, fused_attention::kWarps};
+constexpr Team kTeamOfMma = {fused_attention::kQueriesAtOnce, 1};
+
+// The sets that several blocks leave: of each query one a part, as floats.
+size_t bytes_of_sets(const Shape& s, int64_t parts) {
+    if (parts < 2) return 0;
+    return static_cast<size_t>(s.batch * s.heads * s.queries * parts * (s.size + 2)) *
+           sizeof(float);
+}
+
+// Per element of o: its queries, all keys and values that the last of a team's queries sees, and the sets, of which
+// m and d come to all lanes of the warp that merges them.
+Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
+    if (s.queries == 0) return {};
+    double rows = static_cast<double>(s.queries * team.readers * team.parts);
+    for (int64_t first = 0; first < s.queries; first += team.queries)
+        rows += 2 * static_cast<double>(
+                        s.seen_by(std::min(first + team.queries, s.queries) - 1, s.keys));
+    Traffic traffic{rows / static_cast<double>(s.queries), 1};
+    if (team.parts < 2) return traffic;
+    const double floats = static_cast<double>(team.parts * 4) / static_cast<double>(size_of(dtype));
+    const auto of_row = static_cast<double>(s.size);
+    traffic.loads += floats * (of_row + 2 * 32) / of_row;
+    traffic.stores += floats * (of_row + 2) / of_row;
+    return traffic;
+}
+
+// launch(problem, stream): of each type that the variant takes.
+template <class Launch>
+runner::Variant variant(const std::string& name, const std::string& summary, Kind kind,
+                        const Team& team, Launch launch) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.operation = operation_of(kind);
+    variant.further = true;
+    variant.takes = {operations::attention::kCausal, operations::attention::kScale};
+    variant.takes_strides = true;
+    variant.traffic_at = [=](const Shape& shape, DType dtype) {
+        return traffic_of(shape, dtype, team);
+    };
+    variant.traffic = traffic_of(variant.operation->usual_shape(), DType::float16, team);
+    variant.dtypes = {DType::float16, DType::bfloat16};
+    if (team.parts > 1)
+        variant.workspace_bytes = [=](const Shape& shape, DType) {
+            return bytes_of_sets(shape, team.parts);
+        };
+    variant.launch = [=](const Call& call) {
+        return runner::visit_but_double(call.dtype, [&](auto of) {
+            return launch(problem_of<typename decltype(of)::type>(call, kind), call);
+        });
+    };
+    variant.obstacle = [](const Shape& shape, DType) {
+        return shape.size > fused_attention::kMostSizeOfMma ? "more than 128 elements a head" : "";
+    };
+    return variant;
+}
+
+runner::Variant by_query(const std::string& name, const std::string& summary, Kind kind,
+                         int64_t parts = 1) {
+    const Team team{kTeamOfQuery.queries, kTeamOfQuery.readers, parts};
+    runner::Variant by_query =
+        variant(name, summary, kind, team, [=](const auto& g, const Call& call) {
+            return fused_attention::query_per_block(g, parts, call.workspace, call.stream);
+        });
+    by_query.dtypes = {DType::float32, DType::float16, DType::bfloat16};
+    by_query.measured_up_to = 2e10;
+    by_query.obstacle = [](const Shape& shape, DType) {
+        return shape.size > fused_attention::kMostSize ? "more than 256 elements a head" : "";
+    };
+    return by_query;
+}
+
+runner::Variant by_mma(const std::string& name, const std::string& summary, Kind kind,
+                       int64_t parts = 1) {
+    const Team team{kTeamOfMma.queries, kTeamOfMma.readers, parts};
+    return variant(name, summary, kind, team, [=](const auto& g, const Call& call) -> cudaError_t {
+        if constexpr (sizeof(*g.o.data) == 2)
+            return fused_attention::attention_mma(g, parts, call.workspace, call.stream);
+        return cudaErrorInvalidValue;  // float is none of its types
+    });
+}
+
+// The front call's plan, with as much workspace as it wants.
+fused_attention::Plan plan_of(const Shape& s, DType dtype, size_t workspace) {
+    int multiprocessors = 0;
+    runner::check_cuda(fused_attention::multiprocessors_here(&multiprocessors),
+                       "asking for multiprocessors");
+    return runner::visit(dtype, [&](auto of) {
+        Problem<typename decltype(of)::type> g{};
+        g.batch = s.batch;
+        g.heads = s.heads;
+        g.queries = s.queries;
+        g.keys = s.keys;
+        g.size = s.size;
+        return fused_attention::plan(g, multiprocessors, batched_gemm::has_tensor_cores(),
+                                     workspace);
+    });
+}
+
+runner::Variant front_call() {
+    runner::Variant front = variant(
+        "attention", "whichever of them the problem wants", Kind::attention, kTeamOfMma,
+        [](const auto& g, const Call& call) {
+            return fused_attention::attention(g, call.workspace, call.workspace_bytes, call.stream);
+        });
+    front.dtypes = {DType::float32, DType::float16, DType::bfloat16};
+    front.measured_up_to =
+        2e10;  // floats go by query_per_block; beyond, others are as attention_mma
+    front.obstacle = [](const Shape& shape, DType) {
+        return shape.size > fused_attention::kMostSize ? "more than 256 elements a head" : "";
+    };
+    front.workspace_bytes = [](const Shape& shape, DType dtype) {
+        return plan_of(shape, dtype, SIZE_MAX).workspace_bytes;
+    };
+    front.traffic_at = [](const Shape& shape, DType dtype) {
+        const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
+        const Team& team = plan.way == fused_attention::Way::mma ? kTeamOfMma : kTeamOfQuery;
+        return traffic_of(shape, dtype, {team.queries, team.readers, plan.parts});
+    };
+    front.way = [](const Shape& shape, DType dtype) {
+        const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
+        const std::string way =
+            plan.way == fused_attention::Way::mma ? "attention_mma" : "query_per_block";
+        return way + ": " + plan.reason;
+    };
+    return front;
+}
+
+// On a GPU measured at this one alone: elsewhere it is as the variant that it is made of, or of no use.
+runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
+    if (runner::on_gpu()) variant.measured_at = {shape};
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> attention_variants() {
+    const Shape of_bert(32, 12, 384, 384, 64), few_queries(1, 16, 1, 16384, 128);
+    return {
+        by_query("query_per_block", "a block per query; no score in memory", Kind::attention),
+        measured_at(of_bert,
+                    by_query("query_per_block_sum", "the same, and each query's log-sum-exp",
+                             Kind::attention_with_sum)),
+        measured_at(few_queries, by_query("shared_query", "three blocks per query, then a merge",
+                                          Kind::attention_with_sum, 3)),
+        by_mma("attention_mma", "tensor cores: 128 queries, 128 keys at a time", Kind::attention),
+        measured_at(of_bert, by_mma("attention_mma_sum", "the same, and each query's log-sum-exp",
+                                    Kind::attention_with_sum)),
+        measured_at(few_queries,
+                    by_mma("shared_attention_mma", "three blocks per 128 queries, then a merge",
+                           Kind::attention_with_sum, 3)),
+        front_call()};
+}
+
+}  // namespace encoder_fusions_variants

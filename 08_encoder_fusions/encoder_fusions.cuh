@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions, version 1.0
+//
+// What an encoder layer does between its matrix products, each step in one kernel. In reading order:
+//   bias_activation.cuh   y = f(x + bias): two kernels become one
+//   layernorm.cuh         y = layernorm(x + bias + residual): three become one
+//   qkv_transpose.cuh     Q, K and V with their biases, from tokens to heads, and back
+//   padding.cuh           the same of sequences that lie without gaps; offsets by a scan
+//   masked_softmax.cuh    attention's softmax: a functor, and kernels of 04 and 05
+//   transpose.cuh         a matrix, and the banks of shared memory
+//   packs.cuh             what they share: packs of 16 bytes, four rows a thread, sequences
+//   accepts    float, __half, __nv_bfloat16; arithmetic in float, each result rounded once
+//   source     FasterTransformer's kernels for BERT (2019), re-derived
+#pragma once
+#include "bias_activation.cuh"
+#include "layernorm.cuh"
+#include "masked_softmax.cuh"
+#include "padding.cuh"
+#include "qkv_transpose.cuh"
+#include "transpose.cuh"

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Stage 08 beyond its lesson: further/encoder.cuh.
+#include "08_encoder_fusions/variants.hpp"
+
+#include <cmath>
+
+#include "common/operations/encoder/operation.hpp"
+#include "further/encoder.cuh"
+
+namespace encoder_fusions_variants {
+namespace {
+
+using encoder::Attention;
+using encoder::Config;
+using encoder::Layer;
+using operations::encoder::Shape;
+
+encoder::Activation activation_of(operations::encoder::Activation activation) {
+    using Named = operations::encoder::Activation;
+    switch (activation) {
+        case Named::gelu:
+            break;
+        case Named::gelu_by_tanh:
+            return encoder::Activation::gelu_by_tanh;
+        case Named::relu:
+            return encoder::Activation::relu;
+        case Named::silu:
+            return encoder::Activation::silu;
+    }
+    return encoder::Activation::gelu;
+}
+
+// How a variant goes about it.
+struct Way {
+    Attention attention;
+    bool packed;
+    bool split_qkv = false;
+};
+
+Config config_of(const Shape& s, const Way& way) {
+    Config config{s.batch, s.seq, s.heads, s.size, s.inner_size(), s.layers};
+    config.activation = activation_of(s.activation);
+    config.prenorm = s.prenorm;
+    config.attention = way.attention;
+    config.packed = way.packed && s.tokens > 0;
+    config.tokens = s.tokens;
+    config.split_qkv = way.split_qkv;
+    return config;
+}
+
+// What all layers have learnt lies layer by layer.
+template <class T>
+std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
+    std::vector<Layer<T>> layers;
+    const int64_t hidden = s.hidden(), inner = s.inner_size();
+    for (int64_t i = 0; i < s.layers; ++i) {
+        const auto at = [&](const char* name, int64_t each) {
+            return call.input<T>(name) + i * each;
+        };
+        const auto epsilon = static_cast<float>(s.epsilon);
+        layers.push_back(
+            {{at("qkv_weight", 3 * hidden * hidden), at("qkv_bias", 3 * hidden)},
+             {at("output_weight", hidden * hidden), at("output_bias", hidden)},
+             {at("attention_gamma", hidden), at("attention_beta", hidden), epsilon},
+             {at("inner_weight", inner * hidden), at("inner_bias", inner)},
+             {at("outer_weight", hidden * inner), at("outer_bias", hidden)},
+             {at("feed_forward_gamma", hidden), at("feed_forward_beta", hidden), epsilon}});
+    }
+    return layers;
+}
+
+// At least: hidden states and all parameters once, and each product's results, as tokens have them.
+Traffic least_traffic(const Shape& s) {
+    const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
+    if (all == 0) return {};
+    const auto hidden = static_cast<double>(s.hidden()),
+               inner = static_cast<double>(s.inner_size());
+    const auto rows = static_cast<double>(s.rows()), layers = static_cast<double>(s.layers);
+    const double parameters = layers * (4 * hidden * hidden + 2 * hidden * inner);
+    const double results = layers * rows * (7 * hidden + inner);
+    return {(rows * hidden + parameters + results) / all, results / all};
+}
+
+runner::Variant variant(const std::string& name, const std::string& summary, const Way& way) {
+    runner::Variant variant = variant_of(
+        operations::encoder::operation(), name, summary, [way](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape s = call.shape;
+            const std::vector<Layer<T>> layers = layers_of<T>(call, s);
+            const int32_t* const lengths = s.tokens > 0 ? call.input<int32_t>("lengths") : nullptr;
+            return encoder::forward(config_of(s, way), layers.data(), call.input<T>("x"), lengths,
+                                    call.output<T>("y"), call.workspace, call.workspace_bytes,
+                                    call.stream);
+        });
+    variant.further = true;
+    for (const runner::Optional& each : variant.operation->optional())
+        variant.takes.push_back(each.name);
+    variant.traffic_at = [](const runner::Shape& shape, DType) { return least_traffic(shape); };
+    const Traffic usual = least_traffic(variant.operation->usual_shape());
+    variant.traffic = {std::round(usual.loads), std::round(usual.stores)};  // as a listing says it
+    variant.workspace_bytes = [way](const runner::Shape& shape, DType dtype) {
+        return runner::visit(dtype, [&](auto of) {
+            return encoder::encoder_workspace_bytes<typename decltype(of)::type>(
+                config_of(shape, way));
+        });
+    };
+    variant.obstacle = [way](const runner::Shape& shape, DType) -> std::string {
+        const Shape s = shape;
+        if (s.hidden() > encoder_fusions::kMaxNormCols) return "more than 16384 hidden numbers";
+        const bool is_wide = s.size > fused_attention::kMostSize;
+        return way.attention == Attention::fused && is_wide ? "more than 256 elements a head" : "";
+    };
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> encoder_variants() {
+    // In fp64 a dozen layers of 12,288 tokens take seconds: those two that one would use are checked there.
+    const auto small = [](runner::Variant variant) {
+        variant.measured_up_to = 1e12;
+        return variant;
+    };
+    return {small(variant("encoder_unfused", "a whole encoder, attention in five kernels",
+                          {Attention::unfused, false})),
+            small(variant("encoder_unfused_packed", "the same, of packed tokens",
+                          {Attention::unfused, true})),
+            small(variant("encoder_split_qkv", "fused attention; Q, K, V by three products",
+                          {Attention::fused, false, true})),
+            variant("encoder_padded", "fused attention; Q, K, V by one product",
+                    {Attention::fused, false}),
+            variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true})};
+}
+
+}  // namespace encoder_fusions_variants

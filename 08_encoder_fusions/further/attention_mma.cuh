@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/attention_mma, version 1.0
+//
+// fused_attention.cuh on tensor cores: a block has 128 queries and takes 64 or 128 keys at a time.
+//   new here   both products by 07's instructions; weights go from the first to the second in registers, where
+//              they lie as the second wants them; the merge comes once for all of these
+//   traffic    keys and values are read once for 128 queries
+//   accepts    __half and __nv_bfloat16; up to 128 elements a head; lines that begin and end at multiples of 16
+//              bytes by cp.async, others element by element
+//   rows       as there. (What a value that a query does not see does to it, if it is NaN: it is 0 times NaN,
+//              where another query of the block sees it. Behind a sequence's last key nobody does.)
+//   needs      a GPU of compute capability 8.0
+//   source     Dao 2023, FlashAttention-2
+#pragma once
+#include "../../04_warp_softmax/ask_once.cuh"
+#include "../../04_warp_softmax/further/lifted_exp.cuh"
+#include "../../07_batched_gemm/further/mma_instructions.cuh"
+#include "../../07_batched_gemm/further/swizzled_tile.cuh"
+#include "fused_attention.cuh"
+
+extern __shared__ __align__(128) unsigned char shared_bytes[];
+
+namespace fused_attention {
+
+using batched_gemm::both_of;
+using batched_gemm::ldmatrix;
+using batched_gemm::mma;
+using warp_softmax::fast_exp2;
+
+constexpr int kQueriesAtOnce = 128;  // of a block; each warp has 32: twice 16 rows for an mma
+constexpr int kBlock = 128;          // threads
+// As many as leave room in registers: a lane has half a score for each, and half a sum for each element.
+template <int kSize, bool kInPacks>
+constexpr int kKeysAtOnce = kSize <= 64 && kInPacks ? 128 : 64;
+constexpr float kLog2e = 1.4426950408889634f;
+
+// Tiles of queries, keys and values, for heads of up to kSize elements.
+template <int kSize, bool kInPacks>
+struct Tiles {
+    using OfQueries = batched_gemm::SwizzledTile<kQueriesAtOnce, kSize>;
+    using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks>, kSize>;
+    static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
+};
+
+// What a warp's 32 queries have seen: of those in 16 rows each, twice, as mma lays results: a lane has columns
+// lane % 4 * 2 and beside it of every eight, of rows lane / 4 and 8 below. m: of unscaled scores, in all four
+// lanes of a row; d: what the lane has added.
+template <int kSize, int kKeys>
+struct SeenByWarp {
+    float m[2][2];
+    float d[2][2] = {};
+    float sum[2][kSize / 8][4] = {};
+
+    __device__ SeenByWarp() {
+        for (auto& of_rows : m) of_rows[0] = of_rows[1] = -INFINITY;
+    }
+    // Merges the set of these keys, of which scores are turned into weights. scale: of a score, times log2(e).
+    __device__ void merge(float (&scores)[2][kKeys / 8][4], float scale) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int rows = i / 2, half = i % 2;
+            float& max = m[rows][half];
+            const float before = max;
+#pragma unroll
+            for (const auto& of : scores[rows])
+                max = fmaxf(max, fmaxf(of[2 * half], of[2 * half + 1]));
+            for (int bit = 1; bit < 4; bit *= 2) max = fmaxf(max, __shfl_xor_sync(~0u, max, bit));
+            const float base = max == -INFINITY ? 0.f : max * scale;
+            const float of_before = fast_exp2(before * scale - base);
+            d[rows][half] *= of_before;
+#pragma unroll
+            for (auto& of : sum[rows]) of[2 * half] *= of_before, of[2 * half + 1] *= of_before;
+#pragma unroll
+            for (auto& of : scores[rows]) {
+#pragma unroll
+                for (int one = 2 * half; one < 2 * half + 2; ++one) {
+                    of[one] = fast_exp2(of[one] * scale - base);
+                    d[rows][half] += of[one];
+                }
+            }
+        }
+    }
+};
+
+template <class T, int kSize, bool kInPacks>
+__global__ void __launch_bounds__(kBlock, 2)
+    attention_mma_kernel(const Problem<T> g, const Partial partial) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    using OfQueries = typename Tiles<kSize, kInPacks>::OfQueries;
+    using OfKeys = typename Tiles<kSize, kInPacks>::OfKeys;
+    constexpr int kKeys = kKeysAtOnce<kSize, kInPacks>;
+    T* const q_tile = reinterpret_cast<T*>(shared_bytes);
+    T* const k_tile = q_tile + OfQueries::kElements;
+    T* const v_tile = k_tile + OfKeys::kElements;
+    const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+
+    // The last queries see most keys, if not all see all: their blocks begin first.
+    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    const auto tile = static_cast<int>(tiles - 1 - blockIdx.x % tiles);
+    const int64_t head = blockIdx.x / tiles % g.heads, b = blockIdx.x / tiles / g.heads;
+    const Sequence sequence(g, b);
+    const int first_query = tile * kQueriesAtOnce;
+    if (first_query >= sequence.queries) return;  // of a packed one
+    const int last_query = min(first_query + kQueriesAtOnce, sequence.queries) - 1;
+    const int seen = sequence.seen_by(last_query, g.causal);
+    const int at_once = partial.parts * kKeys;
+    const int each = (seen + at_once - 1) / at_once * kKeys;
+    const int begin = min(seen, static_cast<int>(blockIdx.y) * each), end = min(seen, begin + each);
+
+    using Rows = batched_gemm::Matrix<const T>;
+    const Rows q{rows_of(g.q, g.first_query, b, head), g.q.row, false};
+    const Rows k{rows_of(g.k, g.first_key, b, head), g.k.row, false};
+    const Rows v{rows_of(g.v, g.first_key, b, head), g.v.row, false};
+    const auto fetch_keys = [&](T* tile, const Rows& x, int key) {
+        if (key < end) OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
+        __pipeline_commit();
+    };
+    OfQueries::template fetch<kInPacks, kBlock>(q_tile, q, first_query, sequence.queries, 0,
+                                                g.size);
+    fetch_keys(k_tile, k, begin);
+
+    // What a lane names of the first 16 x 16 elements for an ldmatrix: rows beside each other for q and v, for k
+    // keys below each other.
+    const int at_q = OfQueries::at(warp * 32 + lane % 16, lane / 16 * 8);
+    const int at_k = OfKeys::at(lane % 8 + lane / 16 * 8, lane / 8 % 2 * 8);
+    const int at_v = OfKeys::at(lane % 16, lane / 16 * 8);
+
+    SeenByWarp<kSize, kKeys> mine;
+    const int my_query = first_query + warp * 32 + lane / 4;  // and 8, 16, 24 further
+    for (int key = begin; key < end; key += kKeys) {
+        __pipeline_wait_prior(0);
+        __syncthreads();  // keys are there; nobody needs the values before
+        fetch_keys(v_tile, v, key);
+
+        float scores[2][kKeys / 8][4] = {};
+#pragma unroll
+        for (int p = 0; p < kSize; p += 16) {
+            uint32_t of_q[2][4];
+#pragma unroll
+            for (int i = 0; i < 2; ++i) {
+                ldmatrix<false>(of_q[i], q_tile, OfQueries::further(at_q, 16 * i, p));
+            }
+#pragma unroll
+            for (int j = 0; j < kKeys / 16; ++j) {
+                uint32_t of_k[4];  // two halves of p for 8 keys, then for 8 more
+                ldmatrix<false>(of_k, k_tile, OfKeys::further(at_k, 16 * j, p));
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const uint32_t half[2] = {of_k[i % 2 * 2], of_k[i % 2 * 2 + 1]};
+                    mma<T>(scores[i / 2][2 * j + i % 2], of_q[i / 2], half);
+                }
+            }
+        }
+        if (end - key < kKeys || (g.causal && key + kKeys > first_query + sequence.offset + 1)) {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {  // 8 queries, of which a lane has one
+                const int left = min(end, sequence.seen_by(my_query + 8 * i, g.causal)) - key;
+#pragma unroll
+                for (int j = 0; j < kKeys / 4; ++j) {
+                    const int col = j / 2 * 8 + lane % 4 * 2 + j % 2;
+                    if (col >= left) scores[i / 2][j / 2][i % 2 * 2 + j % 2] = -INFINITY;
+                }
+            }
+        }
+
+        __pipeline_wait_prior(0);
+        __syncthreads();  // values are there; nobody needs the keys any more
+        fetch_keys(k_tile, k, key + kKeys);
+
+        mine.merge(scores, g.scale * kLog2e);
+#pragma unroll
+        for (int p = 0; p < kKeys / 16; ++p) {
+            uint32_t weights
+                [2][4];  // keys 0 to 7 for rows 0 to 7 and 8 to 15; the same with 8 keys further
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                const float* const two = &scores[i / 4][2 * p + i % 4 / 2][i % 2 * 2];
+                weights[i / 4][i % 4] = both_of<T>(two[0], two[1]);
+            }
+#pragma unroll
+            for (int j = 0; j < kSize / 16; ++j) {
+                uint32_t of_v[4];
+                ldmatrix<true>(of_v, v_tile, OfKeys::further(at_v, 16 * p, 16 * j));
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const uint32_t half[2] = {of_v[i % 2 * 2], of_v[i % 2 * 2 + 1]};
+                    mma<T>(mine.sum[i / 2][2 * j + i % 2], weights[i / 2], half);
+                }
+            }
+        }
+    }
+    __pipeline_wait_prior(0);
+
+    // A lane holds two neighbours in a row, and the next of them beside it: by way of the queries' places, of which
+    // a warp reads its own alone, each comes to have eight.
+    T* const o_tile = q_tile + warp * 32 * kSize;
+    __syncthreads();  // of a block that sees no key, others' copies of queries may just have come
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const int rows = i / 2, half = i % 2;
+        float d = mine.d[rows][half];
+        for (int bit = 1; bit < 4; bit *= 2) d += __shfl_xor_sync(~0u, d, bit);
+        const float share = Query<T>::share_of(d);
+#pragma unroll
+        for (int j = 0; j < kSize / 8; ++j) {
+            const float* const two = &mine.sum[rows][j][2 * half];
+            const int at = OfQueries::at(lane / 4 + 8 * i, 8 * j) + lane % 4 * 2;
+            *reinterpret_cast<uint32_t*>(o_tile + at) = both_of<T>(two[0] * share, two[1] * share);
+        }
+        const int query = my_query + 8 * i;
+        if (query >= sequence.queries) continue;
+        const float m = mine.m[rows][half] * g.scale;
+        if (partial.sets == nullptr) {
+            if (lane % 4 == 0) Query<T>(g, b, head, query).tell_sum(m, d);
+            continue;
+        }
+        float* const set = partial.of((b * g.heads + head) * g.queries + query, blockIdx.y, g.size);
+        if (lane % 4 == 0) set[0] = m, set[1] = d;
+#pragma unroll
+        for (int j = 0; j < kSize / 8; ++j) {
+            for (int one = 0; one < 2; ++one) {
+                const int64_t col = 8 * j + lane % 4 * 2 + one;
+                if (col < g.size) set[2 + col] = mine.sum[rows][j][2 * half + one];
+            }
+        }
+    }
+    if (partial.sets != nullptr) return;
+    __syncwarp();
+    constexpr int kAcross = kSize / 8;  // lanes beside each other
+    const int col = lane % kAcross * 8;
+#pragma unroll
+    for (int i = lane / kAcross; i < 32; i += 32 / kAcross) {
+        const int query = first_query + warp * 32 + i;
+        if (query >= sequence.queries || col >= g.size) continue;
+        T* const o = Query<T>(g, b, head, query).o + col;
+        const T* const from = o_tile + OfQueries::at(i, col);
+        if (kInPacks) {
+            *reinterpret_cast<uint4*>(o) = *reinterpret_cast<const uint4*>(from);
+        } else {
+            for (int one = 0; one < 8 && col + one < g.size; ++one) o[one] = from[one];
+        }
+    }
+#endif
+}
+
+// ---- launchers
+
+template <class T>
+bool consists_of_packs(const Heads<T>& x) {
+    const auto distances = static_cast<uint64_t>(x.sequence | x.head | x.row);
+    return reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && distances % 8 == 0;
+}
+template <class T>
+bool consists_of_packs(const Problem<T>& g) {
+    return g.size % 8 == 0 && consists_of_packs(g.q) && consists_of_packs(g.k) &&
+           consists_of_packs(g.v) && consists_of_packs(g.o);
+}
+
+constexpr int64_t kMostSizeOfMma = 128;
+
+template <int kSize, bool kInPacks, class T>
+cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t stream) {
+    const auto kernel = attention_mma_kernel<T, kSize, kInPacks>;
+    constexpr size_t kBytes = Tiles<kSize, kInPacks>::kBytes;
+    int is_allowed = 0;
+    const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    });
+    if (status != cudaSuccess) return status;
+    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    const dim3 grid(static_cast<unsigned>(g.batch * g.heads * tiles),
+                    static_cast<unsigned>(partial.parts));
+    kernel<<<grid, kBlock, kBytes, stream>>>(g, partial);
+    return cudaGetLastError();
+}
+
+// As query_per_block(), of the 16-bit types. cudaErrorNotSupported for more than 128 elements a head, and on GPUs
+// that this is not for.
+template <class T>
+cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace,
+                          cudaStream_t stream) {
+    static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
+    bool is_empty = false;
+    cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    if (parts < 1 || parts > 65535 || (parts > 1 && workspace == nullptr))
+        return cudaErrorInvalidValue;
+    if (g.size > kMostSizeOfMma || !batched_gemm::has_tensor_cores()) return cudaErrorNotSupported;
+    const Partial partial{parts > 1 ? static_cast<float*>(workspace) : nullptr,
+                          static_cast<int>(parts)};
+    const auto launch = [&](auto size) {
+        return consists_of_packs(g) ? launch_mma<size.value, true>(g, partial, stream)
+                                    : launch_mma<size.value, false>(g, partial, stream);
+    };
+    status = g.size <= 32   ? launch(std::integral_constant<int, 32>{})
+             : g.size <= 64 ? launch(std::integral_constant<int, 64>{})
+                            : launch(std::integral_constant<int, 128>{});
+    if (status == cudaSuccess && parts > 1) {
+        merge_parts(g, partial, stream);
+        status = cudaGetLastError();
+    }
+    return status;
+}
+
+// ---- the front call
+
+enum class Way { query_per_block, mma };
+struct Plan {
+    Way way;
+    int64_t parts;  // blocks that share a query's keys
+    const char* reason;
+    size_t workspace_bytes;       // that it uses
+    size_t more_workspace_bytes;  // with so many, more blocks would share; else 0
+};
+
+// On so many multiprocessors, with so much workspace. Pure: it looks at its arguments alone.
+template <class T>
+Plan plan(const Problem<T>& g, int multiprocessors, bool has_tensor_cores, size_t workspace = 0) {
+    const bool by_mma = sizeof(T) == 2 && has_tensor_cores && g.size <= kMostSizeOfMma;
+    const Way way = by_mma ? Way::mma : Way::query_per_block;
+    constexpr int64_t kBlocksForAll = 2, kLeastKeys = 256, kMostParts = 64;
+    const int64_t tiles = by_mma ? (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce : g.queries;
+    const int64_t blocks = std::max<int64_t>(g.batch * g.heads * tiles, 1);
+    const int64_t parts =
+        std::min({kBlocksForAll * multiprocessors / blocks, g.keys / kLeastKeys, kMostParts});
+    if (parts < 2) return {way, 1, "a block has all keys of its queries", 0, 0};
+    const size_t needed = workspace_bytes(g, parts);
+    if (workspace < needed)
+        return {way, 1, "a block has all keys of its queries, for want of a workspace", 0, needed};
+    return {way, parts, "few queries: several blocks share their keys", needed, 0};
+}
+
+inline cudaError_t multiprocessors_here(int* count) {
+    return warp_softmax::ask_once(count, [](int* answer, int device) {
+        return cudaDeviceGetAttribute(answer, cudaDevAttrMultiProcessorCount, device);
+    });
+}
+
+// What a workspace should hold, for the current device. Less is no error.
+template <class T>
+cudaError_t attention_workspace_bytes(size_t* bytes, const Problem<T>& g) {
+    int multiprocessors = 0;
+    const cudaError_t status = multiprocessors_here(&multiprocessors);
+    *bytes = plan(g, multiprocessors, batched_gemm::has_tensor_cores()).more_workspace_bytes;
+    return status;
+}
+
+// Attention as Problem says, by what one has, asynchronous on stream. workspace: 16-byte-aligned device memory that
+// belongs to one call at a time, or nullptr. Errors: see look_at().
+template <class T>
+cudaError_t attention(const Problem<T>& g, void* workspace, size_t bytes, cudaStream_t stream) {
+    bool is_empty = false;
+    cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    int multiprocessors = 0;
+    status = multiprocessors_here(&multiprocessors);
+    if (status != cudaSuccess) return status;
+    const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
+    const Plan chosen =
+        plan(g, multiprocessors, batched_gemm::has_tensor_cores(), usable ? bytes : 0);
+    if constexpr (sizeof(T) == 2) {
+        if (chosen.way == Way::mma) return attention_mma(g, chosen.parts, workspace, stream);
+    }
+    return query_per_block(g, chosen.parts, workspace, stream);
+}
+
+}  // namespace fused_attention

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/fused_attention, version 1.0
+//
+// o = softmax(scale q k^T) v for each query, in one pass over keys and values: no score goes to memory.
+//   new here   03's pair (m, d) gets a third member, the weighted sum of values: such sets merge as pairs do
+//   merges     a set and one more key; the sets of a block's warps; the sets of several blocks
+//   traffic    a query reads itself and all its keys and values once; unfused, each score is written once and
+//              read three times, too
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any addresses and distances
+//   rows       that see no key are 0; with NaN or +inf among their scores they are NaN
+//   source     Milakov & Gimelshein 2018 (the pair); Rabe & Staats 2021 and Dao et al. 2022 (the third member)
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include "../../04_warp_softmax/warp_softmax.cuh"
+
+namespace fused_attention {
+
+// Where the rows of all heads lie, in elements: row i of head h of sequence b begins at
+// data + b * sequence + h * head + i * row.
+template <class T>
+struct Heads {
+    T* data = nullptr;
+    int64_t sequence = 0, head = 0, row = 0;
+};
+
+// Packed sequences lie behind each other: the rows of sequence b begin at number first_query[b], those of its
+// keys at first_key[b], and `sequence` above counts for nothing.
+template <class T>
+struct Problem {
+    int64_t batch, heads, queries, keys, size;  // of packed sequences the most that one has
+    Heads<const T> q, k, v;
+    Heads<T> o;
+    float scale;                           // of a score, above 0
+    bool causal = false;                   // query i sees keys 0 to i + keys - queries
+    const int32_t* lengths = nullptr;      // keys that count, of each sequence; nullptr: all
+    const int32_t* first_query = nullptr;  // batch + 1 numbers, both or neither
+    const int32_t* first_key = nullptr;
+    Heads<float> log_sum_exp{};  // of a query's scores; data == nullptr: not wanted
+};
+
+// One sequence of the batch.
+struct Sequence {
+    int queries, keys, offset;
+
+    template <class T>
+    __device__ Sequence(const Problem<T>& g, int64_t b)
+        : queries(static_cast<int>(g.queries)), keys(static_cast<int>(g.keys)) {
+        if (g.first_query != nullptr) {
+            queries = within(g.first_query[b + 1] - g.first_query[b], queries);
+            keys = within(g.first_key[b + 1] - g.first_key[b], keys);
+        }
+        offset = keys - queries;
+        if (g.lengths != nullptr) keys = within(g.lengths[b], keys);
+    }
+    // Keys that a query sees: the first so many.
+    __device__ int seen_by(int query, bool causal) const {
+        return causal ? within(query + offset + 1, keys) : keys;
+    }
+    __device__ static int within(int count, int most) { return max(0, min(count, most)); }
+};
+
+// Rows of one head, from the sequence's first one on.
+template <class T>
+__device__ T* rows_of(const Heads<T>& all, const int32_t* packed, int64_t b, int64_t head) {
+    const int64_t first = packed == nullptr ? b * all.sequence : int64_t{packed[b]} * all.row;
+    return all.data + first + head * all.head;
+}
+
+// What is known of a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of
+// exp(s - m) v, of which a lane has elements lane, lane + 32, ... Of one key: {s, 1, v}.
+template <int kCount>
+struct Seen {
+    float m = -INFINITY;
+    float d = 0.f;
+    float sum[kCount] = {};
+};
+
+// Two sets as one, as in 03: what either holds counts by exp of how far its maximum lies below that of both.
+template <int kCount>
+__device__ Seen<kCount> merge(const Seen<kCount>& a, const Seen<kCount>& b) {
+    Seen<kCount> both;
+    both.m = fmaxf(a.m, b.m);
+    const float base = both.m == -INFINITY ? 0.f : both.m;
+    const float of_a = expf(a.m - base), of_b = expf(b.m - base);
+    both.d = a.d * of_a + b.d * of_b;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) both.sum[i] = a.sum[i] * of_a + b.sum[i] * of_b;
+    return both;
+}
+
+// What blocks that share a query's keys leave to the last merge: of each query one set a part, m, d and the sum.
+struct Partial {
+    float* sets = nullptr;
+    int parts = 1;
+    __device__ float* of(int64_t query_of_all, int part, int64_t size) const {
+        return sets + (query_of_all * parts + part) * (size + 2);
+    }
+};
+
+// The result of a query: its set's sum over its d; 0 where it saw nothing.
+template <class T>
+struct Query {
+    T* o;
+    float* log_sum_exp;
+
+    __device__ Query(const Problem<T>& g, int64_t b, int64_t head, int64_t query)
+        : o(rows_of(g.o, g.first_query, b, head) + query * g.o.row), log_sum_exp(nullptr) {
+        if (g.log_sum_exp.data == nullptr) return;
+        log_sum_exp = rows_of(g.log_sum_exp, g.first_query, b, head) + query * g.log_sum_exp.row;
+    }
+    __device__ static float share_of(float d) { return d == 0.f ? 0.f : 1.f / d; }
+    __device__ void tell_sum(float m, float d) const {
+        if (log_sum_exp != nullptr) *log_sum_exp = d == 0.f ? -INFINITY : m + logf(d);
+    }
+};
+
+constexpr int kWarps = 4;  // that share a query's keys
+
+// A block per query, or several with a part of its keys each (gridDim.y). threadIdx.x is the lane, threadIdx.y
+// the warp.
+template <class T, int kCount>
+__global__ void __launch_bounds__(32 * kWarps)
+    query_per_block_kernel(const Problem<T> g, const Partial partial) {
+    __shared__ float m_of[kWarps], d_of[kWarps], sum_of[kWarps][kCount][32];
+    const auto query = static_cast<int>(blockIdx.x % g.queries);
+    const int64_t head = blockIdx.x / g.queries % g.heads, b = blockIdx.x / g.queries / g.heads;
+    const Sequence sequence(g, b);
+    if (query >= sequence.queries) return;  // of a packed one: the whole block
+    const auto lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
+    const T* q = rows_of(g.q, g.first_query, b, head) + query * g.q.row;
+    const T* k = rows_of(g.k, g.first_key, b, head);
+    const T* v = rows_of(g.v, g.first_key, b, head);
+    const auto element = [&](const T* row, int i) {
+        const int64_t col = lane + 32 * i;
+        return col < g.size ? static_cast<float>(row[col]) : 0.f;
+    };
+
+    float of_q[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) of_q[i] = element(q, i);
+    Seen<kCount> mine;
+    const int seen = sequence.seen_by(query, g.causal);
+    const int each = (seen + partial.parts - 1) / partial.parts;
+    const int end = min(seen, static_cast<int>(blockIdx.y + 1) * each);
+    for (int key = static_cast<int>(blockIdx.y) * each + warp; key < end; key += kWarps) {
+        Seen<kCount> one;
+        float product = 0.f;
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+            product += of_q[i] * element(k + int64_t{key} * g.k.row, i);
+            one.sum[i] = element(v + int64_t{key} * g.v.row, i);
+        }
+        one.m = g.scale * warp_softmax::warp_sum(product);
+        one.d = 1.f;
+        mine = merge(mine, one);  // 03: mine = Merge{}(mine, {x_row[col], 1.f})
+    }
+
+    if (lane == 0) m_of[warp] = mine.m, d_of[warp] = mine.d;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) sum_of[warp][i][lane] = mine.sum[i];
+    __syncthreads();
+    if (warp > 0) return;
+    for (int other = 1; other < kWarps; ++other) {
+        Seen<kCount> set;
+        set.m = m_of[other];
+        set.d = d_of[other];
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) set.sum[i] = sum_of[other][i][lane];
+        mine = merge(mine, set);
+    }
+
+    const Query<T> result(g, b, head, query);
+    float* const set = partial.of(blockIdx.x, blockIdx.y, g.size);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+        const int64_t col = lane + 32 * i;
+        if (col >= g.size) continue;
+        if (partial.sets != nullptr) set[2 + col] = mine.sum[i];
+        if (partial.sets == nullptr)
+            result.o[col] = static_cast<T>(mine.sum[i] * Query<T>::share_of(mine.d));
+    }
+    if (lane > 0) return;
+    if (partial.sets != nullptr) set[0] = mine.m, set[1] = mine.d;
+    if (partial.sets == nullptr) result.tell_sum(mine.m, mine.d);
+}
+
+// The sets of all parts of a query as one, by a warp.
+template <class T, int kCount>
+__global__ void __launch_bounds__(32)
+    merge_parts_kernel(const Problem<T> g, const Partial partial) {
+    const auto query = static_cast<int>(blockIdx.x % g.queries);
+    const int64_t head = blockIdx.x / g.queries % g.heads, b = blockIdx.x / g.queries / g.heads;
+    if (query >= Sequence(g, b).queries) return;
+    const auto lane = static_cast<int>(threadIdx.x);
+    Seen<kCount> all;
+    for (int part = 0; part < partial.parts; ++part) {
+        const float* set = partial.of(blockIdx.x, part, g.size);
+        Seen<kCount> one;
+        one.m = set[0];
+        one.d = set[1];
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+            const int64_t col = lane + 32 * i;
+            if (col < g.size) one.sum[i] = set[2 + col];
+        }
+        all = merge(all, one);
+    }
+    const Query<T> result(g, b, head, query);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+        const int64_t col = lane + 32 * i;
+        if (col < g.size) result.o[col] = static_cast<T>(all.sum[i] * Query<T>::share_of(all.d));
+    }
+    if (lane == 0) result.tell_sum(all.m, all.d);
+}
+
+// ---- launchers
+
+constexpr int64_t kMostSize = 256;
+
+// cudaErrorInvalidValue for a null pointer, a negative size, more than 256 elements a head, a scale that is not
+// above 0, one list of first rows without the other, 2^30 queries or keys or more; else cudaSuccess, and whether there is
+// something to do.
+template <class T>
+cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
+    *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
+    if (g.batch < 0 || g.heads < 0 || g.queries < 0 || g.keys < 0 || g.size < 0 ||
+        g.size > kMostSize || !(g.scale > 0.f) ||
+        (g.first_query == nullptr) != (g.first_key == nullptr))
+        return cudaErrorInvalidValue;
+    if (*is_empty) return cudaSuccess;
+    constexpr int64_t kMost = int64_t{1} << 30;
+    if (g.queries > kMost / g.heads / g.batch || g.keys > kMost) return cudaErrorInvalidValue;
+    const bool has_keys = g.keys == 0 || (g.k.data != nullptr && g.v.data != nullptr);
+    return g.q.data != nullptr && g.o.data != nullptr && has_keys ? cudaSuccess
+                                                                  : cudaErrorInvalidValue;
+}
+
+// launch(count) with the least std::integral_constant of 1, 2, 4, 8 that holds a row's elements for 32 lanes.
+template <class Launch>
+void with_count(int64_t size, Launch launch) {
+    if (size <= 32) return launch(std::integral_constant<int, 1>{});
+    if (size <= 64) return launch(std::integral_constant<int, 2>{});
+    if (size <= 128) return launch(std::integral_constant<int, 4>{});
+    launch(std::integral_constant<int, 8>{});
+}
+
+template <class T>
+unsigned queries_of_all(const Problem<T>& g) {
+    return static_cast<unsigned>(g.batch * g.heads * g.queries);
+}
+
+template <class T>
+void merge_parts(const Problem<T>& g, const Partial& partial, cudaStream_t stream) {
+    with_count(g.size, [&](auto count) {
+        constexpr int kCount = decltype(count)::value;
+        merge_parts_kernel<T, kCount><<<queries_of_all(g), 32, 0, stream>>>(g, partial);
+    });
+}
+
+// Bytes of workspace for so many blocks a query.
+template <class T>
+size_t workspace_bytes(const Problem<T>& g, int64_t parts) {
+    return parts < 2
+               ? 0
+               : static_cast<size_t>(queries_of_all(g) * parts * (g.size + 2)) * sizeof(float);
+}
+
+// Attention as Problem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
+// workspace of workspace_bytes(g, parts), which belongs to one call at a time. Errors: see look_at().
+template <class T>
+cudaError_t query_per_block(const Problem<T>& g, int64_t parts, void* workspace,
+                            cudaStream_t stream) {
+    bool is_empty = false;
+    const cudaError_t status = look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    if (parts < 1 || parts > 65535 || (parts > 1 && workspace == nullptr))
+        return cudaErrorInvalidValue;
+    const Partial partial{parts > 1 ? static_cast<float*>(workspace) : nullptr,
+                          static_cast<int>(parts)};
+    const dim3 grid(queries_of_all(g), static_cast<unsigned>(parts)), block(32, kWarps);
+    with_count(g.size, [&](auto count) {
+        constexpr int kCount = decltype(count)::value;
+        query_per_block_kernel<T, kCount><<<grid, block, 0, stream>>>(g, partial);
+    });
+    if (parts > 1) merge_parts(g, partial, stream);
+    return cudaGetLastError();
+}
+
+}  // namespace fused_attention

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+// Stage 08: from tokens to heads and back, with padding and without.
+#include "08_encoder_fusions/variants.hpp"
+#include "common/operations/heads/operation.hpp"
+#include "padding.cuh"
+#include "qkv_transpose.cuh"
+#include "unfused.cuh"
+
+namespace encoder_fusions_variants {
+namespace {
+
+using encoder_fusions::Sequences;
+using encoder_fusions::Tiling;
+using operations::heads::Kind;
+using operations::heads::operation_of;
+using operations::heads::Shape;
+
+Sequences sequences_of(const Call& call) {
+    const Shape shape = call.shape;
+    return {shape.batch, shape.seq, shape.is_packed() ? call.input<int32_t>("offsets") : nullptr};
+}
+
+// What a kernel accesses, in elements: row for each token, or for each place in the padded batch.
+class Accesses {
+public:
+    Accesses(const Shape& shape, DType dtype)
+        : shape_(shape), element_(static_cast<double>(runner::size_of(dtype))) {}
+
+    double tokens(double row) const { return row * static_cast<double>(shape_.rows()); }
+    double places(double row) const { return row * static_cast<double>(shape_.batch * shape_.seq); }
+    // What each thread of the lesson's kernels accesses once for all of its rows of `row` elements: the elements
+    // themselves (a bias), and so many offsets. unit: what packs are not to go beyond.
+    double threads(int64_t row, int64_t unit, bool has_bias, int offsets) const {
+        const Tiling tiling(shape_.seq, row / pack_of(unit));
+        const auto rows = static_cast<double>(tiling.row_blocks * tiling.block.y * shape_.batch);
+        const double packs = rows * static_cast<double>(row / pack_of(unit));
+        return (has_bias ? rows * static_cast<double>(row) : 0) +
+               packs * offsets * sizeof(int32_t) / element_;
+    }
+    // Packs there are in rows of so many elements that consist of units.
+    int64_t pack_of(int64_t unit) const {
+        const auto whole = static_cast<int64_t>(16 / element_);
+        return unit % whole == 0 ? whole : unit % 2 == 0 ? 2 : 1;
+    }
+    Traffic per_element(double loads, double stores) const {
+        const auto all = static_cast<double>(shape_.rows() * shape_.hidden());
+        return {loads / all, stores / all};
+    }
+    int offsets() const { return shape_.is_packed() ? 2 : 0; }
+    double of(int64_t row) const { return static_cast<double>(row); }
+
+private:
+    Shape shape_;
+    double element_;
+};
+
+runner::Variant with_tokens(runner::Variant variant) {
+    variant.takes = {operations::heads::kTokens};
+    return variant;
+}
+
+runner::Variant qkv_transpose() {
+    runner::Variant variant = with_tokens(
+        variant_of(operation_of(Kind::add_qkv_bias_transpose), "qkv_transpose",
+                   "Q, K, V and bias, from tokens to heads", [](const Call& call, auto of) {
+                       using T = typename decltype(of)::type;
+                       const Shape shape = call.shape;
+                       return encoder_fusions::add_qkv_bias_transpose(
+                           call.input<T>("qkv"), call.input<T>("bias"), call.output<T>("q"),
+                           call.output<T>("k"), call.output<T>("v"), sequences_of(call),
+                           shape.heads, shape.size, call.stream);
+                   }));
+    variant.traffic = {3.75, 3};
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const int64_t row = 3 * s.hidden();
+        return a.per_element(a.tokens(a.of(row)) + a.threads(row, s.size, true, a.offsets()),
+                             a.places(a.of(row)));
+    };
+    return variant;
+}
+
+runner::Variant unfused_qkv_transpose() {
+    runner::Variant variant = with_tokens(variant_of(
+        operation_of(Kind::add_qkv_bias_transpose), "unfused_qkv_transpose",
+        "bias, then Q, K, V: four kernels, or five", [](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape shape = call.shape;
+            return encoder_fusions::unfused_qkv_transpose(
+                call.input<T>("qkv"), call.input<T>("bias"), call.output<T>("q"),
+                call.output<T>("k"), call.output<T>("v"), sequences_of(call), shape.rows(),
+                shape.heads, shape.size, static_cast<T*>(call.workspace), call.stream);
+        }));
+    variant.workspace_bytes = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const int64_t rows = s.rows() + (s.is_packed() ? s.batch * s.seq : 0);
+        return static_cast<size_t>(rows * 3 * s.hidden()) * runner::size_of(dtype);
+    };
+    variant.traffic = {6.75, 6};
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double row = a.of(3 * s.hidden());
+        const Tiling of_bias(s.rows(), 3 * s.hidden() / a.pack_of(3 * s.hidden()));
+        const double bias = row * a.of(of_bias.row_blocks * of_bias.block.y);
+        const double padding =
+            s.is_packed() ? a.tokens(row) + a.threads(3 * s.hidden(), 3 * s.hidden(), false, 2) : 0;
+        return a.per_element(a.tokens(row) + bias + padding + a.places(row),
+                             a.tokens(row) + a.places(row) + (s.is_packed() ? a.places(row) : 0));
+    };
+    return variant;
+}
+
+runner::Variant transpose_back() {
+    runner::Variant variant =
+        with_tokens(variant_of(operation_of(Kind::transpose_back), "transpose_back",
+                               "from heads to tokens", [](const Call& call, auto of) {
+                                   using T = typename decltype(of)::type;
+                                   const Shape shape = call.shape;
+                                   return encoder_fusions::transpose_back(
+                                       call.input<T>("x"), call.output<T>("y"), sequences_of(call),
+                                       shape.heads, shape.size, call.stream);
+                               }));
+    variant.traffic = {1, 1};
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double row = a.of(s.hidden());
+        return a.per_element(a.tokens(row) + a.threads(s.hidden(), s.size, false, a.offsets()),
+                             a.tokens(row));
+    };
+    return variant;
+}
+
+runner::Variant unfused_transpose_back() {
+    runner::Variant variant = with_tokens(
+        variant_of(operation_of(Kind::transpose_back), "unfused_transpose_back",
+                   "a thread a pack; packed by another kernel", [](const Call& call, auto of) {
+                       using T = typename decltype(of)::type;
+                       const Shape shape = call.shape;
+                       return encoder_fusions::unfused_transpose_back(
+                           call.input<T>("x"), call.output<T>("y"), sequences_of(call), shape.heads,
+                           shape.size, static_cast<T*>(call.workspace), call.stream);
+                   }));
+    variant.workspace_bytes = [](const runner::Shape& shape, DType dtype) -> size_t {
+        const Shape s = shape;
+        if (!s.is_packed()) return 0;
+        return static_cast<size_t>(s.batch * s.seq * s.hidden()) * runner::size_of(dtype);
+    };
+    variant.traffic = {1, 1};
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double row = a.of(s.hidden());
+        if (!s.is_packed()) return Traffic{1, 1};
+        return a.per_element(
+            a.places(row) + a.tokens(row) + a.threads(s.hidden(), s.hidden(), false, 2),
+            a.places(row) + a.tokens(row));
+    };
+    return variant;
+}
+
+// Lengths in, offsets from them, then rows: two kernels. launch(x, y, sequences, cols, stream).
+template <class Launch>
+runner::Variant padding(Kind kind, const std::string& name, const std::string& summary,
+                        Launch launch) {
+    runner::Variant variant = with_tokens(
+        variant_of(operation_of(kind), name, summary, [launch](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape shape = call.shape;
+            auto* const offsets = static_cast<int32_t*>(call.workspace);
+            const cudaError_t status = encoder_fusions::sequence_offsets(
+                call.input<int32_t>("lengths"), shape.batch, shape.seq,
+                encoder_fusions::Offsets{offsets, nullptr, nullptr}, call.stream);
+            if (status != cudaSuccess) return status;
+            return launch(call.input<T>("x"), call.output<T>("y"),
+                          Sequences{shape.batch, shape.seq, offsets}, shape.hidden(), call.stream);
+        }));
+    variant.workspace_bytes = [](const runner::Shape& shape, DType) {
+        return static_cast<size_t>(shape[0] + 1) * sizeof(int32_t);
+    };
+    variant.traffic = {1, 1};
+    variant.traffic_at = [kind](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double row = a.of(s.hidden());
+        const double offset = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
+        return a.per_element(
+            a.tokens(row) + a.threads(s.hidden(), s.hidden(), false, 2) + offset * a.of(s.batch),
+            (kind == Kind::remove_padding ? a.tokens(row) : a.places(row)) +
+                offset * a.of(s.batch + 1));
+    };
+    return variant;
+}
+
+}  // namespace
+
+std::vector<runner::Variant> head_variants() {
+    return {
+        unfused_qkv_transpose(),
+        qkv_transpose(),
+        unfused_transpose_back(),
+        transpose_back(),
+        padding(Kind::remove_padding, "remove_padding", "rows of tokens alone, by lengths",
+                [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
+                    return encoder_fusions::remove_padding(x, y, of, cols, stream);
+                }),
+        padding(Kind::rebuild_padding, "rebuild_padding", "and back, with rows of zeros",
+                [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
+                    return encoder_fusions::rebuild_padding(x, y, of, cols, stream);
+                })};
+}
+
+}  // namespace encoder_fusions_variants

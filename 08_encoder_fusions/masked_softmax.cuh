@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/masked_softmax, version 1.0
+//
+// Attention's softmax without a mask in memory: how long a sequence is says which columns a row has.
+//   new here   one functor; the kernels are 04's and 05's, as they are
+//   traffic    scaled, masked and normalised one by one 3 reads + 3 writes  ->  1 read of what is seen + 1 write
+//   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
+//   rows       behind a sequence's end they come out all 0, and are not read
+//   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
+#pragma once
+#include "../04_warp_softmax/further/masked_loads.cuh"
+#include "../05_smem_softmax/further/functor_rows.cuh"
+#include "packs.cuh"
+
+namespace encoder_fusions {
+
+// x * scale in the columns that a row sees, -inf elsewhere. Rows: [batch, heads, seq], each of seq columns.
+template <class T>
+struct SequenceLoad {
+    using Element = T;
+    using Row = typename warp_softmax::CausalLoad<T>::Row;  // sees its first columns alone
+    static constexpr bool kMasks = true;                    // or none: zeros
+    const T* x;
+    float scale;
+    bool causal;  // a row sees no column behind its own
+    int64_t heads;
+    Sequences sequences;
+
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return warp_softmax::takes_packs<kPack>(x, sequences.seq, cols);
+    }
+    __device__ Row at(int64_t row) const {
+        const int64_t s = row % sequences.seq, b = row / sequences.seq / heads;
+        // A block that is not full asks for rows behind the last, too.
+        const int64_t count = b < sequences.batch ? sequences.rows(b).count : 0;
+        const int64_t seen = s >= count ? 0 : causal ? s + 1 : count;
+        return {{x + row * sequences.seq}, scale, static_cast<int>(seen)};
+    }
+};
+
+// y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, and
+// longer sequences than 05 takes.
+template <class T>
+cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
+                           int64_t heads, cudaStream_t stream) {
+    using warp_softmax::Algorithm;
+    if (!sequences.have_rows_of(1, heads, sequences.seq)) return cudaErrorInvalidValue;
+    if (sequences.batch == 0 || sequences.seq == 0 || heads == 0) return cudaSuccess;
+    const SequenceLoad<T> load{x, scale, causal, heads, sequences};
+    const warp_softmax::DirectStore<T> store{y, sequences.seq};
+    const int64_t rows = sequences.batch * heads * sequences.seq;
+    return sequences.seq <= warp_softmax::kMaxCols<T>
+               ? warp_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream)
+               : smem_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream);
+}
+
+}  // namespace encoder_fusions

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/packs, version 1.0
+//
+// What the kernels of 08 share: rows are moved in packs, and a thread has the same pack of several rows.
+//   packs      as in 04: 16 bytes where rows begin and end at multiples of that, else two elements, else one
+//   threads    threadIdx.x walks the packs of a row, threadIdx.y rows; blockIdx.y goes on where a row is wider
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+#include "../04_warp_softmax/warp_softmax.cuh"
+
+namespace encoder_fusions {
+
+using warp_softmax::Pack;
+using warp_softmax::takes_packs;
+using warp_softmax::warp_sum;
+
+// Rows that a thread has under way at the same time: its loads wait together, and what all rows share, a
+// bias, it loads once.
+constexpr int kRows = 4;
+
+// Row i, 0 to kRows - 1, of this thread. Threads beside each other have rows beside each other.
+__device__ inline int64_t row_of_thread(int64_t block, int i) {
+    return (block * kRows + i) * blockDim.y + threadIdx.y;
+}
+__device__ inline int pack_of_thread() {
+    return static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
+}
+
+// Blocks of up to 256 threads for rows of so many packs.
+struct Tiling {
+    dim3 block;
+    int64_t row_blocks;
+    int64_t pack_blocks;
+
+    Tiling(int64_t rows, int64_t packs) {
+        constexpr int64_t kThreads = 256;
+        pack_blocks = (packs + kThreads - 1) / kThreads;
+        const int64_t across = (packs + pack_blocks - 1) / pack_blocks;
+        // Where a row is cut, it is cut between warps.
+        block.x = static_cast<unsigned>(pack_blocks == 1 ? across : (across + 31) / 32 * 32);
+        block.y = static_cast<unsigned>(kThreads / block.x);
+        const int64_t of_block = kRows * int64_t{block.y};
+        row_blocks = rows == 0 ? 0 : (rows - 1) / of_block + 1;
+    }
+    // times: how often the rows are there, one set after the other.
+    bool fits(int64_t times = 1) const {
+        return pack_blocks <= 65535 && row_blocks <= INT32_MAX / std::max<int64_t>(times, 1);
+    }
+    dim3 grid(int64_t times = 1) const {
+        return dim3(static_cast<unsigned>(row_blocks * times), static_cast<unsigned>(pack_blocks));
+    }
+};
+
+// Tokens in a batch of sequences. offsets: batch + 1 rows, of which the first is 0 (device memory); nullptr where
+// all sequences have `seq` tokens. Blocks go through the rows of one sequence after the other.
+struct Sequences {
+    int64_t batch;
+    int64_t seq;
+    const int32_t* offsets;
+
+    struct Rows {
+        int64_t first;
+        int64_t count;  // seq at most
+    };
+    __device__ Rows rows(int64_t b) const {
+        if (offsets == nullptr) return {b * seq, seq};
+        const int64_t first = offsets[b], end = offsets[b + 1];
+        return {first, end - first < seq ? end - first : seq};
+    }
+
+    // Whether these are numbers of sequences, tokens, and elements in a row, and 32 bits count the latter.
+    bool have_rows_of(int64_t parts, int64_t heads, int64_t size) const {
+        constexpr int64_t kMost = INT32_MAX;
+        return batch >= 0 && seq >= 0 && heads >= 0 && size >= 0 && batch <= kMost &&
+               seq <= kMost && size <= kMost && heads <= kMost / parts / std::max<int64_t>(size, 1);
+    }
+};
+
+// launch(pack), a constant: the most elements of T, 16 bytes, two or one, of which rows of `cols` consist at
+// all these addresses. cudaErrorInvalidValue for a null pointer, and an address that no T has.
+template <class T, class Launch>
+cudaError_t with_widest_pack(std::initializer_list<const T*> addresses, int64_t cols,
+                             Launch launch) {
+    constexpr std::integral_constant<int, 16 / sizeof(T)> kWhole;
+    constexpr std::integral_constant<int, 2> kPair;
+    constexpr std::integral_constant<int, 1> kElement;
+    const auto all_take = [&](auto pack) {
+        return std::all_of(addresses.begin(), addresses.end(), [&](const T* address) {
+            return address != nullptr && takes_packs<pack.value>(address, cols);
+        });
+    };
+    if (all_take(kWhole)) return launch(kWhole);
+    if (all_take(kPair)) return launch(kPair);
+    return all_take(kElement) ? launch(kElement) : cudaErrorInvalidValue;
+}
+
+// launch(pack, grid, block, tiles) with a thread for kRows rows of `cols` elements of each sequence: `tiles` blocks a
+// sequence, or more side by side. unit: elements that packs divide.
+template <class T, class Launch>
+cudaError_t for_each_sequence(std::initializer_list<const T*> addresses, const Sequences& sequences,
+                              int64_t cols, int64_t unit, Launch launch) {
+    if (sequences.batch == 0 || sequences.seq == 0 || cols == 0) return cudaSuccess;
+    return with_widest_pack<T>(addresses, unit, [&](auto pack) {
+        const Tiling tiling(sequences.seq, cols / pack.value);
+        if (!tiling.fits(sequences.batch)) return cudaErrorInvalidValue;
+        launch(pack, tiling.grid(sequences.batch), tiling.block,
+               static_cast<int>(tiling.row_blocks));
+        return cudaGetLastError();
+    });
+}
+
+// x as packs.
+template <int kPack, class T>
+__host__ __device__ const Pack<T, kPack>* packs(const T* x) {
+    return reinterpret_cast<const Pack<T, kPack>*>(x);
+}
+template <int kPack, class T>
+__host__ __device__ Pack<T, kPack>* packs(T* x) {
+    return reinterpret_cast<Pack<T, kPack>*>(x);
+}
+
+}  // namespace encoder_fusions

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// What attention must hold beyond its operation's reference: packed sequences, distances, what is refused, the plan.
+#pragma once
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "08_encoder_fusions/variants.hpp"
+#include "common/operations/attention/inputs.hpp"
+#include "common/operations/attention/operation.hpp"
+#include "common/runner/device.hpp"
+#include "common/testing/outcome.hpp"
+#include "common/testing/random_cases.hpp"
+#include "further/attention_mma.cuh"
+
+namespace attention_tests {
+
+using fused_attention::Heads;
+using fused_attention::Plan;
+using fused_attention::Problem;
+using fused_attention::Way;
+using operations::attention::Shape;
+using runner::DeviceBuffer;
+using runner::DType;
+
+inline runner::Stage stage_of_attention() {
+    runner::Stage stage;
+    stage.name = "attention";
+    stage.variants = encoder_fusions_variants::attention_variants();
+    return stage;
+}
+
+TEST_CASE("attention is what it says, on every named input") {
+    for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
+        INFO(variant.name);
+        size_t number = 0;  // each type takes its turn
+        for (const Shape& shape :
+             {Shape(1, 1, 1, 1, 1), Shape(5, 1, 9, 70, 64), Shape(4, 1, 33, 130, 32).with_causal(),
+              Shape(1, 1, 140, 66, 40).with_causal(), Shape(1, 2, 10, 128, 128).with_scale(0.5),
+              Shape(2, 1, 3, 65, 33)}) {
+            for (const runner::NamedInput& input : variant.operation->inputs()) {
+                const DType dtype = variant.dtypes[number++ % variant.dtypes.size()];
+                INFO(name_of(dtype));
+                testing::matches_reference_where_taken(variant, input.name, shape, dtype);
+            }
+        }
+    }
+}
+
+TEST_CASE("any random case of attention: sizes, types, masks, addresses, distances of rows") {
+    testing::passes_random_cases(stage_of_attention(), 8, 0, 40,
+                                 [](int64_t) { return int64_t{1} << 12; });
+}
+TEST_CASE("many more random cases of attention", "[more][.]") {
+    testing::passes_random_cases(stage_of_attention(), 9, 0, 3000,
+                                 [](int64_t) { return int64_t{1} << 14; });
+}
+
+// A value that no query sees changes nothing, to the bit, and the same call gives the same bits again.
+TEST_CASE("what attention does not see does not count, and it repeats itself") {
+    for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
+        const DType dtype = DType::float16;
+        INFO(variant.name);
+        const Shape shape(4, 1, 40, 140, 64);
+        runner::Tensors inputs = filled_inputs(*variant.operation, shape, dtype, "lengths", 1);
+        const auto result = [&] {
+            return testing::outcome_of(variant, inputs, shape, dtype).outputs.values("o");
+        };
+        const std::vector<double> once = result();
+        CHECK(once == result());
+        const std::vector<double> lengths = inputs.values("lengths");
+        std::vector<double> k = inputs.values("k");
+        const size_t of_sequence = 140 * 64;
+        for (size_t i = 0; i < k.size(); ++i) {
+            if (static_cast<double>(i % of_sequence / 64) >= lengths[i / of_sequence]) k[i] = 1000;
+        }
+        inputs.upload("k", k);
+        CHECK(once == result());
+        for (size_t i = 40 * 64; i < 2 * 40 * 64; ++i) REQUIRE(once[i] == 0);  // of no keys
+    }
+}
+
+// Three sequences of a batch, [tokens, heads, size] as the encoder has them, one behind the other.
+template <class T>
+struct Packed {
+    static constexpr int64_t kHeads = 2, kSize = 32, kMost = 150;
+    std::vector<int32_t> starts = {0, 150, 150, 187};  // the second is empty
+    std::vector<T> rows = numbers(187 * kHeads * kSize);
+    DeviceBuffer<T> q{rows}, k{rows}, v{rows}, o{rows.size()};
+    DeviceBuffer<float> sums{size_t{187 * kHeads}};
+    DeviceBuffer<int32_t> on_device{starts};
+
+    static std::vector<T> numbers(int64_t count) {
+        std::vector<T> all;
+        for (int64_t i = 0; i < count; ++i)
+            all.push_back(static_cast<T>(static_cast<float>((i * i + 5 * i) % 17) / 8 - 1));
+        return all;
+    }
+    Problem<T> problem(bool causal) {
+        Problem<T> g{};
+        g.batch = 3;
+        g.heads = kHeads;
+        g.queries = g.keys = kMost;
+        g.size = kSize;
+        g.q = {q.data(), 0, kSize, kHeads * kSize};
+        g.k = {k.data(), 0, kSize, kHeads * kSize};
+        g.v = {v.data(), 0, kSize, kHeads * kSize};
+        g.o = {o.data(), 0, kSize, kHeads * kSize};
+        g.scale = 0.25f;
+        g.causal = causal;
+        g.first_query = g.first_key = on_device.data();
+        g.log_sum_exp = {sums.data(), 0, 187, 1};
+        return g;
+    }
+    // The same sequence by itself.
+    Problem<T> alone(bool causal, int sequence, DeviceBuffer<T>& into,
+                     DeviceBuffer<float>& sums_into) {
+        Problem<T> g = problem(causal);
+        const int64_t first = starts[static_cast<size_t>(sequence)] * kHeads * kSize;
+        g.batch = 1;
+        g.queries = g.keys =
+            starts[static_cast<size_t>(sequence) + 1] - starts[static_cast<size_t>(sequence)];
+        g.first_query = g.first_key = nullptr;
+        g.q.data += first;
+        g.k.data += first;
+        g.v.data += first;
+        g.o.data = into.data() + first;
+        g.log_sum_exp.data = sums_into.data() + first / kHeads / kSize;
+        return g;
+    }
+};
+
+template <class T, class Launch>
+void packed_is_as_alone(Launch launch) {
+    for (const bool causal : {false, true}) {
+        Packed<T> packed;
+        packed.o.poison();
+        packed.sums.poison();
+        REQUIRE(launch(packed.problem(causal)) == cudaSuccess);
+        DeviceBuffer<T> o(packed.rows.size());
+        DeviceBuffer<float> sums(packed.sums.size());
+        for (const int sequence : {0, 2})
+            REQUIRE(launch(packed.alone(causal, sequence, o, sums)) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        const std::vector<T> ours = packed.o.download(), theirs = o.download();
+        int wrong = 0;
+        for (size_t i = 0; i < ours.size(); ++i)
+            wrong += !(runner::to_double(ours[i]) == runner::to_double(theirs[i]));
+        CHECK(wrong == 0);
+        CHECK(packed.sums.download() == sums.download());
+    }
+}
+
+TEST_CASE("packed sequences come out as each by itself, to the bit") {
+    packed_is_as_alone<__half>(
+        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, nullptr); });
+    packed_is_as_alone<__nv_bfloat16>(
+        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, nullptr); });
+    packed_is_as_alone<float>(
+        [](const auto& g) { return fused_attention::query_per_block(g, 1, nullptr, nullptr); });
+}
+
+TEST_CASE("what is no attention is refused, and where nothing is wanted nothing is done") {
+    Packed<__half> packed;
+    const auto status_of = [&](auto change) {
+        Problem<__half> g = packed.problem(false);
+        change(g);
+        const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, nullptr);
+        CHECK(fused_attention::attention_mma(g, 1, nullptr, nullptr) == first);
+        CHECK(fused_attention::attention(g, nullptr, 0, nullptr) == first);
+        return first;
+    };
+    CHECK(status_of([](auto& g) { g.batch = -1; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.keys = -1; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.size = 257; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.scale = 0; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.scale = NAN; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.q.data = nullptr; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.v.data = nullptr; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.o.data = nullptr; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.first_key = nullptr; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.queries = int64_t{1} << 31; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.batch = 0, g.q.data = nullptr; }) == cudaSuccess);
+    CHECK(status_of([](auto& g) { g.queries = 0, g.q.data = nullptr; }) == cudaSuccess);
+    Problem<__half> large = packed.problem(false);
+    CHECK(fused_attention::query_per_block(large, 2, nullptr, nullptr) == cudaErrorInvalidValue);
+    large.size = 200;
+    CHECK(fused_attention::attention_mma(large, 1, nullptr, nullptr) == cudaErrorNotSupported);
+}
+
+TEST_CASE("the plan of attention shares keys where queries are few, if there is a workspace") {
+    const auto plan = [](auto of, int64_t batch, int64_t queries, int64_t keys, size_t bytes) {
+        Problem<decltype(of)> g{};
+        g.batch = batch;
+        g.heads = 16;
+        g.queries = queries;
+        g.keys = keys;
+        g.size = 128;
+        return fused_attention::plan(g, 132, true, bytes);
+    };
+    const Plan many = plan(__half{}, 4, 8192, 8192, SIZE_MAX);
+    CHECK(many.way == Way::mma);
+    CHECK(many.parts == 1);
+    CHECK(many.workspace_bytes == 0);
+    const Plan few = plan(__half{}, 1, 1, 16384, SIZE_MAX);
+    CHECK(few.parts == 16);
+    CHECK(few.workspace_bytes == 16 * 16 * 130 * 4);
+    const Plan without = plan(__half{}, 1, 1, 16384, few.workspace_bytes - 1);
+    CHECK(without.parts == 1);
+    CHECK(without.more_workspace_bytes == few.workspace_bytes);
+    CHECK(plan(float{}, 1, 1, 16384, 0).way == Way::query_per_block);
+}
+
+}  // namespace attention_tests

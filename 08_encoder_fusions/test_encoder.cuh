@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// What an encoder must hold beyond its operation's reference: padding that nobody sees, the same results whichever
+// way, what is refused.
+#pragma once
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "08_encoder_fusions/variants.hpp"
+#include "common/operations/encoder/check.hpp"
+#include "common/operations/encoder/operation.hpp"
+#include "common/operations/encoder/tests/saved_bert.hpp"
+#include "common/runner/device.hpp"
+#include "common/runner/npy.hpp"
+#include "common/runner/run.hpp"
+#include "common/testing/folder.hpp"
+#include "common/testing/outcome.hpp"
+#include "common/testing/random_cases.hpp"
+#include "common/testing/redirected.hpp"
+#include "further/encoder.cuh"
+
+runner::Stage describe_08_encoder_fusions();
+
+namespace encoder_tests {
+
+using operations::encoder::Shape;
+using runner::DeviceBuffer;
+using runner::DType;
+
+// Every shape and every input in one of the types, each in its turn: four kernels a layer are 07's, at a block each.
+TEST_CASE("an encoder is what it says, on every named input") {
+    size_t number = 0;
+    for (const runner::Variant& variant : encoder_fusions_variants::encoder_variants()) {
+        INFO(variant.name);
+        for (const runner::Shape& shape : variant.operation->validated_at({})) {
+            for (const runner::NamedInput& input : variant.operation->inputs()) {
+                const DType dtype = variant.dtypes[number++ % variant.dtypes.size()];
+                INFO(name_of(dtype));
+                testing::matches_reference(variant, input.name, shape, dtype);
+            }
+        }
+    }
+}
+
+TEST_CASE("any random case of an encoder: sizes, types, options, addresses") {
+    runner::Stage stage;
+    stage.name = "encoder";
+    stage.variants = encoder_fusions_variants::encoder_variants();
+    testing::passes_random_cases(stage, 8, 0, 25, [](int64_t) { return int64_t{1} << 11; });
+}
+TEST_CASE("many more random cases of an encoder", "[more][.]") {
+    runner::Stage stage;
+    stage.name = "encoder";
+    stage.variants = encoder_fusions_variants::encoder_variants();
+    testing::passes_random_cases(stage, 9, 0, 1000, [](int64_t) { return int64_t{1} << 13; });
+}
+
+// Whatever lies behind a sequence's end changes nothing, to the bit, and comes out as 0; so do sequences of no
+// token. Packed or padded, once or again: the same.
+TEST_CASE("nobody sees an encoder's padding") {
+    Shape shape(4, 6, 2, 16);
+    shape.layers = 2;
+    shape.inner = 24;
+    shape.tokens = 13;
+    std::vector<double> fused;
+    for (const runner::Variant& variant : encoder_fusions_variants::encoder_variants()) {
+        INFO(variant.name);
+        runner::Tensors inputs =
+            filled_inputs(*variant.operation, shape, DType::float16, "first_full", 1);
+        REQUIRE(inputs.values("lengths") == std::vector<double>{6, 6, 1, 0});
+        const auto result = [&] {
+            return testing::outcome_of(variant, inputs, shape, DType::float16).outputs.values("y");
+        };
+        const std::vector<double> beside_nan = result();
+        CHECK(beside_nan == result());
+        std::vector<double> x = inputs.values("x");
+        for (double& each : x) each = std::isnan(each) ? 1000 : each;
+        inputs.upload("x", x);
+        CHECK(beside_nan == result());
+        const size_t of_token = 32, tokens = 13;
+        for (size_t i = tokens * of_token; i < beside_nan.size(); ++i) REQUIRE(beside_nan[i] == 0);
+        if (variant.name.find("unfused") != std::string::npos) continue;
+        if (fused.empty()) fused = beside_nan;
+        CHECK(beside_nan == fused);
+    }
+}
+
+// A bound that grew faster than errors do would let anything pass in the end.
+TEST_CASE("after twelve layers an encoder's bound still says something") {
+    Shape shape(1, 9, 2, 16);
+    shape.layers = 12;
+    const runner::Variant variant = encoder_fusions_variants::encoder_variants().back();
+    for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
+        const runner::Report report =
+            testing::outcome_of(
+                variant, filled_inputs(*variant.operation, shape, dtype, "normal", 1), shape, dtype)
+                .report;
+        INFO(name_of(dtype) << ": " << report.worst_share);
+        CHECK(report.good());
+        CHECK(report.unchecked == 0);
+        CHECK(report.worst_share > 0.03);
+    }
+}
+
+// A small encoder whose parameters are all there.
+struct Small {
+    encoder::Config config{2, 3, 2, 8, 16, 1};
+    DeviceBuffer<float> memory{std::vector<float>(48 * 16, 0.125f)};
+    DeviceBuffer<float> y{std::vector<float>(2 * 3 * 16, -7.f)};
+    DeviceBuffer<int32_t> lengths{std::vector<int32_t>{2, 1}};
+    DeviceBuffer<unsigned char> workspace{size_t{1} << 16};
+
+    encoder::Layer<float> layer() const {
+        const float* const p = memory.data();
+        return {{p, p}, {p, p}, {p, p, 1e-6f}, {p, p}, {p, p}, {p, p, 1e-6f}};
+    }
+    template <class Change>
+    cudaError_t status_of(Change change) {
+        struct {
+            encoder::Config config;
+            const float* x;
+            const int32_t* lengths;
+            float* y;
+            void* workspace;
+            size_t bytes;
+            bool with_layers;
+        } call{config, memory.data(), lengths.data(), y.data(), workspace.data(), 1 << 16, true};
+        change(call);
+        const encoder::Layer<float> one = layer();
+        return encoder::forward(call.config, call.with_layers ? &one : nullptr, call.x,
+                                call.lengths, call.y, call.workspace, call.bytes, nullptr);
+    }
+};
+
+TEST_CASE("what is no encoder is refused, and nothing is done for nothing") {
+    Small small;
+    const auto refused = [&](auto change) {
+        CHECK(small.status_of(change) == cudaErrorInvalidValue);
+    };
+    refused([](auto& call) { call.config.batch = -1; });
+    refused([](auto& call) { call.config.layers = -1; });
+    refused([](auto& call) { call.config.inner = int64_t{1} << 40; });
+    refused([](auto& call) { call.config.heads = 2049; });
+    refused([](auto& call) { call.config.size = 257; });
+    refused([](auto& call) { call.config.q_scaling = 0; });
+    refused([](auto& call) { call.config.q_scaling = NAN; });
+    refused([](auto& call) { call.config.tokens = 7; });
+    refused([](auto& call) { call.config.packed = true, call.lengths = nullptr; });
+    refused([](auto& call) { call.x = nullptr; });
+    refused([](auto& call) { call.y = nullptr; });
+    refused([](auto& call) { call.workspace = nullptr; });
+    refused([](auto& call) { call.workspace = static_cast<char*>(call.workspace) + 16; });
+    refused(
+        [](auto& call) { call.bytes = encoder::encoder_workspace_bytes<float>(call.config) - 1; });
+    refused([](auto& call) { call.with_layers = false; });
+    CHECK(small.status_of([](auto& call) { call.config.batch = 0, call.x = nullptr; }) ==
+          cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (const float each : small.y.download()) CHECK(each == -7.f);
+    encoder::Config none = small.config;
+    none.seq = -1;
+    CHECK(encoder::encoder_workspace_bytes<float>(none) == 0);
+}
+
+TEST_CASE(
+    "an encoder of no layers clears the padding, and packed tokens beyond their number are cut "
+    "off") {
+    Small small;
+    const auto result = [&](auto change) {
+        REQUIRE(small.status_of(change) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        std::vector<int> kept;  // of each token
+        const std::vector<float> y = small.y.download();
+        for (size_t i = 0; i < y.size(); i += 16)
+            kept.push_back(y[i] == 0.125f ? 1 : y[i] == 0 ? 0 : 2);
+        return kept;
+    };
+    using Tokens = std::vector<int>;
+    CHECK(result([](auto& call) { call.config.layers = 0; }) == Tokens{1, 1, 0, 1, 0, 0});
+    CHECK(result([](auto& call) { call.config.layers = 0, call.lengths = nullptr; }) ==
+          Tokens{1, 1, 1, 1, 1, 1});
+    for (const int64_t tokens : {2, 3, 6}) {
+        CHECK(result([&](auto& call) {
+                  call.config.layers = 0;
+                  call.config.packed = true;
+                  call.config.tokens = tokens;
+              }) == Tokens{1, 1, 0, tokens > 2 ? 1 : 0, 0, 0});
+    }
+    // Room for more tokens than there are: the same as for just as many.
+    const auto packed = [&](int64_t tokens) {
+        REQUIRE(small.status_of([&](auto& call) {
+            call.config.packed = true;
+            call.config.tokens = tokens;
+        }) == cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        return small.y.download();
+    };
+    CHECK(packed(3) == packed(5));
+}
+
+// Memory for as many tokens as there are, not for as many as there could be.
+TEST_CASE("packed tokens take less workspace") {
+    encoder::Config config{32, 384, 12, 64, 3072, 12};
+    const size_t padded = encoder::encoder_workspace_bytes<__half>(config);
+    CHECK(padded == 256 + size_t{32} * 384 * 768 * 2 * 5);
+    config.packed = true;
+    config.tokens = 32 * 384 / 2;
+    CHECK(encoder::encoder_workspace_bytes<__half>(config) == 256 + size_t{32} * 192 * 768 * 2 * 6);
+    config.attention = encoder::Attention::unfused;
+    CHECK(encoder::encoder_workspace_bytes<__half>(config) > 3 * padded / 2);
+}
+
+// From files to a file, as `run` does it: the output is what the variant makes of the same numbers.
+TEST_CASE("an encoder runs on weights and states from files, and saves what comes out") {
+    const Folder folder;
+    SavedBert saved;
+    saved.prefix = "bert.";
+    folder.write("model.safetensors", saved.bytes());
+    folder.write("config.json", R"({"num_attention_heads": 4})");
+    std::vector<double> x;
+    for (int i = 0; i < 2 * 3 * 64; ++i) x.push_back((i * i + 3 * i) % 29 / 16. - 1);
+    runner::write_npy(folder.path / "x.npy", {2, 3, 64}, x, runner::ElementType::float32);
+    runner::RunOptions options;
+    options.stages = {"08"};
+    options.input_file = folder.path / "x.npy";
+    options.weights = folder.path / "model.safetensors";
+    options.save_output = folder.path / "y.npy";
+    options.out = folder.path / "results";
+    const auto run = [&](const std::string& variant, const std::vector<int64_t>& lengths) {
+        options.variant = variant;
+        options.lengths = lengths;
+        {
+            const Redirected redirected(folder.path / "printed");
+            REQUIRE(runner::run({describe_08_encoder_fusions()}, options) == runner::kGood);
+        }
+        INFO(folder.read("printed"));
+        const runner::Array y = runner::read_npy(folder.path / "y.npy", 3);
+        CHECK(y.shape == std::vector<int64_t>{2, 3, 64});
+        return y.values;
+    };
+    const std::vector<double> full = run("", {}), packed = run("", {3, 1});
+    CHECK(full != packed);
+    // A sequence by itself is what it is beside others.
+    CHECK(std::equal(full.begin(), full.begin() + 3 * 64, packed.begin()));
+    for (size_t i = 4 * 64; i < packed.size(); ++i) REQUIRE(packed[i] == 0);
+    CHECK(run("encoder_padded", {3, 1}) == packed);
+    const std::vector<double> unfused = run("encoder_unfused", {3, 1});
+    for (size_t i = 0; i < packed.size(); ++i)
+        REQUIRE(unfused[i] == Approx(packed[i]).margin(1e-5));
+
+    const auto refused = [&](const char* why) {
+        const Redirected redirected(folder.path / "printed");
+        CHECK_THROWS_WITH(runner::run({describe_08_encoder_fusions()}, options),
+                          ContainsSubstring(why));
+    };
+    options.variant = "layernorm";
+    refused("nothing that was chosen takes weights; here are: encoder_unfused");
+    options.variant.clear();
+    options.lengths = {3, 4};
+    refused("4 tokens in sequences of 3");
+    options.weights.clear();
+    refused("--lengths says how long");
+    options.weights = folder.path / "model.safetensors";
+    options.input_file.clear();
+    refused("--weights wants something to run on");
+}
+
+}  // namespace encoder_tests

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/transpose, version 1.0
+//
+// y[col, row] = x[row, col] of 16-bit elements, in four steps: where a pair lies in shared memory decides.
+//   new here   pairs of rows and of columns change roles; a layout without bank conflicts, by padding or by an XOR
+//   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
+//   accepts    __half, __nv_bfloat16; any sizes, pairs at a time where rows and columns are even
+//   source     FasterTransformer's half2 transposes (2019); CUDA's blog on transposition (2013)
+#pragma once
+#include <cstdint>
+
+#include "packs.cuh"
+
+namespace encoder_fusions {
+
+constexpr int kTile = 64;        // rows and columns of a tile
+constexpr int kTileWords = 32;   // pairs in a row of it: one for each bank
+constexpr int kTileThreads = 8;  // in y: 8 x 32 threads
+
+// ---- step 1: one thread per element; threadIdx.x walks columns of x, which are rows of y
+
+template <class T>
+__global__ void naive_transpose_kernel(const T* x, T* y, int64_t rows, int64_t cols) {
+    const int64_t row = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+    const int64_t col = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (row >= rows || col >= cols) return;
+    const int64_t matrix = blockIdx.z * rows * cols;
+    y[matrix + col * rows + row] = x[matrix + row * cols + col];
+}
+
+// ---- steps 2 to 4: a block brings a tile into shared memory row by row, and reads it column by column
+
+// The word of pair `word` of row `row`. A lane reads the pairs of rows 2 lane and 2 lane + 1 at the same word:
+// two columns of two rows, of which it makes two pairs of y.
+struct Unpadded {  // all lanes read the same bank
+    static constexpr int kWords = kTile * kTileWords;
+    __device__ static int at(int row, int word) { return row * kTileWords + word; }
+};
+struct Padded {  // a word more after every second row: lanes read banks beside each other
+    static constexpr int kWords = kTile * kTileWords + kTile / 2;
+    __device__ static int at(int row, int word) { return row * kTileWords + word + row / 2; }
+};
+struct
+    Swizzled {  // words change places within their row: as many different banks, and no room lost
+    static constexpr int kWords = kTile * kTileWords;
+    __device__ static int at(int row, int word) {
+        return row * kTileWords + (word ^ (row / 2 % kTileWords));
+    }
+};
+
+// A pair is a word, the first element in its lower half: structs of two would be stored element by element.
+//
+// Elements (row, col) and (row, col + 1) of rows x cols, zeros beyond. kPairs: both are there, in one access.
+template <bool kPairs>
+__device__ uint32_t load_pair(const uint16_t* x, int64_t row, int64_t col, int64_t rows,
+                              int64_t cols) {
+    if (row >= rows || col >= cols) return 0;
+    const uint16_t* const from = x + row * cols + col;
+    if (kPairs) return *reinterpret_cast<const uint32_t*>(from);
+    const uint32_t first = from[0], second = col + 1 < cols ? from[1] : 0;
+    return first | second << 16;
+}
+template <bool kPairs>
+__device__ void store_pair(uint16_t* y, uint32_t pair, int64_t row, int64_t col, int64_t rows,
+                           int64_t cols) {
+    if (row >= rows || col >= cols) return;
+    uint16_t* const to = y + row * cols + col;
+    if (kPairs) {
+        *reinterpret_cast<uint32_t*>(to) = pair;
+    } else {
+        to[0] = static_cast<uint16_t>(pair);
+        if (col + 1 < cols) to[1] = static_cast<uint16_t>(pair >> 16);
+    }
+}
+
+template <class Layout, bool kPairs>
+__global__ void __launch_bounds__(kTileWords* kTileThreads)
+    tiled_transpose_kernel(const uint16_t* x, uint16_t* y, int64_t rows, int64_t cols) {
+    __shared__ uint32_t tile[Layout::kWords];
+    const int64_t first_row = int64_t{blockIdx.y} * kTile, first_col = int64_t{blockIdx.x} * kTile;
+    const uint16_t* const from = x + blockIdx.z * rows * cols;
+    uint16_t* const to = y + blockIdx.z * rows * cols;
+    const int lane = static_cast<int>(threadIdx.x), line = static_cast<int>(threadIdx.y);
+
+    uint32_t held[kTile / kTileThreads];  // all on their way before the first is put down
+#pragma unroll
+    for (int i = 0; i < kTile / kTileThreads; ++i) {
+        const int row = line + i * kTileThreads;
+        held[i] = load_pair<kPairs>(from, first_row + row, first_col + 2 * lane, rows, cols);
+    }
+#pragma unroll
+    for (int i = 0; i < kTile / kTileThreads; ++i) {
+        tile[Layout::at(line + i * kTileThreads, lane)] = held[i];
+    }
+    __syncthreads();  // the tile is there
+
+#pragma unroll
+    for (int i = 0; i < kTileWords / kTileThreads; ++i) {
+        const int word = line + i * kTileThreads;
+        const uint32_t upper = tile[Layout::at(2 * lane, word)];
+        const uint32_t lower = tile[Layout::at(2 * lane + 1, word)];
+        const uint32_t left = (upper & 0xffffu) | lower << 16;
+        const uint32_t right = upper >> 16 | (lower & 0xffff0000u);
+        const int64_t y_row = first_col + 2 * word, y_col = first_row + 2 * lane;
+        store_pair<kPairs>(to, left, y_row, y_col, cols, rows);
+        store_pair<kPairs>(to, right, y_row + 1, y_col, cols, rows);
+    }
+}
+
+// ---- launchers: y = x transposed, for each of `batch` matrices of rows x cols (device memory, x is not y).
+// ---- Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, and sizes that
+// ---- are negative or leave the grid.
+
+// launch(grid) with a block for each tile.
+template <class T, class Launch>
+cudaError_t for_each_tile(const T* x, const T* y, int64_t batch, int64_t rows, int64_t cols,
+                          int64_t tile_rows, int64_t tile_cols, Launch launch) {
+    static_assert(sizeof(T) == 2, "two elements make a word");
+    constexpr int64_t kMost = 65535;  // of a grid, in y and in z
+    if (batch < 0 || rows < 0 || cols < 0) return cudaErrorInvalidValue;
+    if (batch == 0 || rows == 0 || cols == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr || !takes_packs<1>(x, 1) || !takes_packs<1>(y, 1))
+        return cudaErrorInvalidValue;
+    const int64_t down = (rows - 1) / tile_rows + 1, across = (cols - 1) / tile_cols + 1;
+    if (batch > kMost || down > kMost || across > INT32_MAX) return cudaErrorInvalidValue;
+    launch(dim3(static_cast<unsigned>(across), static_cast<unsigned>(down),
+                static_cast<unsigned>(batch)));
+    return cudaGetLastError();
+}
+
+template <class T>
+cudaError_t naive_transpose(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
+                            cudaStream_t stream) {
+    return for_each_tile<T>(x, y, batch, rows, cols, kTileThreads, 32, [&](dim3 grid) {
+        naive_transpose_kernel<<<grid, dim3(32, kTileThreads), 0, stream>>>(x, y, rows, cols);
+    });
+}
+template <class Layout = Swizzled, class T>
+cudaError_t transpose(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
+                      cudaStream_t stream) {
+    return for_each_tile<T>(x, y, batch, rows, cols, kTile, kTile, [&](dim3 grid) {
+        const dim3 block(kTileWords, kTileThreads);
+        const auto* const from = reinterpret_cast<const uint16_t*>(x);
+        auto* const to = reinterpret_cast<uint16_t*>(y);
+        if (takes_packs<2>(from, cols) && takes_packs<2>(to, rows)) {
+            tiled_transpose_kernel<Layout, true><<<grid, block, 0, stream>>>(from, to, rows, cols);
+        } else {
+            tiled_transpose_kernel<Layout, false><<<grid, block, 0, stream>>>(from, to, rows, cols);
+        }
+    });
+}
+
+}  // namespace encoder_fusions

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/unfused, version 1.0
+//
+// The same results as from the fused kernels, a kernel for each step: what a framework launches without a
+// compiler. Each step reads what the one before wrote, and rounds once more.
+//   accepts    what the fused kernels accept
+#pragma once
+#include "bias_activation.cuh"
+#include "layernorm.cuh"
+#include "masked_softmax.cuh"
+#include "padding.cuh"
+#include "qkv_transpose.cuh"
+
+namespace encoder_fusions {
+
+template <class Pack>
+__global__ void add_kernel(const Pack* x, const Pack* z, Pack* y, int64_t packs) {
+    const int64_t p = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (p >= packs) return;
+    const Pack left = x[p], right = z[p];
+    Pack result;
+#pragma unroll
+    for (int j = 0; j < Pack::kSize; ++j) {
+        result.element[j] = static_cast<typename Pack::Element>(
+            static_cast<float>(left.element[j]) + static_cast<float>(right.element[j]));
+    }
+    y[p] = result;
+}
+
+template <class Pack, class Activation>
+__global__ void activation_kernel(const Pack* x, Pack* y, int64_t packs, Activation activation) {
+    const int64_t p = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (p >= packs) return;
+    const Pack from = x[p];
+    Pack result;
+#pragma unroll
+    for (int j = 0; j < Pack::kSize; ++j) {
+        result.element[j] =
+            static_cast<typename Pack::Element>(activation(static_cast<float>(from.element[j])));
+    }
+    y[p] = result;
+}
+
+// launch(pack, packs, blocks of 256 threads) for `count` elements at these addresses.
+template <class T, class Launch>
+cudaError_t for_each_pack(std::initializer_list<const T*> addresses, int64_t count, Launch launch) {
+    if (count == 0) return cudaSuccess;
+    return with_widest_pack<T>(addresses, count, [&](auto pack) {
+        const int64_t packs = count / pack.value, blocks = (packs + 255) / 256;
+        if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+        launch(pack, packs, static_cast<unsigned>(blocks));
+        return cudaGetLastError();
+    });
+}
+
+// y = x + z, of `count` elements each.
+template <class T>
+cudaError_t add(const T* x, const T* z, T* y, int64_t count, cudaStream_t stream) {
+    return for_each_pack<T>({x, z, y}, count, [&](auto pack, int64_t packs, unsigned blocks) {
+        using Packs = Pack<T, pack.value>;
+        add_kernel<<<blocks, 256, 0, stream>>>(reinterpret_cast<const Packs*>(x),
+                                               reinterpret_cast<const Packs*>(z),
+                                               reinterpret_cast<Packs*>(y), packs);
+    });
+}
+
+// y = activation(x + bias) in two kernels. Errors as add_bias_activation.
+template <class T, class Activation>
+cudaError_t unfused_bias_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t cols,
+                                    Activation activation, cudaStream_t stream) {
+    const cudaError_t status = add_bias_activation(x, bias, y, rows, cols, Identity{}, stream);
+    if (status != cudaSuccess) return status;
+    return for_each_pack<T>({y}, rows * cols, [&](auto pack, int64_t packs, unsigned blocks) {
+        auto* const to = reinterpret_cast<Pack<T, pack.value>*>(y);
+        activation_kernel<<<blocks, 256, 0, stream>>>(static_cast<const Pack<T, pack.value>*>(to),
+                                                      to, packs, activation);
+    });
+}
+
+// What is normalised where it has been added up before.
+template <class Pack_>
+struct Alone {
+    using Pack = Pack_;
+    const Pack* x;
+
+    struct Fetched {
+        Pack x;
+    };
+    __device__ Fetched fetch(int64_t at) const { return {x[at]}; }
+    __device__ void add_up(float (&held)[Pack::kSize], const Fetched& fetched, int) const {
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) held[j] = static_cast<float>(fetched.x.element[j]);
+    }
+};
+template <class T>
+cudaError_t layernorm(const T* x, const Norm<T>& norm, T* y, int64_t rows, int64_t cols,
+                      cudaStream_t stream) {
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    return with_widest_pack<T>({x, norm.gamma, norm.beta, y}, cols, [&](auto pack) {
+        constexpr int kPack = pack.value;
+        using Packs = Pack<T, kPack>;
+        Packs* const not_wanted = nullptr;
+        return launch_norm<Most<Packs>::kStep, 1>(Alone<Packs>{packs<kPack>(x)}, packs<kPack>(norm),
+                                                  not_wanted, packs<kPack>(y), rows, cols / kPack,
+                                                  stream);
+    });
+}
+
+// sum = x + residual + bias and y = its layernorm in three kernels. Errors as add_bias_residual_prenorm.
+template <class T>
+cudaError_t unfused_prenorm(const T* x, const T* bias, const T* residual, const Norm<T>& norm,
+                            T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (rows < 0 || cols < 0 || cols > kMaxNormCols || rows > INT64_MAX / kMaxNormCols)
+        return cudaErrorInvalidValue;
+    cudaError_t status = add(x, residual, sum, rows * cols, stream);
+    if (status == cudaSuccess)
+        status = add_bias_activation(sum, bias, sum, rows, cols, Identity{}, stream);
+    if (status != cudaSuccess) return status;
+    return layernorm(static_cast<const T*>(sum), norm, y, rows, cols, stream);
+}
+// The same where the sum is not wanted: it lies in y until it is normalised.
+template <class T>
+cudaError_t unfused_layernorm(const T* x, const T* bias, const T* residual, const Norm<T>& norm,
+                              T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    return unfused_prenorm(x, bias, residual, norm, y, y, rows, cols, stream);
+}
+
+// y[b, col, row] = x[b, row, col], where each of these is `packs` packs. x_row: packs from a row of x to the next.
+template <class Pack>
+__global__ void swap_rows_and_cols_kernel(const Pack* x, Pack* y, int64_t count, int64_t rows,
+                                          int64_t cols, int packs, int64_t x_row) {
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const int64_t p = i % packs, row = i / packs % rows, col = i / packs / rows % cols;
+    const int64_t b = i / packs / rows / cols;
+    const Pack held = x[(b * rows + row) * x_row + col * packs + p];
+    y[i] = held;
+}
+
+// x: batch x rows x cols blocks of `size` elements, rows x_row elements apart; y: batch x cols x rows of them.
+template <class T>
+cudaError_t swap_rows_and_cols(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
+                               int64_t size, int64_t x_row, cudaStream_t stream) {
+    const int64_t count = batch * rows * cols * size;
+    if (count == 0) return cudaSuccess;
+    return with_widest_pack<T>({x, y}, size, [&](auto pack) {
+        constexpr int kPack = pack.value;
+        const int64_t blocks = (count / kPack + 255) / 256;
+        if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+        swap_rows_and_cols_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(
+            packs<kPack>(x), packs<kPack>(y), count / kPack, rows, cols,
+            static_cast<int>(size / kPack), x_row / kPack);
+        return cudaGetLastError();
+    });
+}
+
+// Elements of scratch that the next two take.
+inline int64_t unfused_scratch(const Sequences& of, int64_t tokens, int64_t row) {
+    return (of.offsets == nullptr ? 0 : of.batch * of.seq * row) + tokens * row;
+}
+
+// As add_qkv_bias_transpose: bias, padding where there is none, then Q, K and V one after the other. tokens: how
+// many there are, which the host has to know. scratch: unfused_scratch(sequences, tokens, 3 * heads * size).
+template <class T>
+cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
+                                  const Sequences& sequences, int64_t tokens, int64_t heads,
+                                  int64_t size, T* scratch, cudaStream_t stream) {
+    const int64_t hidden = heads * size;
+    T* padded = scratch;
+    cudaError_t status =
+        add_bias_activation(qkv, bias, scratch, tokens, 3 * hidden, Identity{}, stream);
+    if (status == cudaSuccess && sequences.offsets != nullptr) {
+        padded = scratch + tokens * 3 * hidden;
+        status =
+            rebuild_padding(static_cast<const T*>(scratch), padded, sequences, 3 * hidden, stream);
+    }
+    T* const parts[] = {q, k, v};
+    for (int part = 0; part < 3 && status == cudaSuccess; ++part)
+        status =
+            swap_rows_and_cols(static_cast<const T*>(padded + part * hidden), parts[part],
+                               sequences.batch, sequences.seq, heads, size, 3 * hidden, stream);
+    return status;
+}
+
+// As transpose_back, padding removed by a kernel of its own. scratch: batch * seq * heads * size elements where
+// sequences have offsets, else none.
+template <class T>
+cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences, int64_t heads,
+                                   int64_t size, T* scratch, cudaStream_t stream) {
+    T* const padded = sequences.offsets == nullptr ? y : scratch;
+    const cudaError_t status = swap_rows_and_cols(x, padded, sequences.batch, heads, sequences.seq,
+                                                  size, sequences.seq * size, stream);
+    if (status != cudaSuccess || sequences.offsets == nullptr) return status;
+    return remove_padding(static_cast<const T*>(padded), y, sequences, heads * size, stream);
+}
+
+// True where row s of a sequence sees column col, of [batch, heads, seq, seq].
+template <class Bool>
+__global__ void mask_kernel(Bool* mask, int64_t count, Sequences sequences, int64_t heads,
+                            bool causal) {
+    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    const int64_t col = i % sequences.seq, s = i / sequences.seq % sequences.seq;
+    const int64_t tokens = sequences.rows(i / sequences.seq / sequences.seq / heads).count;
+    mask[i] = s < tokens && col < tokens && (!causal || col <= s);
+}
+
+// As masked_softmax, of a mask in memory, which is written before. mask: batch * heads * seq * seq.
+template <class T>
+cudaError_t unfused_masked_softmax(const T* x, T* y, float scale, bool causal,
+                                   const Sequences& sequences, int64_t heads, bool* mask,
+                                   cudaStream_t stream) {
+    using warp_softmax::Algorithm;
+    const int64_t seq = sequences.seq, rows = sequences.batch * heads * seq;
+    if (rows * seq == 0) return cudaSuccess;
+    const int64_t blocks = (rows * seq + 255) / 256;
+    if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+    mask_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(mask, rows * seq, sequences,
+                                                                   heads, causal);
+    const cudaError_t status = cudaGetLastError();
+    if (status != cudaSuccess) return status;
+    const warp_softmax::ScaleMaskLoad<T> load{x, mask, scale, seq};
+    const warp_softmax::DirectStore<T> store{y, seq};
+    return seq <= warp_softmax::kMaxCols<T>
+               ? warp_softmax::launch<Algorithm::softmax>(load, store, rows, seq, stream)
+               : smem_softmax::launch<Algorithm::softmax>(load, store, rows, seq, stream);
+}
+
+}  // namespace encoder_fusions

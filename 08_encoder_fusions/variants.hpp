@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// How stage 08's variants are described: one list for each header of the lesson, and those beyond it.
+#pragma once
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "common/runner/stage.hpp"
+
+namespace encoder_fusions_variants {
+
+using runner::Call;
+using runner::DType;
+using runner::Traffic;
+
+inline const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
+inline const std::vector<DType> kAll = {DType::float16, DType::bfloat16, DType::float32};
+
+// launch(call, of): the launcher of one type, decltype(of)::type.
+template <class Launch>
+runner::Variant variant_of(const runner::Operation* operation, const std::string& name,
+                           const std::string& summary, Launch launch) {
+    runner::Variant variant;
+    variant.name = name;
+    variant.summary = summary;
+    variant.operation = operation;
+    variant.dtypes = kAll;
+    variant.launch = [launch](const Call& call) {
+        return runner::visit_but_double(call.dtype, [&](auto of) { return launch(call, of); });
+    };
+    return variant;
+}
+
+std::vector<runner::Variant> token_variants();      // bias_activation.cuh, layernorm.cuh
+std::vector<runner::Variant> softmax_variants();    // masked_softmax.cuh
+std::vector<runner::Variant> head_variants();       // qkv_transpose.cuh, padding.cuh
+std::vector<runner::Variant> transpose_variants();  // transpose.cuh
+std::vector<runner::Variant> half2_variants();      // further/half2_arithmetic.cuh
+std::vector<runner::Variant>
+attention_variants();  // further/fused_attention.cuh, further/attention_mma.cuh
+std::vector<runner::Variant> encoder_variants();  // further/encoder.cuh
+
+}  // namespace encoder_fusions_variants
