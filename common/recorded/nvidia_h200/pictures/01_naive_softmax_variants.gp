@@ -21,18 +21,15 @@ set label 'effective GB/s' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed' at screen 0.02,0.118 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label '01 naive overflows: rows whose exp(x) leaves the range of the type come out as NaN or 0' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 618d294c2e97, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label 'thread_per_row' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.2188,0.835 to screen 0.2448,0.835 nohead lw 3 lc rgb '#CC79A7'
 set label '' at screen 0.2318,0.835 point pt 9 ps large_point lc rgb '#CC79A7'
 set label 'block_per_row' at screen 0.2528,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.4074,0.835 to screen 0.4334,0.835 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.4204,0.835 point pt 7 ps large_point lc rgb '#0072B2'
-set label 'batched_loads' at screen 0.4414,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.596,0.835 to screen 0.622,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at screen 0.63,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.4074,0.835 to screen 0.4334,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.4414,0.835 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
@@ -43,7 +40,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
 set bmargin at screen 0.261
-set yrange [0:4656.68]
+set yrange [0:4632.05]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -52,28 +49,24 @@ plot '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(2))) wit
      '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
      '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset label
 unset arrow
-set label '10 rows; the copy goes on to 3964' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
+set label '10 rows; the copy goes on to 3976' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
 set bmargin at screen 0.261
-set yrange [0:617.113]
+set yrange [0:158.118]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+plot '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '01_naive_softmax_variants.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '01_naive_softmax_variants.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset multiplot
 unset output
 finished = 1

@@ -19,7 +19,7 @@ set label '02 safe: bytes per element of x, asked for and moved' at screen 0.02,
 set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit 85e91fe, 2026-11-21)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit d5551bd92cd9, 2026-11-23)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -44,8 +44,8 @@ set yrange [0:17.28]
 set label '16' at first 0, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '16' at first 1, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set label '16' at first 2, first 16 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '6.6' at first 3, first 6.62661 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '16' at first 4, first 15.9595 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '6.7' at first 3, first 6.6576 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '16' at first 4, first 15.9641 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

@@ -20,17 +20,14 @@ set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left
 set label 'time of one launch' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'median time of one launch, caches flushed' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 49d124ea5a84, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#0072B2'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#0072B2'
 set label '' at screen 0.033,0.835 point pt 7 ps large_point lc rgb '#0072B2'
 set label 'block_per_row' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.2086,0.835 to screen 0.2346,0.835 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.2216,0.835 point pt 13 ps large_point lc rgb '#009E73'
-set label 'split_row' at screen 0.2426,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3564,0.835 to screen 0.3824,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at screen 0.3904,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.5246,0.835 to screen 0.5506,0.835 nohead lw 1.2 lc rgb '#777777'
-set label 'empty kernel' at screen 0.5586,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.2086,0.835 to screen 0.2346,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.2426,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.3768,0.835 to screen 0.4028,0.835 nohead lw 1.2 lc rgb '#777777'
+set label 'empty kernel' at screen 0.4108,0.835 left noenhanced tc rgb '#222222'
 set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
@@ -48,12 +45,10 @@ beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 1.2 lc rgb '#777777' notitle
+plot '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(3))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 1.2 lc rgb '#777777' notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 5.5 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 7 lc rgb '#0072B2' notitle
 unset label
 unset arrow
 set label '10 rows' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
@@ -66,12 +61,10 @@ beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 1.2 lc rgb '#777777' notitle
+plot '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 1.2 lc rgb '#777777' notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 5.5 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '03_online_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 7 lc rgb '#0072B2' notitle
 unset multiplot
 unset output
 finished = 1

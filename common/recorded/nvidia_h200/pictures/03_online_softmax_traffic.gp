@@ -19,7 +19,7 @@ set label '03 online: bytes per element of x, asked for and moved' at screen 0.0
 set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit 85e91fe, 2026-11-21)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit d5551bd92cd9, 2026-11-23)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -36,31 +36,16 @@ set object rectangle from screen 0.7426,0.446 to screen 0.7586,0.474 fc rgb '#77
 set label 'reads' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.394 to screen 0.7586,0.422 fc rgb '#777777' fs pattern 4 noborder
 set label 'reads and writes' at screen 0.7666,0.406 left noenhanced tc rgb '#222222'
-set xrange [-1:24 - 1]
-set xtics ('block_per_row' 2, 'split_row' 8, 'log_softmax' 14, 'log_sum_exp' 20) noenhanced scale 0
+set xrange [-1:6 - 1]
+set xtics ('block_per_row' 2) noenhanced scale 0
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:12.96]
-set label '12' at first 0, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 1, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 2, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '6.7' at first 3, first 6.73531 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 4, first 11.9599 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '8' at first 6, first 8 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '8' at first 7, first 8 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '8' at first 8, first 8 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '6.6' at first 9, first 6.59155 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '8' at first 10, first 7.95724 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 12, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 13, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 14, first 12 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '6.7' at first 15, first 6.73491 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '12' at first 16, first 11.9588 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '4' at first 18, first 4 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '4' at first 19, first 4.00391 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '4' at first 20, first 4.03125 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '4.1' at first 21, first 4.13576 center offset 0,0.5 front font ',14' tc rgb '#222222'
-set label '4' at first 22, first 4.00485 center offset 0,0.5 front font ',14' tc rgb '#222222'
+set label '12' at first 0, first 12 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '12' at first 1, first 12 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '12' at first 2, first 12 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '6.8' at first 3, first 6.77035 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '12' at first 4, first 11.9635 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

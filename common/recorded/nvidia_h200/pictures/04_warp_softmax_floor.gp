@@ -20,17 +20,14 @@ set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left
 set label 'time of one launch' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'median time of one launch, caches flushed' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#009E73'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#009E73'
 set label '' at screen 0.033,0.835 point pt 13 ps large_point lc rgb '#009E73'
 set label 'softmax' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.1474,0.835 to screen 0.1734,0.835 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.1604,0.835 point pt 11 ps large_point lc rgb '#E69F00'
-set label 'softmax_any_width' at screen 0.1814,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3768,0.835 to screen 0.4028,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at screen 0.4108,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.545,0.835 to screen 0.571,0.835 nohead lw 1.2 lc rgb '#777777'
-set label 'empty kernel' at screen 0.579,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.1474,0.835 to screen 0.1734,0.835 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.1814,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.3156,0.835 to screen 0.3416,0.835 nohead lw 1.2 lc rgb '#777777'
+set label 'empty kernel' at screen 0.3496,0.835 left noenhanced tc rgb '#222222'
 set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
@@ -48,12 +45,10 @@ beside = ' 100 1000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 1.2 lc rgb '#777777' notitle
+plot '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(3))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(4))) with lines lw 1.2 lc rgb '#777777' notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 5.5 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 13 lc rgb '#009E73' notitle
 unset label
 unset arrow
 set label '10 rows' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
@@ -66,12 +61,10 @@ beside = ' 100 1000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 1.2 lc rgb '#777777' notitle
+plot '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 1.2 lc rgb '#777777' notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 5.5 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '04_warp_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 13 lc rgb '#009E73' notitle
 unset multiplot
 unset output
 finished = 1

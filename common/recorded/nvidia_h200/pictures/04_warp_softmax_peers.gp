@@ -19,7 +19,7 @@ set label '04 warp beside what one would use instead' at screen 0.02,0.95 left n
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.619 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn; 6 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 2bf3e9218302, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label '04 warp, its fastest variant' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -59,7 +59,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.589
 set bmargin at screen 0.225
-set yrange [0:4147.2]
+set yrange [0:4115.84]
 plot '04_warp_softmax_peers.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
@@ -77,7 +77,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.589
 set bmargin at screen 0.225
-set yrange [0:4147.2]
+set yrange [0:4115.84]
 plot '04_warp_softmax_peers.csv' skip 1 using 1:(column(13)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(14)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '04_warp_softmax_peers.csv' skip 1 using 1:(column(15)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \

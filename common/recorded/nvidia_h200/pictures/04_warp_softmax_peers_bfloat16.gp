@@ -19,7 +19,7 @@ set label '04 warp beside what one would use instead, bfloat16, 49152 rows' at s
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c52587a2b3b5, 2026-11-21' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 2bf3e9218302, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.6532,0.766667 to screen 0.6792,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'copy (roof)' at screen 0.6872,0.766667 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6532,0.714667 to screen 0.6792,0.714667 nohead lw 5.5 lc rgb '#D55E00'
@@ -31,18 +31,18 @@ set label 'torch_compile' at screen 0.6872,0.662667 left noenhanced tc rgb '#222
 set arrow from screen 0.6532,0.610667 to screen 0.6792,0.610667 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.6662,0.610667 point pt 15 ps large_point lc rgb '#56B4E9'
 set label 'triton_row' at screen 0.6872,0.610667 left noenhanced tc rgb '#222222'
-set arrow from screen 0.6532,0.543439 to screen 0.6792,0.543439 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.6662,0.543439 point pt 13 ps large_point lc rgb '#009E73'
-set label 'torch_eager' at screen 0.6872,0.543439 left noenhanced tc rgb '#222222'
-set arrow from screen 0.6532,0.491439 to screen 0.6792,0.491439 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.6662,0.491439 point pt 9 ps large_point lc rgb '#CC79A7'
-set label 'oneflow_warp_softmax/softmax' at screen 0.6872,0.491439 left noenhanced tc rgb '#222222'
-set arrow from screen 0.6532,0.435609 to screen 0.6792,0.435609 nohead lw 3 lc rgb '#7F3C8D'
-set label '' at screen 0.6662,0.435609 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label 'oneflow_block_softmax/softmax' at screen 0.6872,0.435609 left noenhanced tc rgb '#222222'
-set arrow from screen 0.6532,0.364403 to screen 0.6792,0.364403 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.6662,0.364403 point pt 7 ps large_point lc rgb '#0072B2'
-set label 'cudnn/fast' at screen 0.6872,0.364403 left noenhanced tc rgb '#222222'
+set arrow from screen 0.6532,0.542602 to screen 0.6792,0.542602 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.6662,0.542602 point pt 13 ps large_point lc rgb '#009E73'
+set label 'torch_eager' at screen 0.6872,0.542602 left noenhanced tc rgb '#222222'
+set arrow from screen 0.6532,0.490602 to screen 0.6792,0.490602 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.6662,0.490602 point pt 9 ps large_point lc rgb '#CC79A7'
+set label 'oneflow_warp_softmax/softmax' at screen 0.6872,0.490602 left noenhanced tc rgb '#222222'
+set arrow from screen 0.6532,0.434596 to screen 0.6792,0.434596 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.6662,0.434596 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'oneflow_block_softmax/softmax' at screen 0.6872,0.434596 left noenhanced tc rgb '#222222'
+set arrow from screen 0.6532,0.363903 to screen 0.6792,0.363903 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.6662,0.363903 point pt 7 ps large_point lc rgb '#0072B2'
+set label 'cudnn/fast' at screen 0.6872,0.363903 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [213.333:1228.8]
 set xtics ('256' 256, '1024' 1024)
@@ -52,7 +52,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.6452
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:4545]
+set yrange [0:4548.04]
 plot '04_warp_softmax_peers_bfloat16.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '04_warp_softmax_peers_bfloat16.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '04_warp_softmax_peers_bfloat16.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \

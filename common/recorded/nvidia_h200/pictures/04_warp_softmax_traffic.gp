@@ -19,7 +19,7 @@ set label '04 warp: bytes per element of x, asked for and moved' at screen 0.02,
 set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit c52587a2b3b5, 2026-11-21)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit d5551bd92cd9, 2026-11-23)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -34,11 +34,15 @@ set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#77
 set label 'reads' at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.446 to screen 0.7586,0.474 fc rgb '#777777' fs pattern 4 noborder
 set label 'reads and writes' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
-set xrange [-1:40 - 1]
-set xtics ('softmax' 1.5, 'softmax'."\n".'any_width' 6.5, 'log'."\n".'softmax' 11.5, 'log'."\n".'softmax'."\n".'any_width' 16.5, 'scale_mask'."\n".'softmax' 21.5, 'causal'."\n".'softmax' 26.5, 'softmax'."\n".'backward' 31.5, 'log'."\n".'softmax'."\n".'backward' 36.5) noenhanced scale 0 font ',14'
+set xrange [-1:5 - 1]
+set xtics ('softmax' 1.5) noenhanced scale 0
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:12.96]
+set yrange [0:8.64]
+set label '8' at first 0, first 8 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '8' at first 1, first 8 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '8' at first 2, first 8 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 3, first 4.04492 center offset 0,0.5 front font ',18' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

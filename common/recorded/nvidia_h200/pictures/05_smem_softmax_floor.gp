@@ -17,10 +17,10 @@ unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label '05 smem: time beside that of a copy' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
-set label 'time of one launch' at screen 0.02,0.671 left noenhanced tc rgb '#333333'
-set label 'median time of one launch, caches flushed; 10 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'time of one launch' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
+set label 'median time of one launch, caches flushed' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 1d418c655682, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#E69F00'
 set label '' at screen 0.033,0.835 point pt 11 ps large_point lc rgb '#E69F00'
 set label 'four_rows_packed' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -32,29 +32,14 @@ set label '' at screen 0.5224,0.835 point pt 5 ps large_point lc rgb '#7F3C8D'
 set label 'packed' at screen 0.5434,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6266,0.835 to screen 0.6526,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.6396,0.835 point pt 9 ps large_point lc rgb '#8C510A'
-set label 'interleaved' at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7948,0.835 to screen 0.8208,0.835 nohead lw 3 lc rgb '#6B8E23'
-set label '' at screen 0.8078,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
-set label 'softmax' at screen 0.8288,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#B2182B'
-set label '' at screen 0.033,0.783 point pt 15 ps large_point lc rgb '#B2182B'
-set label 'uncached' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.1576,0.783 to screen 0.1836,0.783 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.1706,0.783 point pt 5 ps large_point lc rgb '#D55E00'
-set label 'short_rows' at screen 0.1916,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3156,0.783 to screen 0.3416,0.783 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.3286,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
-set label 'online_cached' at screen 0.3496,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.5042,0.783 to screen 0.5302,0.783 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.5172,0.783 point pt 7 ps large_point lc rgb '#0072B2'
-set label 'cluster_softmax' at screen 0.5382,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7132,0.783 to screen 0.7392,0.783 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.7262,0.783 point pt 13 ps large_point lc rgb '#009E73'
-set label 'front_softmax' at screen 0.7472,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.02,0.731 to screen 0.046,0.731 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at screen 0.054,0.731 left noenhanced tc rgb '#222222'
-set arrow from screen 0.1882,0.731 to screen 0.2142,0.731 nohead lw 1.2 lc rgb '#777777'
-set label 'empty kernel' at screen 0.2222,0.731 left noenhanced tc rgb '#222222'
+set label 'softmax' at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.754,0.835 to screen 0.78,0.835 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.767,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'uncached' at screen 0.788,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.1882,0.783 to screen 0.2142,0.783 nohead lw 1.2 lc rgb '#777777'
+set label 'empty kernel' at screen 0.2222,0.783 left noenhanced tc rgb '#222222'
 set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
@@ -62,10 +47,10 @@ set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
 set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
-set label '4000 rows' at screen 0.29,0.671 center noenhanced tc rgb '#222222'
+set label '4000 rows' at screen 0.29,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
-set tmargin at screen 0.641
+set tmargin at screen 0.693
 set bmargin at screen 0.229
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
@@ -82,52 +67,32 @@ plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(2))) with li
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(12))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(13))) with lines lw 1.2 lc rgb '#777777' notitle
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(8))) with lines lw 1.2 lc rgb '#777777' notitle
 unset label
 unset arrow
-set label '10 rows' at screen 0.79,0.671 center noenhanced tc rgb '#222222'
+set label '10 rows' at screen 0.79,0.723 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
-set tmargin at screen 0.641
+set tmargin at screen 0.693
 set bmargin at screen 0.229
 set yrange [1:100000]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(15))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(16))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(16))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(17))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(17))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(18))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(18))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(19))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(19))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(20))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(20))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(21))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(21))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(22))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(22))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(23))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(23))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(24))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
-     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(25))) with lines lw 1.2 lc rgb '#777777' notitle
+plot '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(14))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '05_smem_softmax_floor.csv' skip 1 using 1:(on_line($1, column(15))) with lines lw 1.2 lc rgb '#777777' notitle
 unset multiplot
 unset output
 finished = 1

@@ -19,7 +19,7 @@ set label '05 smem: bytes per element of x, asked for and moved' at screen 0.02,
 set label 'counted on the CPU device; DRAM: recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'asked for: what threads load and store (float32, 256 x 1024); moved: 32 bytes for each sector that a warp''s request touches' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit 1d418c655682, 2026-11-23)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'DRAM: what of it left the caches, by the GPU''s own counters (NVIDIA H200, commit d5551bd92cd9, 2026-11-23)' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -36,11 +36,32 @@ set object rectangle from screen 0.7426,0.446 to screen 0.7586,0.474 fc rgb '#77
 set label 'reads' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.394 to screen 0.7586,0.422 fc rgb '#777777' fs pattern 4 noborder
 set label 'reads and writes' at screen 0.7666,0.406 left noenhanced tc rgb '#222222'
-set xrange [-1:120 - 1]
-set xtics ('four_rows_packed' 2, 'four_rows_interleaved' 8, 'packed' 14, 'interleaved' 20, 'softmax' 26, 'log_softmax' 32, 'uncached' 38, 'short_rows' 44, 'online_cached' 50, 'cluster_softmax' 56, 'cluster_log_softmax' 62, 'front_softmax' 68, 'front_log_softmax' 74, 'softmax_backward' 80, 'log_softmax_backward' 86, 'paddle_any_axis' 92, 'log_softmax_any_axis' 98, 'softmax_any_axis' 104, 'any_axis_backward' 110, 'any_axis_log_backward' 116) noenhanced scale 0 rotate by 28 right font ',12'
+set xrange [-1:30 - 1]
+set xtics ('four_rows'."\n".'packed' 2, 'four_rows'."\n".'interleaved' 8, 'packed' 14, 'softmax' 20, 'uncached' 26) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:20.4368]
+set yrange [0:17.28]
+set label '8' at first 0, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 1, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 2, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '6.4' at first 3, first 6.39424 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 6, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 7, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 8, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '6.4' at first 9, first 6.38542 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 12, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 13, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 14, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '6.4' at first 15, first 6.37002 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 18, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 19, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '8' at first 20, first 8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '6.3' at first 21, first 6.34509 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '16' at first 24, first 16 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '16' at first 25, first 16 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '16' at first 26, first 16 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '6.7' at first 27, first 6.73162 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '16' at first 28, first 15.9601 center offset 0,0.5 front font ',11' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

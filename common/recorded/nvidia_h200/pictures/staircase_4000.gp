@@ -18,27 +18,36 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label 'Every stage''s softmax, 4000 rows' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label 'effective: bytes of x and of the result over the median time, caches flushed; a stage''s fastest variant; 10 more shapes are recorded' at screen 0.02,0.118 left noenhanced font ',14' tc rgb '#777777'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; the fastest of a stage''s lesson; thin: with what goes beyond' at screen 0.02,0.15 left noenhanced font ',14' tc rgb '#777777'
+set label 'it; 10 more shapes are recorded' at screen 0.02,0.118 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label '01 naive overflows: rows whose exp(x) leaves the range of the type come out as NaN or 0' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, 49d124e, 618d294, c52587a, 2026-11-21 to 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from screen 0.745,0.769037 to screen 0.771,0.769037 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at screen 0.779,0.769037 left noenhanced tc rgb '#222222'
-set arrow from screen 0.745,0.717037 to screen 0.771,0.717037 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.758,0.717037 point pt 11 ps large_point lc rgb '#E69F00'
-set label '05 smem' at screen 0.779,0.717037 left noenhanced tc rgb '#222222'
-set arrow from screen 0.745,0.665037 to screen 0.771,0.665037 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.758,0.665037 point pt 13 ps large_point lc rgb '#009E73'
-set label '04 warp' at screen 0.779,0.665037 left noenhanced tc rgb '#222222'
-set arrow from screen 0.745,0.559546 to screen 0.771,0.559546 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.758,0.559546 point pt 5 ps large_point lc rgb '#D55E00'
-set label '01 naive (overflows)' at screen 0.779,0.559546 left noenhanced tc rgb '#222222'
-set arrow from screen 0.745,0.507546 to screen 0.771,0.507546 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.758,0.507546 point pt 7 ps large_point lc rgb '#0072B2'
-set label '03 online' at screen 0.779,0.507546 left noenhanced tc rgb '#222222'
-set arrow from screen 0.745,0.455546 to screen 0.771,0.455546 nohead lw 3 lc rgb '#CC79A7'
-set label '' at screen 0.758,0.455546 point pt 9 ps large_point lc rgb '#CC79A7'
-set label '02 safe' at screen 0.779,0.455546 left noenhanced tc rgb '#222222'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.745,0.770562 to screen 0.771,0.770562 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at screen 0.779,0.770562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.718562 to screen 0.771,0.718562 nohead lw 1.2 lc rgb '#E69F00'
+set label '05, further' at screen 0.779,0.718562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.666562 to screen 0.771,0.666562 nohead lw 1.2 lc rgb '#009E73'
+set label '04, further' at screen 0.779,0.666562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.614562 to screen 0.771,0.614562 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.758,0.614562 point pt 13 ps large_point lc rgb '#009E73'
+set label '04 warp' at screen 0.779,0.614562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.562562 to screen 0.771,0.562562 nohead lw 1.2 lc rgb '#0072B2'
+set label '03, further' at screen 0.779,0.562562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.510562 to screen 0.771,0.510562 nohead lw 1.2 lc rgb '#D55E00'
+set label '01, further' at screen 0.779,0.510562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.458562 to screen 0.771,0.458562 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.758,0.458562 point pt 5 ps large_point lc rgb '#D55E00'
+set label '01 naive (overflows)' at screen 0.779,0.458562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.406562 to screen 0.771,0.406562 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.758,0.406562 point pt 7 ps large_point lc rgb '#0072B2'
+set label '03 online' at screen 0.779,0.406562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.354562 to screen 0.771,0.354562 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.758,0.354562 point pt 11 ps large_point lc rgb '#E69F00'
+set label '05 smem' at screen 0.779,0.354562 left noenhanced tc rgb '#222222'
+set arrow from screen 0.745,0.302562 to screen 0.771,0.302562 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.758,0.302562 point pt 9 ps large_point lc rgb '#CC79A7'
+set label '02 safe' at screen 0.779,0.302562 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1200000]
 set xtics format '%.0s%c'
@@ -47,22 +56,26 @@ set label '' at screen 0.416,0.84 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.095
 set rmargin at screen 0.737
 set tmargin at screen 0.81
-set bmargin at screen 0.261
-set yrange [0:4659.78]
+set bmargin at screen 0.293
+set yrange [0:4641.77]
 beside = ' 100 1000 4000 10000 32000 100000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot 'staircase_4000.csv' skip 1 using 1:(on_line($1, column(2))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(2))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
-     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
-     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
-     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
-     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(5))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
-     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(5))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
-     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
-     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
-     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+plot 'staircase_4000.csv' skip 1 using 1:(on_line($1, column(2))) with lines lw 1.2 lc rgb '#D55E00' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(3))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(3))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(4))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(4))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(5))) with lines lw 1.2 lc rgb '#0072B2' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(6))) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(6))) with points ps small_point pt 7 lc rgb '#0072B2' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(7))) with lines lw 1.2 lc rgb '#009E73' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 13 lc rgb '#009E73' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 1.2 lc rgb '#E69F00' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     'staircase_4000.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 11 lc rgb '#E69F00' notitle, \
+     'staircase_4000.csv' skip 1 using 1:(on_line($1, column(11))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset output
 finished = 1

@@ -18,20 +18,20 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label 'Every stage''s log softmax, 10 rows' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label 'effective: bytes of x and of the result over the median time, caches flushed; a stage''s fastest variant; 10 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; the fastest of a stage''s lesson; 10 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commits 1d418c6, 49d124e, c52587a, 2026-11-21 to 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit d5551bd92cd9, 2026-11-23' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.8368,0.766963 to screen 0.8628,0.766963 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'copy (roof)' at screen 0.8708,0.766963 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.64856 to screen 0.8628,0.64856 nohead lw 3 lc rgb '#E69F00'
-set label '' at screen 0.8498,0.64856 point pt 11 ps large_point lc rgb '#E69F00'
-set label '05 smem' at screen 0.8708,0.64856 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.289852 to screen 0.8628,0.289852 nohead lw 3 lc rgb '#0072B2'
-set label '' at screen 0.8498,0.289852 point pt 7 ps large_point lc rgb '#0072B2'
-set label '03 online' at screen 0.8708,0.289852 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8368,0.232915 to screen 0.8628,0.232915 nohead lw 3 lc rgb '#009E73'
-set label '' at screen 0.8498,0.232915 point pt 13 ps large_point lc rgb '#009E73'
-set label '04 warp' at screen 0.8708,0.232915 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.648921 to screen 0.8628,0.648921 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.8498,0.648921 point pt 11 ps large_point lc rgb '#E69F00'
+set label '05, further' at screen 0.8708,0.648921 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.29183 to screen 0.8628,0.29183 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.8498,0.29183 point pt 7 ps large_point lc rgb '#0072B2'
+set label '03, further' at screen 0.8708,0.29183 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8368,0.232779 to screen 0.8628,0.232779 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.8498,0.232779 point pt 13 ps large_point lc rgb '#009E73'
+set label '04, further' at screen 0.8708,0.232779 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:1.23863e+06]
 set xtics format '%.0s%c'
@@ -41,7 +41,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.8288
 set tmargin at screen 0.81
 set bmargin at screen 0.229
-set yrange [0:4274.41]
+set yrange [0:4280.98]
 beside = ' 100 1000 4000 10000 32000 100000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
