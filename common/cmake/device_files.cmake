@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Device files are *.cu and *.cuh. nvcc compiles them as they are. For the CPU device a copy of each, in which only
+# Device files are *.cu and *.cuh, and *.hpp in a stage's further/, which include such. nvcc compiles them as they are. For the CPU device a copy of each, in which only
 # launches are rewritten, lies at the same relative path under translated/ of the build folder; g++ compiles that.
 set(STAGES_TRANSLATED "${CMAKE_BINARY_DIR}/translated")
 
@@ -40,7 +40,7 @@ endfunction()
 
 # The device files of all stages, and of what they share, are translated together: any stage may use an earlier one's.
 file(GLOB_RECURSE shared_device_files CONFIGURE_DEPENDS
-     "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "common/runner/*.cu" "common/runner/*.cuh" "common/operations/*.cu" "common/operations/*.cuh"
+     "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "[0-9][0-9]_*/further/*.hpp" "common/runner/*.cu" "common/runner/*.cuh" "common/operations/*.cu" "common/operations/*.cuh"
      "common/testing/*.cuh")
 list(FILTER shared_device_files EXCLUDE REGEX "/tests/|/test\\.cu$")
 translate_device_files(translated_stages ${shared_device_files})

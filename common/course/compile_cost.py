@@ -20,9 +20,11 @@ HEADER = '#include "04_warp_softmax/{}"\n'
 
 SOURCES = {
     "nothing": HEADER.format("warp_softmax.cuh"),
-    "`softmax` of float": HEADER.format("warp_softmax.cuh") + CALL.format("softmax", "float"),
-    "`softmax` and `log_softmax` of all four types": HEADER.format("warp_softmax.cuh") + "".join(
-        CALL.format(function, dtype) for function in ("softmax", "log_softmax")
+    "the lesson's `softmax` of float": HEADER.format("warp_softmax.cuh") + CALL.format("softmax", "float"),
+    "`row_groups_softmax` of float": HEADER.format("further/row_groups.cuh") +
+        CALL.format("row_groups_softmax", "float"),
+    "`row_groups_softmax` and `log_softmax` of all four types": HEADER.format("further/row_groups.cuh") + "".join(
+        CALL.format(function, dtype) for function in ("row_groups_softmax", "log_softmax")
         for dtype in ("float", "__half", "__nv_bfloat16", "double")),
     "`softmax_any_width` of __half": HEADER.format("further/any_width.cuh") +
         CALL.format("softmax_any_width", "__half"),

@@ -17,7 +17,8 @@ struct StaleReadme {
     std::string text;  // as it should be
 };
 
-// Looks at the repository's README.md and at that of each stage. std::runtime_error for a marker that
+// Looks at the repository's README.md, at that of each stage, which shows its lesson, and at that in its
+// further/, which shows the rest. std::runtime_error for a marker that
 // does not close or that names no known part.
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/course/run_command.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -40,6 +41,29 @@ void check_device(const std::string& wanted) {
     }
 }
 
+// "7,12,0".
+std::vector<int64_t> parse_lengths(const std::string& text) {
+    std::vector<int64_t> lengths;
+    for (size_t begin = 0; !text.empty() && begin <= text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        lengths.push_back(static_cast<int64_t>(
+            parse_whole_number("--lengths", text.substr(begin, end - begin), 0, INT32_MAX)));
+        begin = end + 1;
+    }
+    return lengths;
+}
+
+// What a shape is, by what the stages of this program compute.
+std::string help_on_shapes() {
+    std::string help;
+    const std::vector<Stage> all = all_stages();
+    for (const Operation* operation : operations_of(chosen_stages(all, {}))) {
+        const std::string one = " " + operation->family() + ": " + operation->shape_help() + ".";
+        if (help.find(one) == std::string::npos) help += one;
+    }
+    return help;
+}
+
 // Whether there is a GPU to run on; the CPU device is always there.
 bool device_is_there() {
     int count = 0;
@@ -63,10 +87,8 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
                    "cpu or cuda; default: cuda where nvcc and a GPU are there")
         ->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_flag("--quick", options.quick, "fewer shapes");
-    app.add_option(
-           "--shape", words.shapes,
-           "ROWSxCOLS, or OUTERxDIMxINNER along the middle axis, instead of the course's shapes; "
-           "may be repeated")
+    app.add_option("--shape", words.shapes,
+                   "instead of the course's shapes; may be repeated." + help_on_shapes())
         ->allow_extra_args(false);  // what follows may be a stage
     add_number(app, "--megabytes",
                "every width of a fine grid instead, x and the result together of this size, by "
@@ -81,6 +103,12 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
                    "a named input, or FILE.npy with your own logits (float32, float16 or float64; "
                    "converted if --dtype says so); may be repeated")
         ->allow_extra_args(false);
+    app.add_option(
+        "--weights", options.weights,
+        "a .safetensors file with the weights of a BERT as Hugging Face saves it; --input is "
+        "then FILE.npy with hidden states, [batch, seq, hidden]");
+    app.add_option("--lengths", words.lengths,
+                   "tokens of each of its sequences, as in 7,12,0; default: all are full");
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
     app.add_option("--out", options.out,
@@ -104,9 +132,10 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
     const std::vector<Stage> all = all_stages();
     const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
     for (const std::string& shape : words.shapes)
-        options.shapes.push_back(parse_shape(shape, operations_of(stages)));
+        options.shapes.push_back(parse_shape(shape, operations_of(stages, options.variant)));
     for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
     for (const std::string& input : words.inputs) add_input(options, input, named_inputs(stages));
+    options.lengths = parse_lengths(words.lengths);
     if (!options.input_file.empty() && !options.inputs.empty()) {
         throw UsageError("--input: either named inputs or a file, not both");
     }

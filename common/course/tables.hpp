@@ -37,7 +37,7 @@ inline std::string head_of(const std::vector<std::string>& titles) {
 inline std::string stamp(const nlohmann::ordered_json& document) {
     const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
     std::string tools;
-    for (const char* tool : {"torch", "triton", "cudnn"}) {
+    for (const char* tool : {"torch", "triton", "cudnn", "cublas"}) {
         if (document.contains(tool)) tools += std::string(", ") + tool + " " + text(tool);
     }
     return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +

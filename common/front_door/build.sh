@@ -102,6 +102,6 @@ build_failed() {
                 /(error|Error)( [a-zA-Z0-9]+)?:|CMake Error|\/ld: |undefined reference|multiple definition/ { shown = 5 }
                 shown > 0 && lines < 40 { print substr($0, 1, 200); --shown; ++lines }' "$build/build.log") || said=
     [[ $said ]] || said=$(tail -n 20 "$build/build.log") || said=
-    say "${said:-(it said nothing: is the disk full?)}"
+    quote "${said:-(it said nothing: is the disk full?)}"
     fail 1 "the $1 failed; all it said: $build/build.log"
 }

@@ -60,6 +60,8 @@ choose_device() {
     elif [[ $device == auto ]]; then
         device=cpu
     else
-        fail 77 "no cuda device: $obstacle. \`./stages doctor\` says more; --device cpu needs neither"
+        local without="--device cpu needs neither"
+        [[ $verb != ncu ]] || without="\`./stages xray\` counts without a GPU"
+        fail 77 "no cuda device: $obstacle. \`./stages doctor\` says more; $without"
     fi
 }

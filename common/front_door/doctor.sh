@@ -57,8 +57,7 @@ describe_cure() {
     [[ -n $missing ]] || return 0
     if has_apt; then
         printf '\nMissing for %s; it installs them itself, or you with:\n' "$purpose"
-        echo "sudo $install_command $(cut -d' ' -f1 <<<"$missing" | paste -sd' ')" |
-            fold -s -w 72 | sed 's/^/    /; s/ $/ \\/'
+        print_install_command "$(cut -d' ' -f1 <<<"$missing" | paste -sd' ')"
     else
         printf '\nMissing for %s; install with the package manager of this system:\n' "$purpose"
         cut -d' ' -f2- <<<"$missing" | sed 's/^/    /'
@@ -73,7 +72,7 @@ doctor() {
     choose_device
 
     describe_system
-    describe_needs "Needed by run, list, header, example" build
+    describe_needs "Needed by every verb but list, header and doctor" build
     describe_needs "Needed by the CPU device" cpu
     describe_needs "Needed by test" test
     describe_needs "Needed by debug" debug

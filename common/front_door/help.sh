@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -19,12 +19,15 @@ usage: ./stages VERB [STAGE...] [flags]
   xray     count what kernels touch: sectors, bank conflicts, races
   ncu      record a GPU's own counters, with Nsight Compute
   debug    stop in gdb inside one thread of a kernel
-  readme   write the lessons' figures and pictures from what is recorded and counted
+  my       the programs of your own, in my/, and what they last said
+  try      check and count a launcher of your own, as softmax or the like
+  readme   write the lessons' figures and pictures: what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
 
 A STAGE is a number or the start of a name: 3, 03, online, 03_online_softmax;
-several stand behind each other, or with commas: 01,03.
+several stand behind each other, or with commas: 01,03. In its place run, xray
+and debug take a program of your own: my/name.cu
 END
     flags
     echo
@@ -39,8 +42,8 @@ Flags of every verb, anywhere among the arguments; -- ends them:
   --yes               install what is missing without asking
   --no-install        install nothing: list what is missing and exit 2
   --help              this text
-What is missing is asked for where there is a terminal, also behind a pipe; where
-there is none (a container, CI) it is named and installed.
+What is missing is asked for where there is a terminal, also behind a pipe;
+where there is none (a container, CI) it is named and installed.
 In the environment: CXX and CUDACXX name compilers, STAGES_CMAKE_FLAGS has flags
 for cmake, as "-DSTAGES_WARNINGS_AS_ERRORS=ON" (warnings stop the build).
 Exit status: 0 good, 1 something is wrong, 2 usage or something missing,
@@ -51,65 +54,96 @@ END
 help_for() {
     case $1 in
         run) echo "usage: ./stages run [STAGE...] [flags]
+       ./stages run my/name.cu [its words]
 Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
 alone builds fastest. At the end pictures of the records are drawn into a folder
 \`pictures\` beside them (without gnuplot: their scripts and numbers).
 
   --no-plot           no pictures
-  --peers             then times the stages beside what one would use instead, in
-                      turn: the kernels of NVIDIA/online-softmax, OneFlow and
-                      FasterTransformer, rebuilt from their descriptions, and, where
-                      installed, cuDNN, PyTorch (eager, compiled) and Triton.
-                      Needs a GPU and python3; writes NN_name.peers.json. Takes
-                      a few minutes; Ctrl-C keeps what is done
+  --peers             then times the stages beside what one would use instead,
+                      in turn: the kernels of NVIDIA/online-softmax, OneFlow
+                      and FasterTransformer, rebuilt from their descriptions,
+                      and, where installed, cuDNN, PyTorch (eager, compiled)
+                      and Triton. Needs a GPU and python3; writes
+                      NN_name.peers.json. Takes a few minutes; Ctrl-C keeps
+                      what is done
   --operation NAME    with --peers: times this one instead, softmax_backward or
                       another that the stages compute; may be repeated
   --oneflow DIR, --fastertransformer DIR
                       with --peers: compiles and times the softmax kernels of a
-                      checkout, too (FasterTransformer: version 1)" ;;
+                      checkout, too (FasterTransformer: version 1)
+
+A program of your own, any .cu in my/ with a main(), is compiled and run; on the
+CPU device its faults, races and reads of what nobody has written are said. The
+compiler also gets what STAGES_MY_FLAGS says. STAGES_MY=off: runs faster, and
+looks for faults alone. Words behind -- are the program's, whatever they are." ;;
         test) echo "usage: ./stages test [STAGE...] [flags] [flags of ctest]
-Builds the tests, all or those of the stages named, and runs them with ctest. Says
-first how long that will take. Flags that filter must leave a test: none is an error." ;;
+Builds the tests, all or those of the stages named, and runs them with ctest.
+Says first how long that will take. Flags that filter must leave a test: none is
+an error." ;;
         list) echo "usage: ./stages list [STAGE...]
-The stages in order, with their variants, and the named inputs. Builds nothing, unless
-a stage's stage.cu has been changed since the last commit: then asks the program." ;;
+The stages in order, with their variants, and the named inputs. Builds nothing,
+unless a stage's stage.cu has been changed since the last commit: then asks the
+program." ;;
         header) echo "usage: ./stages header STAGE|softmax > softmax.hpp
 Prints a stage as one self-contained header that needs CUDA and CUB only; or
-\`softmax\`, the front call: any shape, four types, gradients, any axis. Installs and
-builds nothing." ;;
+\`softmax\`, the front call: any shape, four types, gradients, any axis. Installs
+and builds nothing." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu, the smallest program with its header." ;;
         plot) echo "usage: ./stages plot [STAGE...] [flags]
-Draws each stage's variants, peers, times and traffic, and all stages in one picture,
-from the records in results/ or, where no GPU was timed, from what is recorded of an
-NVIDIA H200. Beside each picture lie its numbers (.csv) and a script (.gp): change it,
-then \`gnuplot NAME.gp\` in that folder draws it again. Installs gnuplot, if it may." ;;
+Draws each stage's variants, peers, times and traffic, and all stages in one
+picture, from the records in results/ or, where no GPU was timed, from what is
+recorded of an NVIDIA H200. Beside each picture lie its numbers (.csv) and a
+script (.gp): change it, then \`gnuplot NAME.gp\` in that folder draws it again.
+Installs gnuplot, if it may." ;;
         compare) echo "usage: ./stages compare A B [flags]
 Two folders of records, such as those of before and after a change. A difference
-counts where the medians are more than 2 % apart and the intervals from the 10th to
-the 90th percentile do not overlap; counts have to be the same. The peers' files are
-left out. Exit status 0 also where something is slower." ;;
+counts where the medians are more than 2 % apart and the intervals from the 10th
+to the 90th percentile do not overlap; counts have to be the same. The peers'
+files are left out. Exit status 0 also where something is slower." ;;
         fuzz) echo "usage: ./stages fuzz [STAGE...] [--cases N] [--seed S] [--variant V]
-Random cases (variant, type, shape, named input, addresses, in place or not) against
-the fp64 reference, with guards around the memory. Says how to run again the first
-that fails: ./stages fuzz 03 --seed S --case N" ;;
+Random cases (variant, type, shape, named input, addresses, in place or not)
+against the fp64 reference, with guards around the memory. Says how to run again
+the first that fails: ./stages fuzz 03 --seed S --case N" ;;
         xray) echo "usage: ./stages xray [STAGE...] [flags]
 Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
-requests, sectors, bank conflicts, races. All stages, where none is named." ;;
+requests, sectors, bank conflicts, races. All stages, where none is named.
+
+       ./stages xray my/name.cu [--lines] [--json FILE] [--picture DIR]
+                     [its words]
+The same of the kernels that a program of your own launches, as written." ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
-Records what the GPU itself counts, to compare with xray. Needs Nsight Compute." ;;
+Records what the GPU itself counts, to compare with xray: every variant, at even
+and at odd shapes, in all types of 16 and 32 bits. Needs Nsight Compute." ;;
         debug) echo "usage: ./stages debug STAGE [--block B] [--thread T] [flags]
-Runs a kernel on the CPU device (also where a GPU is) and stops in gdb at its first
-line, in thread T of block B: numbers (x runs fastest) or x,y,z; 0 unless told.
+Runs a kernel on the CPU device (also where a GPU is) and stops in gdb at its
+first line, in thread T of block B: numbers (x runs fastest) or x,y,z; 0 unless
+told.
 \`next\` keeps to that thread; a breakpoint stops any that comes there, so give it
 a condition: break 57 if threadIdx.x == 5
 Without a terminal gdb's commands come from stdin.
 
   --variant NAME      default: the stage's first
-  --kernel NAME       or part of it; default: the first that the variant launches
+  --kernel NAME       or part of it; default: the variant's first
   --shape ROWSxCOLS   default: 256x1024
-  --batch COMMAND     what gdb is to do before it leaves; may be repeated" ;;
+  --batch COMMAND     what gdb is to do before it leaves; may be repeated
+
+       ./stages debug my/name.cu [--kernel NAME] [--block B] [--thread T]
+                      [--batch COMMAND] [its words]
+The same in a program of your own, at the first launch of such a kernel." ;;
+        try) echo "usage: ./stages try my/kernel.cuh --as OPERATION [--fuzz CASES] [flags]
+Takes the function launch() of a header in my/ for a stage of its own: checks
+it on all named inputs, counts its accesses line by line, and with --fuzz tries
+random cases; flags are those of run. What launch() takes: the operands in their
+order, the sizes, the stream. Of softmax:
+  cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
+                     cudaStream_t stream)
+Of another operation a wrong launch() is told. On the CPU device." ;;
+        my) echo "usage: ./stages my
+Lists the programs of your own, my/*.cu and in folders below, and what each last
+said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;
         readme) echo "usage: ./stages readme [--check]
 Writes the generated parts of the stages' READMEs and their pictures anew, from
 common/recorded and from the x-ray's counts." ;;

@@ -2,7 +2,26 @@
 # SPDX-License-Identifier: MIT
 # What the script itself says. It goes to stderr: `./stages header 03 > softmax.hpp` stays clean.
 
+# Prints a line, broken at spaces to fit 80 columns. A word that is longer stays whole.
+print_wrapped() {
+    local rest=$1 indent='' piece
+    while ((${#indent} + ${#rest} > 80)); do
+        piece=${rest:0:81-${#indent}}
+        if [[ $piece == *" "* ]]; then piece=${piece% *}; else piece=${rest%% *}; fi
+        printf '%s%s\n' "$indent" "$piece"
+        rest=${rest:${#piece}+1}
+        indent='    '
+    done
+    [[ ! $rest ]] || printf '%s%s\n' "$indent" "$rest"
+}
+
 say() {
+    local line
+    while IFS= read -r line; do print_wrapped "$line"; done <<<"$*" >&2
+}
+
+# The words of another program, as they are.
+quote() {
     printf '%s\n' "$*" >&2
 }
 

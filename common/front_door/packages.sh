@@ -77,6 +77,11 @@ has_apt() {
 
 readonly install_command="apt-get install --no-install-recommends"
 
+# The command that a user would type, on as many lines as it needs.
+print_install_command() {
+    echo "sudo $install_command $*" | fold -s -w 72 | sed 's/^/    /; s/ $/ \\/'
+}
+
 # "62 MB" for what apt would download; fails where apt does not know the packages (yet).
 download_size() {
     LC_ALL=C $install_command --print-uris -qq "$@" 2>/dev/null |
@@ -110,7 +115,7 @@ apt_failed() {
 # Asks at the terminal, whatever the streams are; no answer is a no: ask_to_install SIZE PACKAGE...
 ask_to_install() {
     local answer
-    printf 'Install %s with apt-get (%s to download)? [Y/n] ' "${*:2}" "$1" >/dev/tty
+    printf '%s ' "$(print_wrapped "Install ${*:2} with apt-get ($1 to download)? [Y/n]")" >/dev/tty
     read -r answer </dev/tty || answer=no
     [[ ${answer:-y} == [Yy]* ]]
 }
@@ -155,7 +160,8 @@ require() {
     say "missing for \`./stages $verb\`: ${packages[*]}"
     if [[ $install == no ]]; then
         size=$(download_size "${packages[@]}") || size="size unknown before apt-get update"
-        say "download: $size; install with: sudo $install_command ${packages[*]}"
+        say "download: $size; install with:"
+        quote "$(print_install_command "${packages[@]}")"
         exit 2
     fi
     if (($(id -u) != 0)) && ! command -v sudo >/dev/null; then

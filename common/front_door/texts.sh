@@ -33,7 +33,7 @@ list_is_current() {
 print_list() {
     ((${#rest[@]} == 0)) || fail 2 "list takes stages or nothing, not '${rest[*]}'"
     print_answer "$(awk -v stages="${stages[*]}" '
-        /^[0-9]/ { shown = !stages || index(" " stages " ", " " $1 " ") }
+        /^[0-9][0-9]_/ { shown = !stages || index(" " stages " ", " " $1 " ") }
         /^$/ { shown = 1 }
         shown' "$root/common/course/list.txt")"
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/plot/axes.hpp"
 
+#include <cstdio>
+
 namespace plot {
 
 std::optional<double> x_of(const Record& record, const Axis& x) {
@@ -32,6 +34,13 @@ Sizes fixed_sizes(const Record& record, const Axis& x) {
     return fixed;
 }
 
+std::string size_text(const std::string& name, double size) {
+    char number[40];
+    std::snprintf(number, sizeof(number), "%.0f", size);
+    const bool letters = name.size() == 1 || name.find('=') != std::string::npos;
+    return letters ? name + " = " + number : number + (" " + name);
+}
+
 std::string text_of(const Sizes& sizes, const Record& record) {
     if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
         return std::to_string(sizes.at("rows")) + " x " + std::to_string(sizes.at("cols"));
@@ -39,7 +48,7 @@ std::string text_of(const Sizes& sizes, const Record& record) {
     for (const std::string& name : record.sizes) {
         const auto size = sizes.find(name);
         if (size == sizes.end()) continue;
-        text += (text.empty() ? "" : ", ") + std::to_string(size->second) + " " + name;
+        text += (text.empty() ? "" : ", ") + size_text(name, static_cast<double>(size->second));
     }
     return text;
 }
@@ -77,20 +86,19 @@ std::optional<double> y_of(const Record& record, const std::string& y) {
 
 std::optional<double> roof_of(const Record& record, const std::string& y) {
     if (record.role == "roof") return y_of(record, y);
-    if (y == "us" && !roof_is_a_copy(record, y)) {
-        const std::optional<double> roof = record.figure("roof_tflops");
-        if (!roof) return std::nullopt;
-        return *record.figure("us_median") * *record.figure("tflops") / *roof;
-    }
-    const std::optional<double> roof = record.figure("roof_" + (y == "us" ? "gbps" : y));
-    if (!roof || y != "us") return roof;
+    if (y != "us") return record.figure("roof_" + y);
+    // The roof's time, from its speed.
+    const std::optional<double> tflops = record.figure("tflops");
+    const std::optional<double> roof_tflops = record.figure("roof_tflops");
+    if (tflops && roof_tflops) return *record.figure("us_median") * *tflops / *roof_tflops;
     const std::optional<double> bytes = record.figure("bytes");
-    if (!bytes || *roof <= 0) return std::nullopt;
-    return *bytes / *roof / 1e3;
+    const std::optional<double> roof_gbps = record.figure("roof_gbps");
+    if (bytes && roof_gbps) return *bytes / *roof_gbps / 1e3;
+    return std::nullopt;
 }
 
 bool roof_is_a_copy(const Record& record, const std::string& y) {
-    return y == "us" ? !record.figure("tflops") : y != "tflops";
+    return record.roof == "copy" && (y == "us" ? !record.figure("tflops") : y != "tflops");
 }
 
 }  // namespace plot

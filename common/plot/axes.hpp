@@ -35,6 +35,9 @@ bool roof_is_a_copy(const Record& record, const std::string& y);
 using Sizes = std::map<std::string, int64_t>;
 Sizes fixed_sizes(const Record& record, const Axis& x);
 std::string text_of(const Sizes& sizes, const Record& record);
+
+// "8 rows", but "k = 5": "5 k" would be five thousand.
+std::string size_text(const std::string& name, double size);
 double product(const Sizes& sizes);
 
 std::string x_label(const Axis& x, const Sizes& fixed);  // "columns", "m = n = k"

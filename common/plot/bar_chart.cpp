@@ -59,6 +59,16 @@ bool crowded(const Figure& figure) {
     return !lying(figure) && figure.bars->groups.size() > kMost;
 }
 
+// Whether the names below standing bars are wider than these.
+bool names_touch(const Figure& figure) {
+    const Frame frame = page_of_bars(figure).frames.front();
+    const std::vector<Bars::Group>& groups = figure.bars->groups;
+    const double room = (frame.right - frame.left) / static_cast<double>(groups.size());
+    return std::any_of(groups.begin(), groups.end(), [&](const Bars::Group& group) {
+        return width_of(name_of(figure, group) + " ") > room;
+    });
+}
+
 // The share of the usual letters with which the numbers over standing bars do not touch each other; 0
 // where they would be too small to read.
 double letters_over_bars(const Figure& figure, const Frame& frame) {
@@ -91,9 +101,8 @@ Page page_of_bars(const Figure& figure) {
 }
 
 std::string axes_of_bars(const Figure& figure) {
-    constexpr size_t kFew = 5;
     const Bars& bars = *figure.bars;
-    const bool narrow = !lying(figure) && !crowded(figure) && bars.groups.size() > kFew;
+    const bool narrow = !lying(figure) && !crowded(figure) && names_touch(figure);
     const size_t pitch = lying(figure) ? 1 : bars.series.size() + 1;
     std::string names;
     for (size_t i = 0; i < bars.groups.size(); ++i) {

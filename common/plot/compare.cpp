@@ -270,14 +270,23 @@ void print(const Comparison& comparison, const RecordFolder& a, const RecordFold
 
 std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder& a,
                                 const RecordFolder& b, const std::vector<std::string>& known) {
-    // What is the same all over a picture: operation, element type, rows.
+    // What is the same all over a picture: operation, element type, rows; of a grid of widths the bytes are, and rows
+    // are as many as fit into those.
+    constexpr int64_t kRowsOfGrid = 0;
+    std::set<const Record*> in_grid;
+    for (const RecordFile& file : a.files) {
+        for (const Record& record : file.records) {
+            if (file.widths) in_grid.insert(&record);
+        }
+    }
     using Group = std::tuple<std::string, std::string, int64_t>;
     std::map<Group, std::vector<const Pair*>> groups;
     for (const Pair& pair : comparison.timed) {
         const auto& shape = pair.any().shape;
         if (pair.a == nullptr || pair.b == nullptr || shape.size() != 2) continue;
         if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
-        groups[{pair.any().op, pair.any().dtype, shape.at("rows")}].push_back(&pair);
+        const int64_t rows = in_grid.count(pair.a) > 0 ? kRowsOfGrid : shape.at("rows");
+        groups[{pair.any().op, pair.any().dtype, rows}].push_back(&pair);
     }
     const std::string first = first_operation({a, b});
     std::vector<Figure> figures;
@@ -285,10 +294,12 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         const auto& [op, dtype, rows] = group;
         Figure figure;
         figure.kind = "compare";
+        const bool grid = rows == kRowsOfGrid;
         figure.name = "compare" + op_suffix(op, first) + (dtype == "float32" ? "" : "_" + dtype) +
-                      "_" + std::to_string(rows);
+                      "_" + (grid ? "widths" : std::to_string(rows));
         figure.title = "How much faster B is than A: " + (op.empty() ? "" : op + ", ") +
-                       std::to_string(rows) + " rows" + (dtype == "float32" ? "" : ", " + dtype);
+                       (grid ? "every kind of width" : std::to_string(rows) + " rows") +
+                       (dtype == "float32" ? "" : ", " + dtype);
         figure.origin = "above 1 B is faster; grey: less than 2 % apart";
         figure.notes = {"A  " + a.name() + ": " + described(a),
                         "B  " + b.name() + ": " + described(b)};

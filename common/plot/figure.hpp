@@ -15,10 +15,11 @@ using Points = std::map<double, double>;
 struct Line {
     enum class Kind {
         measured,
-        main,    // what the picture is about: thicker
-        before,  // the stage before: grey
-        roof,    // dashed: what nothing measured here is expected to beat
-        floor    // thin: the time of a kernel that does nothing
+        main,     // what the picture is about: thicker
+        further,  // what tuning adds to a line of the same colour: thin
+        before,   // the stage before: grey
+        roof,     // dashed: what nothing measured here is expected to beat
+        floor     // thin: the time of a kernel that does nothing
     };
     std::string label;
     Kind kind = Kind::measured;

@@ -84,7 +84,9 @@ void make_names_different(std::vector<Figure>& figures) {
         where += " " + io::printable(folder.path.string());
         for (const RecordFile& file : folder.files) {
             for (const Record& record : file.records) {
-                if (!record.timed()) continue;
+                const bool asked_for = std::find(choice.stages.begin(), choice.stages.end(),
+                                                 record.stage) != choice.stages.end();
+                if (!record.timed() || !asked_for) continue;
                 dtypes.insert(record.dtype);
                 if (!record.op.empty()) ops.insert(record.op);
                 figures.insert("us");
@@ -102,12 +104,14 @@ void make_names_different(std::vector<Figure>& figures) {
         for (const std::string& each : all) text += " " + each;
         return text;
     };
+    const std::string of_stages =
+        choice.stages.size() == 1 ? " of " + choice.stages.front() : std::string();
     const std::string asked =
         (choice.x.empty() ? "" : " --x " + io::printable(choice.x)) +
         (choice.y.empty() ? "" : " --y " + choice.y) +
         (choice.dtype.empty() ? "" : " --dtype " + io::printable(choice.dtype)) +
         (choice.op.empty() ? "" : " --op " + io::printable(choice.op));
-    throw InputError("no record in" + where +
+    throw InputError("no record in" + where + of_stages +
                      (asked.empty() ? " is of what was asked for" : " matches" + asked) +
                      ". There: element types" + list(dtypes) +
                      (ops.empty() ? "" : "; operations" + list(ops)) + "; sizes" + list(sizes) +

@@ -17,9 +17,13 @@ int style_of(const std::string& stage) {
     return std::max(0, std::atoi(stage.c_str()) - 1);
 }
 
-std::vector<LineOf> variant_lines(const Selection& records, const std::string& stage) {
+// Those of `records` that are alike: the lesson's, or what goes beyond it.
+std::vector<LineOf> variant_lines(const Selection& records, const std::string& stage,
+                                  bool further = false) {
     std::vector<LineOf> lines;
-    const std::vector<std::string> names = distinct(records, variant_key);
+    const std::vector<std::string> names =
+        distinct(filtered(records, [=](const Record& record) { return record.further == further; }),
+                 variant_key);
     for (const std::string& name : names) {
         Line line;
         line.label = name;
@@ -32,11 +36,19 @@ std::vector<LineOf> variant_lines(const Selection& records, const std::string& s
     return lines;
 }
 
+LineOf grey_line(const std::string& label, const std::string& stage) {
+    Line line;
+    line.label = label;
+    line.kind = Line::Kind::before;
+    return {line, [=](const Record& record) { return record.stage == stage && !record.further; }};
+}
+
 void add_variants(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                   const Choice& choice) {
-    const Selection ours = of_stage(all, stage);
+    const Selection ours = of_lesson(of_stage(all, stage));
     const auto earlier = groups_of(
-        filtered(all, [&](const Record& record) { return record.stage < stage; }), choice);
+        of_lesson(filtered(all, [&](const Record& record) { return record.stage < stage; })),
+        choice);
     for (const auto& [group, all_sizes] : groups_of(ours, with_op_of(ours, choice))) {
         Sheet sheet;
         sheet.axes = axes_for(all_sizes, choice);
@@ -56,34 +68,52 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
         sheet.figure = figure_of(stage, "variants", name + other, drawn, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
         if (!previous.empty()) {
-            Line line;
-            line.label = "best of " + name_of_line(drawn, previous, choice.known);
-            line.kind = Line::Kind::before;
-            sheet.lines.insert(sheet.lines.begin(), {line, [=](const Record& record) {
-                                                         return record.stage == previous;
-                                                     }});
+            sheet.lines.insert(
+                sheet.lines.begin(),
+                grey_line("best of " + name_of_line(drawn, previous, choice.known), previous));
         }
         draw(figures, sheet, drawn, choice);
     }
 }
 
+// What goes beyond the lesson, beside the lesson's fastest.
+void add_further(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
+                 const Choice& choice) {
+    const Selection here = of_stage(all, stage);
+    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
+        Sheet sheet;
+        sheet.axes = axes_for(all_sizes, choice);
+        const Selection records = along(sheet.axes.x, all_sizes);
+        sheet.lines = variant_lines(records, stage, true);
+        if (sheet.lines.empty()) continue;
+        sheet.lines.insert(sheet.lines.begin(), grey_line("best of the lesson", stage));
+        sheet.figure =
+            figure_of(stage, "further", short_name(stage, choice.known) + ": beyond the lesson",
+                      records, group, choice, sheet.axes);
+        draw(figures, sheet, records, choice);
+    }
+}
+
 void add_floor(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                const Choice& choice) {
-    const Selection ours = of_stage(all, stage);
+    const Selection ours = of_lesson(of_stage(all, stage));
     for (const auto& [group, all_sizes] : groups_of(ours, with_op_of(ours, choice))) {
         Sheet sheet;
         sheet.axes = axes_for(all_sizes, choice);
         sheet.axes.y = "us";
         const Selection records = along(sheet.axes.x, all_sizes);
         const std::string name = short_name(stage, choice.known);
-        const std::string other = roof_is_a_copy(*records.front().record, "us")
-                                      ? ": time beside that of a copy"
-                                      : ": time beside the roof's";
+        const std::string roof = roof_word_of(records, "us");
+        const std::string other =
+            roof == "roof" ? ": time beside the roof's" : ": time beside that of a " + roof;
         sheet.figure = figure_of(stage, "floor", name + other, records, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
         draw(figures, sheet, records, choice);
     }
 }
+
+// Of a library with more variants than that no single one is shown, but at each size the fastest.
+constexpr size_t kFew = 3;
 
 void add_peers(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                const Choice& choice) {
@@ -103,13 +133,17 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
         line.kind = Line::Kind::main;
         sheet.lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
         for (const std::string& family : distinct(others, family_key)) {
-            const std::string best = fastest_variant(filtered(
-                others, [&](const Record& record) { return family_key(record) == family; }));
-            line.label = best;
+            const Selection alike = filtered(
+                others, [&](const Record& record) { return family_key(record) == family; });
+            const bool many = distinct(alike, variant_key).size() > kFew;
+            const std::string best = many ? "" : fastest_variant(alike);
+            line.label = many ? family + ", its fastest" : best;
             line.kind = Line::Kind::measured;
             ++line.style;
             sheet.lines.push_back({line, [=](const Record& record) {
-                                       return record.role == "peer" && record.variant == best;
+                                       return record.role == "peer" &&
+                                              (many ? family_key(record) == family
+                                                    : record.variant == best);
                                    }});
         }
         draw(figures, sheet, records, choice);
@@ -149,6 +183,10 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
                                      std::to_string(std::llround(bytes / 1e6)) + " MB",
                                  records, group, choice, sheet.axes);
         sheet.lines = variant_lines(records, stage);
+        for (LineOf& line : variant_lines(records, stage, true)) {
+            line.like.style += static_cast<int>(sheet.lines.size());
+            sheet.lines.push_back(line);
+        }
         sheet.figure.panels = {panel_of(sheet, records)};
         if (sheet.figure.panels.front().lines.empty()) continue;
         sheet.figure.parts = ways_of(records);
@@ -177,13 +215,26 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
         sheet.figure = figure_of("", "staircase" + op_suffix(op, first),
                                  op.empty() ? "Every stage" : "Every stage's " + with_spaces(op),
                                  records, group, choice, sheet.axes);
-        sheet.figure.notes.front() += "; a stage's fastest variant";
+        sheet.figure.notes.front() += "; the fastest of a stage's lesson";
+        const Selection lessons = of_lesson(records);
+        if (!lessons.empty() && lessons.size() < records.size())
+            sheet.figure.notes.front() += "; thin: with what goes beyond it";
         for (const std::string& stage : stages) {
+            const bool in_lesson = !of_stage(lessons, stage).empty();
             Line line;
-            line.label = name_of_line(records, stage, choice.known);
             line.style = style_of(stage);
-            sheet.lines.push_back(
-                {line, [=](const Record& record) { return record.stage == stage; }});
+            if (of_stage(lessons, stage).size() < of_stage(records, stage).size()) {
+                line.label = stage.substr(0, 2) + ", further";
+                if (in_lesson) line.kind = Line::Kind::further;
+                sheet.lines.push_back(
+                    {line, [=](const Record& record) { return record.stage == stage; }});
+            }
+            if (!in_lesson) continue;
+            line.label = name_of_line(lessons, stage, choice.known);
+            line.kind = Line::Kind::measured;
+            sheet.lines.push_back({line, [=](const Record& record) {
+                                       return record.stage == stage && !record.further;
+                                   }});
         }
         draw(figures, sheet, records, choice);
     }
@@ -195,6 +246,7 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
     std::vector<Figure> figures;
     const Selection ours = of_role(timed_records(folders, Source::run), "ours");
     add_variants(figures, ours, stage, choice);
+    add_further(figures, ours, stage, choice);
     add_peers(figures, timed_records(folders, Source::peers), stage, choice);
     if (choice.y.empty()) add_floor(figures, ours, stage, choice);
     if (choice.x.empty() || choice.x == "cols")

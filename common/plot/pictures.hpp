@@ -10,13 +10,13 @@
 
 namespace plot {
 
-// One line for each stage and the roof, a picture for each number of rows (more exactly: for each
-// set of the sizes that x is not). None where there is but one stage: `stage_pictures` has it. The pictures
+// One line for each stage's lesson, a thin one for what goes beyond it, and the roof; a picture for each number
+// of rows (more exactly: for each set of the sizes that x is not). None where there is but one stage: `stage_pictures` has it. The pictures
 // of the first operation of all are called staircase, those of others have it in their name.
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice);
 
-// Of one stage: its variants beside the stage before, its peers, its times beside the roof's, and its grid
-// of widths.
+// Of one stage: its lesson's variants beside the lesson before, what goes beyond the lesson, its peers, the
+// lesson's times beside the roof's, and its grid of widths.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -83,12 +84,14 @@ Record record_from(const Json& object) {
     record.stage = fields.stage();
     record.variant = fields.variant();
     record.role = fields.words("role", record.role);
-    record.op = fields.name("op", record.op);
+    record.op = fields.name("shown_as", fields.name("op", record.op));
+    record.roof = fields.name("roof", record.roof);
     record.backend = fields.words("backend");
     record.way = fields.words("way");
     record.dtype = fields.name("dtype", record.dtype);
     record.input = fields.words("input", record.input);
     record.overflows = fields.flag("overflows");
+    record.further = fields.flag("further");
     for (const auto& [name, range] : known_figures()) {
         if (const auto value = fields.number(name, range)) record.figures[name] = *value;
     }
@@ -154,6 +157,17 @@ const Json& list_in(const Json& object, const char* key) {
     return object[key];
 }
 
+// As a word, where there are options or other sizes: "256x1024,k=5". Others than two leave 0.
+void count_rows_and_cols(const std::string& word, HardwareCount& count) {
+    long long rows = 0, cols = 0;
+    int read = 0;
+    if (std::sscanf(word.c_str(), "%18lldx%18lld%n", &rows, &cols, &read) != 2) return;
+    const char next = word[static_cast<size_t>(read)];
+    if (rows < 0 || cols < 0 || (next != '\0' && next != ',')) return;
+    count.rows = rows;
+    count.cols = cols;
+}
+
 HardwareCount count_from(const Json& variant, const std::string& gpu) {
     const Fields fields(variant);
     HardwareCount count;
@@ -163,9 +177,13 @@ HardwareCount count_from(const Json& variant, const std::string& gpu) {
     count.stage = fields.stage();
     count.variant = fields.variant();
     count.dtype = fields.name("dtype", "float32");
-    for (const auto& [name, size] : shape_from(variant, fields)) {
-        if (name == "rows") count.rows = size;
-        if (name == "cols") count.cols = size;
+    if (variant.contains("shape") && variant["shape"].is_string()) {
+        count_rows_and_cols(variant["shape"], count);
+    } else {
+        for (const auto& [name, size] : shape_from(variant, fields)) {
+            if (name == "rows") count.rows = size;
+            if (name == "cols") count.cols = size;
+        }
     }
     for (const Json& kernel : list_in(variant, "kernels")) {
         const Fields of_kernel(kernel);

@@ -16,13 +16,15 @@ namespace plot {
 struct Record {
     std::string stage, variant;
     std::string role = "ours";  // or "peer", "roof"
-    std::string op;             // empty: the record does not say
+    std::string op;             // as pictures call it; empty: the record does not say
+    std::string roof = "copy";  // what the roof's speed is that of: copy, read, join, own
     std::string backend, dtype = "float32", input = "normal";
     std::string way;                        // "cluster: why", where the variant chose
     std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has
     std::vector<std::string> sizes;         // their names, in the order of the record
     std::map<std::string, double> figures;  // by name: us_median, gbps, ...
     bool overflows = false;                 // by design: the stage takes no maximum off
+    bool further = false;                   // goes beyond its stage's lesson
 
     std::optional<double> figure(const std::string& name) const;
     bool timed() const { return backend != "cpu" && figures.count("us_median") > 0; }

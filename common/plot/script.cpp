@@ -127,8 +127,13 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
             // The page's own words were drawn with the first panel.
             if (i > 0) text << "unset label\nunset arrow\n";
             if (!figure.bars) {
+                // Beside the unit, which stands over the first panel's axis.
+                constexpr double kUnit = 0.17;
+                const double half = width_of(figure.panels[i].heading) / 2;
+                const double middle = (frame.left + frame.right) / 2;
                 text << "set label " << quoted(figure.panels[i].heading)
-                     << at_screen((frame.left + frame.right) / 2, frame.top + 0.03)
+                     << at_screen(i == 0 ? std::max(middle, kUnit + half) : middle,
+                                  frame.top + 0.03)
                      << "center noenhanced tc rgb '" << kInk << "'\n";
             }
             text << "set lmargin at screen " << text_of(frame.left) << "\nset rmargin at screen "

@@ -116,6 +116,10 @@ Selection of_role(const Selection& all, const std::string& role) {
     return filtered(all, [&](const Record& record) { return record.role == role; });
 }
 
+Selection of_lesson(const Selection& all) {
+    return filtered(all, [](const Record& record) { return !record.further; });
+}
+
 std::string stage_key(const Record& record) {
     return record.stage;
 }

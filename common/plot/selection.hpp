@@ -38,6 +38,7 @@ Selection timed_records(const std::vector<RecordFolder>& folders, Source source)
 Selection filtered(const Selection& all, const std::function<bool(const Record&)>& wanted);
 Selection of_stage(const Selection& all, const std::string& stage);
 Selection of_role(const Selection& all, const std::string& role);
+Selection of_lesson(const Selection& all);  // those that do not go beyond it
 
 // What is the same all over a picture, and in it all over a panel.
 using Group = std::tuple<std::string, std::string, std::string>;  // op, dtype, input

@@ -11,14 +11,6 @@
 namespace plot {
 namespace {
 
-// What the roof is called: what it is, where that is the same for everything it is set beside.
-std::string roof_word_of(const Selection& records, const std::string& y) {
-    const bool copies = std::all_of(records.begin(), records.end(), [&](const Chosen& each) {
-        return roof_is_a_copy(*each.record, y);
-    });
-    return copies ? "copy" : "roof";
-}
-
 std::string roof_label(const std::string& roof_word) {
     return roof_word == "roof" ? roof_word : roof_word + " (roof)";
 }
@@ -53,9 +45,7 @@ Sizes common_to(const std::vector<Sizes>& all) {
 
 // A single width is no line: it becomes a bar for each variant.
 void make_bars(Figure& figure, const Panel& panel, double x, const std::string& roof_word) {
-    char at[40];
-    std::snprintf(at, sizeof(at), ", %.0f ", x);
-    figure.title += at + figure.x_label;
+    figure.title += ", " + size_text(figure.x_label, x);
     Bars bars;
     bars.roof_label = roof_label(roof_word);
     bars.series = {{figure.y_label}};
@@ -72,6 +62,16 @@ void make_bars(Figure& figure, const Panel& panel, double x, const std::string& 
 }
 
 }  // namespace
+
+std::string roof_word_of(const Selection& records, const std::string& y) {
+    const Record& first = *records.front().record;
+    const bool alike = std::all_of(records.begin(), records.end(), [&](const Chosen& each) {
+        return each.record->roof == first.roof &&
+               roof_is_a_copy(*each.record, y) == roof_is_a_copy(first, y);
+    });
+    if (!alike) return "roof";
+    return roof_is_a_copy(first, y) ? "copy" : first.roof == "read" ? "read" : "roof";
+}
 
 Panel panel_of(const Sheet& sheet, const Selection& records) {
     Panel panel;

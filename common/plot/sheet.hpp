@@ -24,6 +24,9 @@ struct Sheet {
     bool apart = false;  // a picture for each set of sizes, not a panel
 };
 
+// What the roof is called: "copy", "read", where that is the same for everything it is set beside, else "roof".
+std::string roof_word_of(const Selection& records, const std::string& y);
+
 // All of the records in one panel; without lines where none has a point.
 Panel panel_of(const Sheet& sheet, const Selection& records);
 

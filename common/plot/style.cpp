@@ -7,7 +7,8 @@
 namespace plot {
 
 bool has_points(const Line& line) {
-    return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor;
+    return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor &&
+           line.kind != Line::Kind::further;
 }
 
 std::string color_of(const Line& line) {
@@ -27,7 +28,7 @@ std::string line_style(const Line& line) {
     std::string width = "3";
     std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
     if (line.kind == Line::Kind::main) width = "5.5";
-    if (line.kind == Line::Kind::floor) width = "1.2";
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::further) width = "1.2";
     if (line.kind == Line::Kind::roof) {
         width = "2";
         dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";

@@ -23,14 +23,14 @@ std::set<RowsAndCols> shapes_of(const std::vector<HardwareCount>& counters) {
     return shapes;
 }
 
-// What was counted of a stage: in the first folder that has any, of the first record's shape and type.
+// What was counted of a stage's lesson: in the first folder that has any, of the first record's shape and type.
 // One shape is enough: counts per element hardly depend on it.
 Selection counted_records(const std::vector<RecordFolder>& folders, const std::string& stage) {
     Selection counted;
     for (const RecordFolder& folder : folders) {
         for (const RecordFile& file : folder.files) {
             for (const Record& record : file.records) {
-                if (record.stage != stage || !record.counted()) continue;
+                if (record.stage != stage || !record.counted() || record.further) continue;
                 const Record& first = counted.empty() ? record : *counted.front().record;
                 if (record.shape == first.shape && record.dtype == first.dtype)
                     counted.push_back({&folder, &file, &record});

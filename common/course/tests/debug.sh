@@ -27,7 +27,7 @@ expect() {
 }
 
 # The kernel's first line, in its own file, in the very thread and with its variables.
-lines='^#0 .*block_per_row_kernel<128, online_softmax::Softmax> .*cols=1024.* at .*03_online_softmax/online_softmax\.cuh:[0-9]+$
+lines='^#0 .*block_per_row_kernel<256> .*cols=1024.* at .*03_online_softmax/online_softmax\.cuh:[0-9]+$
 ^[0-9]+.*const float\* x_row =
 ^\$1 = \{x = 5, y = 0, z = 0\}
 ^\$2 = 0
@@ -39,16 +39,14 @@ print blockIdx.x
 print cols
 END
 
-# `next` stays in the thread, past barriers at which 127 others take their turns.
+# `next` stays in the thread, past barriers at which 255 others take their turns.
 lines='^\$1 = true
 ^\$2 = \{x = 100, y = 0, z = 0\}
 ^\$3 = \{x = 7, y = 0, z = 0\}
 ^\$4 = true'
-expect 0 --block 7,0,0 --thread 100 <<'END'
-next
-next
-next
-print output.m > 0
+expect 0 --block 7,0,0 --thread 100 --shape 8x256 <<'END'
+next 10
+print m == row.m && m > 0
 print threadIdx
 print blockIdx
 print x_row == x + 7 * cols
@@ -56,7 +54,7 @@ END
 
 # Where others come to a breakpoint too, `next` still stays, with the condition that is offered.
 header=$(dirname "$0")/../../../03_online_softmax/online_softmax.cuh
-line=$(grep -n 'for (float& element : v) element = output(element)' "$header" | cut -d: -f1)
+line=$(grep -n 'y_row\[col\] = ' "$header" | cut -d: -f1)
 condition='threadIdx.x == 5 && blockIdx.x == 2'
 lines="^  break LINE if $condition$
 ^\\\$1 = \{x = 5, y = 0, z = 0\}
@@ -81,13 +79,13 @@ print threadIdx
 END
 
 # The second kernel of a variant, in a shape of one's own; commands as words.
-lines='cluster_per_row_kernel<512, 1, false, .* at .*03_online_softmax/further/split_row\.cuh:
+lines='outputs_kernel<256> .* at .*03_online_softmax/further/split_row\.cuh:
 ^\$1 = 255
 ^\$2 = 70001'
-expect 0 --variant split_row --shape 2x70001 --kernel cluster_per_row_kernel --thread 255 --batch 'print threadIdx.x' \
+expect 0 --variant split_row --shape 2x70001 --kernel outputs_kernel --thread 255 --batch 'print threadIdx.x' \
     --batch 'print cols' </dev/null
 
-lines='--thread 256: there are 128, the last is 127 or 127,0,0'
+lines='--thread 256: there are 256, the last is 255 or 255,0,0'
 expect 2 --thread 256 </dev/null
 lines='--block 0,1: there are 256'
 expect 2 --block 0,1 </dev/null
@@ -97,5 +95,7 @@ lines='--kernel nothing: block_per_row launches block_per_row_kernel'
 expect 2 --kernel nothing </dev/null
 lines='--variant nothing: no such variant of 03_online_softmax'
 expect 2 --variant nothing </dev/null
+lines='1048576 x 1048576, float32: block_per_row needs'
+expect 2 --shape 1048576x1048576 </dev/null
 
 ((failures == 0)) && echo "all stops are where they belong"

@@ -44,6 +44,24 @@ TEST_CASE("compare: faster, slower, within the noise, and what only one folder h
     CHECK_THAT(csv_of(figures[0]), ContainsSubstring("\n100,1.25,0.909091,1.11111,"));
 }
 
+TEST_CASE("compare: a grid of widths is one picture, however many rows it has") {
+    const Folder a, b;
+    for (const auto& [folder, us] : {std::pair{&a, 10.}, std::pair{&b, 5.}}) {
+        folder->write("01_first.widths.json", records(timed("01_first", "v", 800, 10, us) + "," +
+                                                      timed("01_first", "v", 400, 20, us) + "," +
+                                                      timed("01_first", "v", 200, 40, us)));
+        folder->write("01_first.json", records(timed("01_first", "v", 800, 30, us)));
+    }
+    const RecordFolder in_a = read_folder(a.path), in_b = read_folder(b.path);
+    const std::vector<Figure> figures = pictures_of(compare(in_a, in_b), in_a, in_b);
+    REQUIRE(figures.size() == 2);
+    CHECK(figures[0].name == "compare_widths");
+    CHECK(figures[0].title == "How much faster B is than A: every kind of width");
+    CHECK_THAT(csv_of(figures[0]), ContainsSubstring("\n10,2\n20,2\n40,2\n"));
+    CHECK(figures[1].name == "compare_800");
+    CHECK_THAT(csv_of(figures[1]), ContainsSubstring("\n30,2\n"));
+}
+
 TEST_CASE("compare: counts have no noise") {
     const Folder a, b;
     const auto counted = [](const std::string& loads) {

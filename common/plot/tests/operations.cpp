@@ -102,11 +102,11 @@ TEST_CASE("sizes that are the same number in most records go along x together") 
     CHECK(csv_of(only_one(figures, "07_batched_product_variants_batch16")) ==
           "m = n = k,v,roof\n128,16,90\n256,32,90\n512,64,90\n");
     CHECK(only_one(figures, "07_batched_product_variants_batch16_k64").title ==
-          "07 batched product: its variants, 16 batch, 64 k, 512 m = n");
+          "07 batched product: its variants, 16 batch, k = 64, m = n = 512");
 }
 
 TEST_CASE(
-    "beside rows and columns a third size varies; columns come first where lines are as long") {
+    "beside rows and columns a third size varies, and columns come first where lines are as long") {
     const Folder folder;
     const auto best = [](int rows, int cols, int k) {
         const std::string size =
@@ -132,8 +132,8 @@ TEST_CASE(
     const Figure two = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
     CHECK(two.title == "06 best of: its variants, 4000 rows");
     REQUIRE(two.panels.size() == 2);
-    CHECK_THAT(two.panels[0].heading, StartsWith("10 k"));
-    CHECK_THAT(two.panels[1].heading, StartsWith("5 k"));
+    CHECK_THAT(two.panels[0].heading, StartsWith("k = 10"));
+    CHECK_THAT(two.panels[1].heading, StartsWith("k = 5"));
 }
 
 TEST_CASE("another unit on another axis, by name") {
@@ -156,7 +156,7 @@ TEST_CASE("another unit on another axis, by name") {
           "k,v,copy (roof)\n32,200,500\n64,200,500\n");
 }
 
-TEST_CASE("the first operation of all needs no name; others have theirs, and none is assumed") {
+TEST_CASE("the first operation of all needs no name, others have theirs, and none is assumed") {
     const auto stage = [](const std::string& name, const std::string& op) {
         return operations(name, "v", op, R"("cols": 100)", 5, 10) + "," +
                operations(name, "v", op, R"("cols": 200)", 5, 10);
@@ -229,8 +229,12 @@ TEST_CASE("a GPU's counters of what has no rows and columns are no reason to sto
     folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
     folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
         {"stage": "11_plain_weave", "variant": "v", "shape": {"looms": 3}, "kernels": []},
+        {"stage": "11_plain_weave", "variant": "v", "shape": "3x53x77", "kernels": []},
+        {"stage": "06_best_of", "variant": "v", "shape": "20x300,k=5", "kernels": []},
         {"stage": "01_first", "variant": "v", "rows": 10, "cols": 100, "kernels": []}]}]})");
     const RecordFolder read = read_folder(folder.path);
-    REQUIRE(read.counters.size() == 1);
-    CHECK(read.counters[0].stage == "01_first");
+    REQUIRE(read.counters.size() == 2);
+    CHECK(read.counters[0].stage == "06_best_of");
+    CHECK(read.counters[0].cols == 300);
+    CHECK(read.counters[1].stage == "01_first");
 }

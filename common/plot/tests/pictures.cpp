@@ -72,6 +72,37 @@ TEST_CASE("a stage's pictures: its variants beside the stage before, and its tim
     CHECK(stage_pictures({read}, "02_second", speedup).empty());  // none is recorded
 }
 
+TEST_CASE("what goes beyond a lesson has a picture of its own, and a thin line in the staircase") {
+    const Folder folder;
+    write_two_stages(folder);
+    const std::string further = R"("further": true)";
+    folder.write("03_third.json", records(timed("03_third", "plain", 8, 100, 4) + "," +
+                                          timed("03_third", "plain", 8, 200, 8) + "," +
+                                          timed("03_third", "tuned", 8, 100, 2, further) + "," +
+                                          timed("03_third", "tuned", 8, 200, 1.6, further)));
+    const RecordFolder read = read_folder(folder.path);
+    const std::vector<Figure> figures = stage_pictures({read}, "03_third", Choice());
+    CHECK(csv_of(named(figures, "03_third_variants")) ==
+          "columns,best of 02 second,plain,copy (roof)\n100,500,250,625\n200,400,125,500\n");
+    CHECK(csv_of(named(figures, "03_third_further")) ==
+          "columns,best of the lesson,tuned,copy (roof)\n100,250,500,500\n200,125,625,500\n");
+    CHECK(csv_of(named(figures, "03_third_floor")) ==
+          "columns,plain,copy (roof)\n100,4,2\n200,8,2\n");
+
+    const Figure stairs = staircases({read}, all_stages_of(read)).at(0);
+    CHECK(csv_of(stairs) ==
+          "columns,01 first,02 second,\"03, further\",03 third,copy (roof)\n"
+          "100,250,500,500,250,625\n200,200,400,625,125,500\n");
+    CHECK_THAT(stairs.notes.front(), ContainsSubstring("thin: with what goes beyond it"));
+    CHECK_THAT(script_of(stairs, {"png"}), ContainsSubstring("with lines lw 1.2"));
+    // The stage after it is set beside the lesson, not beside what tuning made of it.
+    folder.write("04_fourth.json", records(timed("04_fourth", "next", 8, 100, 1) + "," +
+                                           timed("04_fourth", "next", 8, 200, 1)));
+    CHECK_THAT(csv_of(named(stage_pictures({read_folder(folder.path)}, "04_fourth", Choice()),
+                            "04_fourth_variants")),
+               ContainsSubstring("\n100,250,1000,"));
+}
+
 TEST_CASE("peers are set beside the `ours` of their own file, one line for each library") {
     const Folder folder;
     write_two_stages(folder);
@@ -132,6 +163,41 @@ TEST_CASE("traffic shows what was moved, where the records say it, and else that
     const std::vector<Figure> older = traffic({read_folder(folder.path)}, "01_first", {});
     CHECK_THAT(csv_of(older.at(0)), !ContainsSubstring("moved"));
     CHECK_THAT(older.at(0).notes.front(), ContainsSubstring("do not say how much was moved"));
+}
+
+TEST_CASE("a roof that is a read stands beside speeds and beside times, and is called so") {
+    const Folder folder;
+    const std::string read = R"("roof": "read", "us_empty": 1.5)";
+    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 4, read) + "," +
+                                          timed("01_first", "v", 8, 200, 5, read)));
+    const std::vector<Figure> figures =
+        stage_pictures({read_folder(folder.path)}, "01_first", Choice());
+    CHECK(csv_of(named(figures, "01_first_variants")) ==
+          "columns,v,read (roof)\n100,250,500\n200,200,500\n");
+    const Figure times = named(figures, "01_first_floor");
+    CHECK(csv_of(times) == "columns,v,read (roof),empty kernel\n100,4,2,1.5\n200,5,2,1.5\n");
+    CHECK(times.title == "01 first: time beside that of a read, 8 rows");
+}
+
+TEST_CASE("names below bars never touch: long ones stand in several lines") {
+    const Folder folder;
+    const auto script_with = [&](const std::vector<std::string>& variants) {
+        std::string list;
+        for (const std::string& variant : variants) {
+            list += (list.empty() ? "" : ",") +
+                    (R"({"stage": "01_first", "variant": ")" + variant) +
+                    R"(", "backend": "cpu", "rows": 2, "cols": 4, "loads_per_element": 1,
+                       "stores_per_element": 1, "declared_loads_per_element": 1,
+                       "declared_stores_per_element": 1})";
+        }
+        folder.write("01_first.json", records(list));
+        return script_of(traffic({read_folder(folder.path)}, "01_first", {}).at(0), {"svg"});
+    };
+    const std::string long_name = "four_rows_interleaved";
+    CHECK_THAT(script_with({long_name, "short"}), ContainsSubstring("'four_rows_interleaved' "));
+    const std::string lines = "'four_rows'.\"\\n\".'interleaved' ";
+    CHECK_THAT(script_with({long_name, "a", "b", "c", "d"}), ContainsSubstring(lines));
+    CHECK_THAT(script_with({"a", "b", "c", "d", "e", "f"}), ContainsSubstring("('a' "));
 }
 
 TEST_CASE("numbers over bars never touch: they get smaller, or go") {
@@ -252,7 +318,7 @@ TEST_CASE("names of records are text everywhere: no command, no markup, no formu
     }
 }
 
-TEST_CASE("lines go through the paper's widths; round widths between them are points beside") {
+TEST_CASE("lines go through the paper's widths, round widths between them are points beside") {
     const Folder folder;
     std::string list;
     for (const int cols : {10, 63, 100, 126, 252, 504, 1000})
@@ -280,7 +346,7 @@ TEST_CASE("the picture of all widths marks where the variant first goes each of 
     CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("' block' at first 300,"));
 }
 
-TEST_CASE("committed records say that they were not measured here; folders are told apart") {
+TEST_CASE("committed records say that they were not measured here, and folders are told apart") {
     const Folder folder;
     write_two_stages(folder);
     folder.write(

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/my/ptx.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "common/course/gdb.hpp"
+#include "common/cpu_device/program_image.hpp"
+#include "common/xray/report_words.hpp"
+
+namespace my {
+namespace {
+
+using xray::AccessKind;
+
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+    return parts;
+}
+
+bool has(const std::vector<std::string>& parts, const std::string& part) {
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+}
+
+struct Instruction {
+    AccessKind kind;
+    unsigned bytes;
+};
+
+// Of "ld.global.nc.v4.f32" and the like; nothing for all that neither loads nor stores, or not there.
+std::optional<Instruction> instruction_called(const std::string& name) {
+    const std::vector<std::string> parts = split(name, '.');
+    if (parts.size() < 2 || (parts[0] != "ld" && parts[0] != "st")) return {};
+    const bool load = parts[0] == "ld";
+    const bool shared = has(parts, "shared") || has(parts, "shared::cta");
+    for (const char* const elsewhere : {"param", "local", "const", "shared::cluster"}) {
+        if (has(parts, elsewhere)) return {};
+    }
+    const std::string& type = parts.back();
+    const int bits = std::atoi(type.c_str() + std::min<size_t>(type.size(), 1));
+    if (bits < 8) return {};
+    unsigned bytes = static_cast<unsigned>(bits) / 8;
+    for (const std::string& part : parts) {
+        if (part == "v2" || part == "v4" || part == "v8")
+            bytes *= static_cast<unsigned>(part[1] - '0');
+    }
+    if (shared)
+        return Instruction{load ? AccessKind::shared_load : AccessKind::shared_store, bytes};
+    return Instruction{load ? AccessKind::global_load : AccessKind::global_store, bytes};
+}
+
+bool is_of_the_toolkit(const std::string& file) {
+    return file.find("/include/") != std::string::npos || file.rfind("/usr/", 0) == 0;
+}
+
+// .loc FILE LINE COLUMN[, function_name ..., inlined_at FILE LINE COLUMN]
+struct Location {
+    unsigned file = 0, line = 0;
+};
+
+class Reader {
+public:
+    explicit Reader(std::istream& ptx) {
+        // Files are named at the end.
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(ptx, line);) lines.push_back(line);
+        for (const std::string& line : lines) read_file(line);
+        for (const std::string& line : lines) read(line);
+    }
+
+    Instructions found;
+
+private:
+    void read_file(const std::string& line) {
+        unsigned number = 0;
+        std::istringstream words(line);
+        std::string word;
+        if (!(words >> word >> number) || word != ".file") return;
+        const size_t open = line.find('"'), close = line.rfind('"');
+        if (close > open) files_[number] = line.substr(open + 1, close - open - 1);
+    }
+
+    void read(const std::string& line) {
+        std::istringstream words(line);
+        std::string word;
+        if (!(words >> word)) return;
+        if (word == ".loc") return read_location(line);
+        if (word == ".visible" || word == ".weak" || word == ".entry" || word == ".func") {
+            return read_entry(line);
+        }
+        if (word[0] == '@' && !(words >> word)) return;  // @%p1 ld.global.f32
+        if (const auto instruction = instruction_called(word)) {
+            if (line_.line == 0) return;
+            found[{kernel_, files_[line_.file], line_.line, instruction->kind}]
+                 [instruction->bytes]++;
+        }
+    }
+
+    void read_entry(const std::string& line) {
+        const size_t at = line.find(".entry ");
+        if (at == std::string::npos) return;
+        const size_t begin = at + 7;
+        const size_t end = line.find_first_of("( \t", begin);
+        kernel_ = course::plain_name(cpu_device::demangled(line.substr(begin, end - begin)));
+        line_ = {};
+    }
+
+    void read_location(const std::string& line) {
+        std::vector<Location> chain(1);
+        std::istringstream words(line.substr(line.find(".loc") + 4));
+        words >> chain[0].file >> chain[0].line;
+        const size_t inlined = line.find("inlined_at ");
+        if (inlined != std::string::npos) {
+            std::istringstream more(line.substr(inlined + 11));
+            Location caller;
+            if (more >> caller.file >> caller.line) chain.push_back(caller);
+        }
+        line_ = {};
+        for (const Location& each : chain) {
+            if (is_of_the_toolkit(files_[each.file])) continue;
+            line_ = each;
+            return;
+        }
+    }
+
+    std::map<unsigned, std::string> files_;
+    std::string kernel_;
+    Location line_;
+};
+
+bool is_counted(AccessKind kind) {
+    return kind == AccessKind::global_load || kind == AccessKind::global_store ||
+           kind == AccessKind::shared_load || kind == AccessKind::shared_store;
+}
+
+bool ends_with(const std::string& path, const std::string& end) {
+    return path.size() >= end.size() &&
+           path.compare(path.size() - end.size(), end.size(), end) == 0;
+}
+
+std::string text_of(const Widths& widths) {
+    std::string text;
+    for (const auto& [bytes, count] : widths) {
+        if (!text.empty()) text += " and ";
+        text += std::to_string(count) + " of " + std::to_string(bytes) +
+                (bytes == 1 ? " byte" : " bytes");
+    }
+    return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+Instructions instructions_in(std::istream& ptx) {
+    return Reader(ptx).found;
+}
+
+Instructions instructions_in(const xray::Counted& counted) {
+    Instructions found;
+    for (const xray::KernelCounts& kernel : counted.kernels) {
+        for (const auto& [site, counts] : kernel.sites) {
+            const xray::Line& line = counted.sources.line_of(site.place);
+            if (!is_counted(site.kind) || line.in_cub || line.file.empty() ||
+                counts.accesses == 0) {
+                continue;
+            }
+            const auto bytes = static_cast<unsigned>(counts.bytes / counts.accesses);
+            found[{course::plain_name(kernel.name), line.file, line.number, site.kind}][bytes]++;
+        }
+    }
+    return found;
+}
+
+std::vector<PtxDifference> differences(const Instructions& written, const Instructions& compiled) {
+    std::set<std::string> kernels, files;
+    for (const auto& [place, widths] : written) {
+        kernels.insert(place.kernel);
+        files.insert(place.file);
+    }
+    // The compiled ones by the names that `written` has for their files.
+    Instructions known;
+    for (const auto& [place, widths] : compiled) {
+        const std::string& path = place.file;
+        const auto file = std::find_if(files.begin(), files.end(), [&](const std::string& name) {
+            return name == path || ends_with(path, "/" + name);
+        });
+        if (file == files.end() || kernels.count(place.kernel) == 0) continue;
+        PtxPlace renamed = place;
+        renamed.file = *file;
+        known[renamed] = widths;
+    }
+    std::vector<PtxDifference> found;
+    for (const auto& [place, widths] : written) {
+        const auto same = known.find(place);
+        const Widths other = same == known.end() ? Widths{} : same->second;
+        if (other != widths) found.push_back({place, widths, other});
+    }
+    for (const auto& [place, widths] : known) {
+        // Lines that no warp came to are nobody's business here.
+        const PtxPlace& here = place;
+        const bool run = std::any_of(written.begin(), written.end(), [&](const auto& each) {
+            return each.first.file == here.file && each.first.line == here.line;
+        });
+        if (run && written.count(place) == 0) found.push_back({place, {}, widths});
+    }
+    return found;
+}
+
+std::string text_of(const PtxDifference& difference) {
+    return difference.place.file + ":" + std::to_string(difference.place.line) + " " +
+           xray::word_for(difference.place.kind).plural + ": " + text_of(difference.written) +
+           " written, " + text_of(difference.compiled) + " compiled";
+}
+
+}  // namespace my

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// The loads and stores that nvcc makes of a program, as its PTX has them with -lineinfo, beside those that
+// are written.
+#pragma once
+
+#include <cstdint>
+#include <istream>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "common/xray/counted.hpp"
+
+namespace my {
+
+// Where accesses of one kind stand: a kernel without its template arguments, a line.
+struct PtxPlace {
+    std::string kernel;
+    std::string file;
+    unsigned line = 0;
+    xray::AccessKind kind{};
+
+    friend bool operator<(const PtxPlace& a, const PtxPlace& b) {
+        return std::tie(a.file, a.line, a.kind, a.kernel) <
+               std::tie(b.file, b.line, b.kind, b.kernel);
+    }
+};
+
+// How many instructions there are, by the bytes that a thread moves with each.
+using Widths = std::map<unsigned, int64_t>;
+using Instructions = std::map<PtxPlace, Widths>;
+
+// Of files as nvcc names them. What stands in the toolkit's headers is its caller's.
+Instructions instructions_in(std::istream& ptx);
+
+// Of what was counted: every place of a kernel that some warp came to.
+Instructions instructions_in(const xray::Counted& counted);
+
+struct PtxDifference {
+    PtxPlace place;
+    Widths written, compiled;
+};
+
+// Where the two differ, in kernels and lines that were run. A file of `written` is taken for one of
+// `compiled` whose path ends so.
+std::vector<PtxDifference> differences(const Instructions& written, const Instructions& compiled);
+
+// "my/x.cu:12 global loads: 2 of 4 bytes written, 1 of 8 bytes compiled".
+std::string text_of(const PtxDifference& difference);
+
+}  // namespace my

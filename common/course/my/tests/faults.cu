@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs that are wrong, one for each word on the command line. What has to be said of each stands in
+// faults.txt, where @NAME is the line that carries that mark here. A mark stays on its line:
+// clang-format off
+#include <cuda_runtime.h>
+
+#include <cassert>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+constexpr int kCount = 256;
+
+// Device memory with zeros in it, unless told otherwise.
+template <class T = float>
+T* device(int count = kCount, bool filled = true) {
+    T* data = nullptr;
+    cudaMalloc(&data, count * sizeof(T));
+    if (filled) cudaMemset(data, 0, count * sizeof(T));
+    return data;
+}
+
+// ---------------------------------------------------------------- races in shared memory
+
+__global__ void missing_barrier(float* x) {
+    __shared__ float tile[kCount];
+    tile[threadIdx.x] = x[threadIdx.x];           // @missing_barrier_write
+    x[threadIdx.x] = tile[kCount - 1 - threadIdx.x];  // @missing_barrier_read
+}
+
+__global__ void missing_syncwarp(float* x) {
+    __shared__ float tile[32];
+    tile[threadIdx.x] = x[threadIdx.x];       // @missing_syncwarp_write
+    x[threadIdx.x] = tile[31 - threadIdx.x];  // @missing_syncwarp_read
+}
+
+__global__ void barrier_outside_of_loop(float* x) {
+    __shared__ float tile[kCount];
+    tile[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    for (int half = kCount / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) tile[threadIdx.x] += tile[threadIdx.x + half];  // @barrier_outside
+    }
+    if (threadIdx.x == 0) x[0] = tile[0];
+}
+
+__global__ void reused_too_soon(float* x) {
+    __shared__ float turn;
+    for (int i = 0; i < 2; i++) {
+        if (threadIdx.x == 0) turn = x[i];  // @reused_write
+        __syncthreads();
+        x[threadIdx.x] += turn;  // @reused_read
+    }
+}
+
+__global__ void shared_histogram(const int* keys, int* bins) {
+    __shared__ int mine[8];
+    if (threadIdx.x < 8) mine[threadIdx.x] = 0;
+    __syncthreads();
+    mine[keys[threadIdx.x] % 8]++;  // @shared_histogram
+    __syncthreads();
+    if (threadIdx.x < 8) atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+// ---------------------------------------------------------------- races in global memory
+
+__global__ void neighbours_in_place(float* x) {
+    if (threadIdx.x > 0) x[threadIdx.x] += x[threadIdx.x - 1];  // @neighbours
+}
+
+__global__ void sum_of_block(float* sum, const float* x) {
+    *sum += x[threadIdx.x];  // @sum_of_block
+}
+
+__global__ void sum_of_blocks(float* sum, const float* x) {
+    if (threadIdx.x == 0) *sum += x[blockIdx.x];  // @sum_of_blocks
+}
+
+__global__ void halo(float* y, float* x) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = x[(i + blockDim.x) % (gridDim.x * blockDim.x)];  // @halo_read
+    x[i] = 2.f;                                             // @halo_write
+}
+
+__global__ void all_to_one(int* x) {
+    x[0] = threadIdx.x;  // @all_to_one
+}
+
+__device__ int counter;
+__global__ void count_in_variable() {
+    counter++;  // @count_in_variable
+}
+
+// ---------------------------------------------------------------- what nobody has written
+
+__global__ void unwritten_shared(float* x) {
+    __shared__ float tile[kCount];
+    if (threadIdx.x > 0) tile[threadIdx.x] = 1.f;
+    __syncthreads();
+    x[threadIdx.x] = tile[threadIdx.x];  // @unwritten_shared
+}
+
+__global__ void copy(float* y, const float* x) {
+    y[threadIdx.x] = x[threadIdx.x];  // @copy
+}
+
+__global__ void accumulate(float* y, const float* x) {
+    y[threadIdx.x] += x[threadIdx.x];  // @accumulate
+}
+
+__global__ void add_atomically(float* sum, const float* x) {
+    atomicAdd(sum, x[threadIdx.x]);  // @add_atomically
+}
+
+__global__ void all_but_last(float* y) {
+    if (threadIdx.x + 1 < kCount) y[threadIdx.x] = 1.f;
+}
+
+// ---------------------------------------------------------------- launches
+
+__global__ void __launch_bounds__(128) bounded(float* x) {
+    x[threadIdx.x] = 1.f;  // @bounded
+}
+
+__global__ void nothing(float* x) {
+    x[threadIdx.x] = 1.f;
+}
+
+__global__ void calls_a_kernel(float* x) {
+    nothing(x);  // @calls_a_kernel
+}
+
+__global__ void launches_a_kernel(float* x) {
+    nothing<<<1, 32>>>(x);  // @launches_a_kernel
+}
+
+__global__ void barriers_of_one_line(float* x) {
+    if (threadIdx.x < 32) __syncthreads(); else __syncthreads();  // @one_line
+    x[threadIdx.x] = 1.f;
+}
+
+__global__ void barrier_of_some(float* x) {
+    if (threadIdx.x < 100) __syncthreads();  // @barrier_of_some
+    x[threadIdx.x] = 1.f;
+}
+
+__global__ void barrier_after_return(float* x, int n) {
+    if (threadIdx.x >= n) return;
+    x[threadIdx.x] = 1.f;
+    __syncthreads();  // @barrier_after_return
+}
+
+__global__ void shuffle_beyond_block(int* x) {
+    x[threadIdx.x] = __shfl_down_sync(0xffffffffu, static_cast<int>(threadIdx.x), 8);  // @shuffle_beyond
+}
+
+__global__ void shuffle_from_exited(int* x) {
+    if (threadIdx.x == 5) return;
+    x[threadIdx.x] = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x), 5);  // @shuffle_exited
+}
+
+__global__ void shuffle_in_a_branch(int* x) {
+    if (threadIdx.x < 16) {
+        x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, 1, 1);  // @shuffle_branch
+    }
+    __syncthreads();
+}
+
+__global__ void endless(volatile int* x) {
+    while (*x == 0) {
+    }
+}
+
+__global__ void divide(int* x) {
+    x[0] = 10 / x[1];  // @divide
+}
+
+__global__ void asserts(float* x) {
+    assert(x[0] > 0.f);  // @asserts
+}
+
+__device__ int deep(int n, int* x) {
+    int local[64];
+    for (int& value : local) value = n + x[0];
+    return n == 0 ? local[3] : deep(n - 1, local) + local[n % 64];
+}
+__global__ void recurse_too_deep(int* x) {
+    x[0] = deep(1000, x);
+}
+
+// ---------------------------------------------------------------- addresses
+
+__global__ void store_everywhere(float* x) {
+    x[blockIdx.x * blockDim.x + threadIdx.x] = 1.f;  // @store_everywhere
+}
+
+__global__ void load_before(float* x) {
+    x[threadIdx.x] = x[static_cast<int>(threadIdx.x) - 1];  // @load_before
+}
+
+__global__ void shared_index(float* x) {
+    __shared__ float tile[32];
+    tile[threadIdx.x] = x[threadIdx.x];  // @shared_index
+    __syncthreads();
+    x[threadIdx.x] = tile[0];
+}
+
+__global__ void dynamic(float* x) {
+    extern __shared__ float tile[];
+    tile[threadIdx.x] = 1.f;  // @dynamic
+    x[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void misaligned(float* x) {
+    const float4 pack = *reinterpret_cast<float4*>(x + 1);  // @misaligned
+    x[0] = pack.x;
+}
+
+__constant__ float weights[5];
+__device__ float table[5];
+__global__ void past_constant(float* x, int i) {
+    const float* from = weights;
+    x[threadIdx.x] = from[i];  // @past_constant
+}
+__global__ void past_variable(float* x, int i) {
+    float* from = table;
+    x[threadIdx.x] = from[i];  // @past_variable
+}
+
+struct Arrays {
+    float* x;
+    float* host;
+};
+__global__ void pointer_in_struct(Arrays arrays) {
+    arrays.x[threadIdx.x] = arrays.host[threadIdx.x];  // @pointer_in_struct
+}
+
+// ---------------------------------------------------------------- the table
+
+const std::map<std::string, void (*)()> kFaults = {
+    {"missing_barrier", [] { missing_barrier<<<1, kCount>>>(device()); }},
+    {"missing_syncwarp", [] { missing_syncwarp<<<1, 32>>>(device()); }},
+    {"barrier_outside_of_loop", [] { barrier_outside_of_loop<<<1, kCount>>>(device()); }},
+    {"reused_too_soon", [] { reused_too_soon<<<1, kCount>>>(device()); }},
+    {"shared_histogram", [] { shared_histogram<<<1, kCount>>>(device<int>(), device<int>()); }},
+    {"neighbours_in_place", [] { neighbours_in_place<<<1, kCount>>>(device()); }},
+    {"sum_of_block", [] { sum_of_block<<<1, kCount>>>(device(1), device()); }},
+    {"sum_of_blocks", [] { sum_of_blocks<<<8, 32>>>(device(1), device()); }},
+    {"halo", [] { halo<<<8, 32>>>(device(), device()); }},
+    {"all_to_one", [] { all_to_one<<<1, 64>>>(device<int>()); }},
+    {"count_in_variable", [] { count_in_variable<<<4, 1>>>(); }},
+    {"unwritten_shared", [] { unwritten_shared<<<1, kCount>>>(device()); }},
+    {"unwritten_input", [] { copy<<<1, kCount>>>(device(), device(kCount, false)); }},
+    {"unwritten_sum", [] { accumulate<<<1, kCount>>>(device(kCount, false), device()); }},
+    {"unwritten_atomic", [] { add_atomically<<<4, 32>>>(device(1, false), device()); }},
+    {"unwritten_result",
+     [] {
+         std::vector<float> y(kCount);
+         float* const result = device(kCount, false);
+         all_but_last<<<1, kCount>>>(result);
+         cudaMemcpy(y.data(), result, kCount * 4, cudaMemcpyDeviceToHost);  // @unwritten_result
+     }},
+    {"host_reads", [] { std::printf("%f\n", device()[3]); }},  // @host_reads
+    {"host_copies",
+     [] {
+         std::vector<float> host(kCount);
+         std::memcpy(host.data(), device(), kCount * sizeof(float));  // @host_copies
+     }},
+    {"host_sets", [] { std::memset(device(), 0, kCount * sizeof(float)); }},  // @host_sets
+    {"host_writes", [] { device()[3] = 1.f; }},                // @host_writes
+    {"host_reads_freed",
+     [] {
+         int* managed = nullptr;
+         cudaMallocManaged(&managed, 400);
+         managed[0] = 1;
+         cudaFree(managed);
+         std::printf("%d\n", managed[0]);  // @host_reads_freed
+     }},
+    {"host_reads_variable", [] { std::printf("%d\n", counter); }},  // @host_reads_variable
+    {"host_writes_constant", [] { weights[1] = 2.f; }},             // @host_writes_constant
+    {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
+    {"kernel_as_function", [] { nothing(device()); }},  // @kernel_as_function
+    {"launch_in_kernel", [] { launches_a_kernel<<<1, 1>>>(device()); }},
+    {"kernel_in_kernel", [] { calls_a_kernel<<<1, 32>>>(device()); }},
+    {"barriers_of_one_line", [] { barriers_of_one_line<<<1, 64>>>(device()); }},
+    {"barrier_of_some", [] { barrier_of_some<<<1, 128>>>(device()); }},
+    {"barrier_after_return", [] { barrier_after_return<<<1, 128>>>(device(), 100); }},
+    {"shuffle_beyond_block", [] { shuffle_beyond_block<<<1, 20>>>(device<int>()); }},
+    {"shuffle_from_exited", [] { shuffle_from_exited<<<1, 32>>>(device<int>()); }},
+    {"shuffle_in_a_branch", [] { shuffle_in_a_branch<<<1, 32>>>(device<int>()); }},
+    {"endless", [] { endless<<<1, 1>>>(device<int>()); }},
+    {"divide", [] { divide<<<1, 1>>>(device<int>()); }},
+    {"asserts", [] { asserts<<<1, 1>>>(device()); }},
+    {"recurse_too_deep", [] { recurse_too_deep<<<1, 1>>>(device<int>()); }},
+    {"too_many_blocks", [] { store_everywhere<<<2, 200>>>(device()); }},
+    {"load_before", [] { load_before<<<1, 32>>>(device()); }},
+    {"use_after_free",
+     [] {
+         float* const x = device();
+         cudaFree(x);
+         store_everywhere<<<1, 32>>>(x);
+     }},
+    {"null_pointer", [] { store_everywhere<<<1, 32>>>(nullptr); }},
+    {"host_pointer",
+     [] {
+         std::vector<float> host(kCount);
+         store_everywhere<<<1, 32>>>(host.data());
+     }},
+    {"host_pointer_in_struct",
+     [] {
+         std::vector<float> host(kCount);
+         pointer_in_struct<<<1, 32>>>({device(), host.data()});
+     }},
+    {"shared_index", [] { shared_index<<<1, 64>>>(device()); }},
+    {"dynamic_not_asked", [] { dynamic<<<1, 32>>>(device()); }},
+    {"dynamic_too_little", [] { dynamic<<<1, 32, 64>>>(device()); }},
+    {"dynamic_too_much", [] { dynamic<<<1, 32, 60000>>>(device()); }},
+    {"misaligned", [] { misaligned<<<1, 1>>>(device()); }},
+    {"past_constant", [] { past_constant<<<1, 1>>>(device(), 5); }},
+    {"past_variable", [] { past_variable<<<1, 1>>>(device(), 7); }},
+    {"too_many_threads", [] { nothing<<<1, 2000>>>(device()); }},
+    {"no_blocks", [] { nothing<<<0, 32>>>(device()); }},
+    {"double_free",
+     [] {
+         float* const x = device();
+         cudaFree(x);
+         cudaFree(x);  // @double_free
+     }},
+    {"free_inside", [] { cudaFree(device() + 4); }},  // @free_inside
+    {"free_of_host",
+     [] {
+         std::vector<float> host(kCount);
+         cudaFree(host.data());  // @free_of_host
+     }},
+    {"wrong_direction",
+     [] {
+         std::vector<float> host(kCount);
+         cudaMemcpy(device(), host.data(), kCount * 4, cudaMemcpyDeviceToHost);  // @wrong_direction
+     }},
+    {"copy_too_long",
+     [] {
+         std::vector<float> host(2 * kCount);
+         cudaMemcpy(device(), host.data(), 2 * kCount * 4, cudaMemcpyHostToDevice);  // @copy_too_long
+     }},
+    {"copy_from_freed",
+     [] {
+         std::vector<float> host(kCount);
+         float* const x = device();
+         cudaFree(x);
+         cudaMemcpy(host.data(), x, kCount * 4, cudaMemcpyDeviceToHost);  // @copy_from_freed
+     }},
+    {"copy_to_null", [] { cudaMemcpy(nullptr, device(), 4, cudaMemcpyDeviceToHost); }},  // @copy_to_null
+    {"memset_too_long", [] { cudaMemset(device(), 0, kCount * 8); }},  // @memset_too_long
+    {"symbol_too_long",
+     [] {
+         const float values[8] = {};
+         cudaMemcpyToSymbol(weights, values, sizeof values);  // @symbol_too_long
+     }},
+    {"sticky",
+     [] {
+         store_everywhere<<<1, 32>>>(nullptr);
+         cudaGetLastError();
+         float* x = nullptr;
+         const cudaError_t error = cudaMalloc(&x, 4);
+         std::fprintf(stderr, "cudaMalloc after the fault: %s\n", cudaGetErrorName(error));
+     }},
+};
+
+int main(int count, char** words) {
+    const auto fault = kFaults.find(count > 1 ? words[1] : "");
+    if (fault != kFaults.end()) {
+        fault->second();
+        cudaDeviceSynchronize();
+        return 0;
+    }
+    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
+    return 2;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+//
+// What public kernels do and is right: everything here must run, and nothing of it be found fault with.
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+
+#include <cub/cub.cuh>
+#include <cuda/atomic>
+#include <cuda/barrier>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                                            \
+    do {                                                                                       \
+        const cudaError_t error = (call);                                                      \
+        if (error != cudaSuccess) {                                                            \
+            std::fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, cudaGetErrorString(error)); \
+            std::exit(EXIT_FAILURE);                                                           \
+        }                                                                                      \
+    } while (0)
+
+#define REQUIRE(condition)                                                      \
+    do {                                                                        \
+        if (!(condition)) {                                                     \
+            std::fprintf(stderr, "%s:%d %s\n", __FILE__, __LINE__, #condition); \
+            std::exit(EXIT_FAILURE);                                            \
+        }                                                                       \
+    } while (0)
+
+#ifdef __CUDACC__
+#define HOST_DEVICE __host__ __device__
+#else
+#define HOST_DEVICE
+#endif
+
+constexpr int kBlocks = 8, kThreads = 128, kCount = kBlocks * kThreads;
+
+HOST_DEVICE float halved(float x) {
+    return x / 2;
+}
+
+__global__ void halves(float* y, const float* x, const int* nothing) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = (nothing == nullptr ? halved(x[i]) * 0.5 : 1.0);
+}
+
+__device__ int fibonacci(int n) {
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+__device__ bool is_odd(int n);
+__device__ bool is_even(int n) {
+    return n == 0 || is_odd(n - 1);
+}
+__device__ bool is_odd(int n) {
+    return n != 0 && is_even(n - 1);
+}
+__global__ void recursive(int* x) {
+    x[threadIdx.x] = fibonacci(static_cast<int>(threadIdx.x) % 8) + is_even(10);
+}
+
+// The last block to finish sums what the others left: fences and an atomic counter order it.
+__device__ unsigned int finished = 0;
+__global__ void sum_by_last_block(float* sum, float* partial, const float* x) {
+    __shared__ float mine[kThreads];
+    __shared__ bool is_last;
+    mine[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+    __syncthreads();
+    for (int half = kThreads / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) mine[threadIdx.x] += mine[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        partial[blockIdx.x] = mine[0];
+        __threadfence();
+        is_last = atomicAdd(&finished, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (is_last && threadIdx.x == 0) {
+        float total = 0;
+        for (unsigned i = 0; i < gridDim.x; i++) total += partial[i];
+        *sum = total;
+        finished = 0;
+    }
+}
+
+// Each block waits for the one before it, by a flag.
+__global__ void one_after_the_other(int* x, volatile int* flags) {
+    if (threadIdx.x != 0) return;
+    if (blockIdx.x > 0) {
+        while (flags[blockIdx.x - 1] == 0) {
+        }
+    }
+    __threadfence();
+    x[0] = x[0] + 1;
+    __threadfence();
+    flags[blockIdx.x] = 1;
+}
+
+__global__ void histogram(int* bins, const int* keys) {
+    __shared__ int mine[16];
+    if (threadIdx.x < 16) mine[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&mine[keys[blockIdx.x * blockDim.x + threadIdx.x] % 16], 1);
+    __syncthreads();
+    if (threadIdx.x < 16) atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
+}
+
+__global__ void whole_grid(int* x) {
+    const auto grid = cooperative_groups::this_grid();
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    x[i] = static_cast<int>(i);
+    grid.sync();
+    const int other = x[kCount - 1 - i];
+    grid.sync();
+    x[i] = other;
+}
+
+struct Size {
+    int rows, cols;
+};
+__global__ void pitched(float* x, size_t pitch, Size size, float4 added) {
+    const int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+    if (col < size.cols && row < size.rows) {
+        reinterpret_cast<float*>(reinterpret_cast<char*>(x) + row * pitch)[col] =
+            added.x + row + col;
+    }
+}
+
+__constant__ float weights[4];
+__global__ void weighted(float* y, const float* x) {
+    y[threadIdx.x] = x[threadIdx.x] * weights[threadIdx.x % 4];
+}
+
+#define LAUNCH(name, ...) name##_kernel<<<1, 32>>>(__VA_ARGS__)
+__global__ void pasted_kernel(char* x) {
+    x[threadIdx.x] = 'a';  // several threads in one word: no race
+}
+
+using Barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void with_barrier(int* x, int* count) {
+    __shared__ Barrier barrier;
+    __shared__ int tile[64];
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    tile[threadIdx.x] = static_cast<int>(threadIdx.x);
+    barrier.arrive_and_wait();
+    x[threadIdx.x] = tile[63 - threadIdx.x];
+    auto token = barrier.arrive();
+    barrier.wait(std::move(token));
+    cuda::atomic_ref<int, cuda::thread_scope_device> total(*count);
+    total.fetch_add(1, cuda::memory_order_relaxed);
+}
+
+int main() {
+    float *x, *y;
+    int* numbers;
+    CHECK(cudaMalloc(&x, kCount * sizeof(float)));
+    CHECK(cudaMalloc(&y, kCount * sizeof(float)));
+    CHECK(cudaMalloc(&numbers, kCount * sizeof(int)));
+    std::vector<float> host(kCount, 1.f);
+    CHECK(cudaMemcpy(x, host.data(), kCount * sizeof(float), cudaMemcpyHostToDevice));
+    CHECK(cudaMemset(numbers, 0, kCount * sizeof(int)));
+
+    halves<<<kBlocks, kThreads>>>(y, x, 0);
+    halves<<<kBlocks, kThreads>>>(y, x, NULL);
+    CHECK(cudaMemcpy(host.data(), y, kCount * sizeof(float), cudaMemcpyDeviceToHost));
+    REQUIRE(host[kCount - 1] == 0.25f);
+
+    recursive<<<1, 32>>>(numbers);
+    std::vector<int> whole(kCount);
+    CHECK(cudaMemcpy(whole.data(), numbers, 32 * sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[7] == 14);
+
+    float *sum, *partial;
+    CHECK(cudaMalloc(&sum, sizeof(float)));
+    CHECK(cudaMalloc(&partial, kBlocks * sizeof(float)));
+    for (int i = 0; i < 3; i++) sum_by_last_block<<<kBlocks, kThreads>>>(sum, partial, x);
+    float result = 0;
+    CHECK(cudaMemcpy(&result, sum, sizeof result, cudaMemcpyDeviceToHost));
+    REQUIRE(result == kCount);
+
+    int* flags;
+    CHECK(cudaMalloc(&flags, kBlocks * sizeof(int)));
+    CHECK(cudaMemset(flags, 0, kBlocks * sizeof(int)));
+    CHECK(cudaMemset(numbers, 0, kCount * sizeof(int)));
+    one_after_the_other<<<kBlocks, 32>>>(numbers, flags);
+    int* bins;
+    CHECK(cudaMalloc(&bins, 16 * sizeof(int)));
+    CHECK(cudaMemset(bins, 0, 16 * sizeof(int)));
+    histogram<<<kBlocks, kThreads>>>(bins, numbers);
+    CHECK(cudaMemcpy(whole.data(), numbers, sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[0] == kBlocks);
+
+    void* arguments[] = {&numbers};
+    CHECK(cudaLaunchCooperativeKernel((void*)whole_grid, dim3(kBlocks), dim3(kThreads), arguments,
+                                      0, 0));
+    CHECK(cudaMemcpy(whole.data(), numbers, kCount * sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[0] == kCount - 1);
+    CHECK(cudaLaunchKernel((const void*)recursive, 1, 32, arguments, 0, 0));
+
+    float* rows;
+    size_t pitch;
+    CHECK(cudaMallocPitch(&rows, &pitch, 100 * sizeof(float), 10));
+    pitched<<<dim3(1, 10), 128>>>(rows, pitch, {10, 100}, {1, 2, 3, 4});
+    CHECK(cudaGetLastError());
+    std::vector<float> matrix(1000);
+    CHECK(cudaMemcpy2D(matrix.data(), 400, rows, pitch, 400, 10, cudaMemcpyDeviceToHost));
+    REQUIRE(matrix[999] == 109.f);
+
+    const float values[] = {1, 2, 3, 4};
+    CHECK(cudaMemcpyToSymbol(weights, values, sizeof values));
+    weighted<<<1, 64>>>(y, x);
+    char* letters;
+    CHECK(cudaMalloc(&letters, 32));
+    LAUNCH(pasted, letters);
+
+    CHECK(cudaMemset(bins, 0, 16 * sizeof(int)));
+    with_barrier<<<1, 64>>>(numbers, bins);
+    int* sorted;
+    CHECK(cudaMalloc(&sorted, 64 * sizeof(int)));
+    void* scratch = nullptr;
+    size_t bytes = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == 1) CHECK(cudaMalloc(&scratch, bytes));
+        CHECK(cub::DeviceRadixSort::SortKeys(scratch, bytes, numbers, sorted, 64));
+        CHECK(cub::DeviceScan::InclusiveSum(scratch, bytes, sorted, sorted, 64));
+        CHECK(cub::DeviceReduce::Sum(scratch, bytes, numbers, bins + 1, 64));
+    }
+    CHECK(cudaMemcpy(whole.data(), sorted, 64 * sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[0] == 0 && whole[2] == 3 && whole[63] == 2016);
+    CHECK(cudaMemcpy(whole.data(), bins, 2 * sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[0] == 64 && whole[1] == 2016);
+
+    int* managed;
+    CHECK(cudaMallocManaged(&managed, kCount * sizeof(int)));
+    for (int i = 0; i < kCount; i++) managed[i] = i;
+    recursive<<<1, 32>>>(managed);
+    CHECK(cudaDeviceSynchronize());
+    REQUIRE(managed[7] == 14);
+    for (void* memory : {(void*)x, (void*)y, (void*)numbers, (void*)sum, (void*)managed})
+        CHECK(cudaFree(memory));
+}

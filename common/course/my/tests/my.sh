@@ -1,0 +1,356 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs of a learner's own, as a learner would have them: my.sh ROOT BUILD. They lie in a my/ of this test's, which
+# is compiled with what the build in BUILD made. Prints each failure with what was said; exits 1 if there was one.
+set -euo pipefail
+repository=$1 built=$2
+here=$repository/common/course/my/tests
+sandbox=$(mktemp -d)
+trap 'rm -rf "$sandbox"' EXIT
+mkdir -p "$sandbox"/{my,build/cpu/my}
+ln -s "$repository/common" "$sandbox/common"
+for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
+ln -s "$built/translate_launches" "$sandbox/build/cpu"
+cp "$built"/my/{compile,link,link_try} "$sandbox/build/cpu/my"
+
+# The front door without what it installs and builds.
+# shellcheck disable=SC2034  # they are its words
+verb=run root=$sandbox device=cpu build=$sandbox/build/cpu
+# shellcheck source=common/front_door/messages.sh
+. "$repository/common/front_door/messages.sh"
+# shellcheck source=common/front_door/devices.sh
+. "$repository/common/front_door/devices.sh"
+# shellcheck source=common/front_door/my.sh
+. "$repository/common/front_door/my.sh"
+build() { :; }
+require() { :; }
+choose_device() { :; }
+export CPU_DEVICE_WATCHDOG_SECONDS=0.2
+
+checks=0
+failures=0
+
+# wrong WHAT: something is not as it must be; what was said last stands behind it.
+wrong() {
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$1"
+    printf '%s\n' "$said" | sed 's/^/  | /'
+}
+
+# Runs a verb of the front door; sets `status` and `said`: all of it, and as one line in `as_line`.
+call() {
+    status=0
+    said=$(cd "$sandbox" && "$@" 2>&1) || status=$?
+    as_line=$(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ')
+}
+
+# expect STATUS PATTERN VERB WORD...
+expect() {
+    local wanted=$1 pattern=$2
+    shift 2
+    call "$@"
+    checks=$((checks + 1))
+    [[ $status == "$wanted" ]] || wrong "$*: exit $status, wanted $wanted"
+    grep -qE -- "$pattern" <<<"$as_line" || wrong "$*: does not say: $pattern"
+}
+
+# program NAME: a program in my/ whose text is read from here.
+program() {
+    mkdir -p "$(dirname "$sandbox/my/$1")"
+    cat >"$sandbox/my/$1"
+}
+
+# ---------------------------------------------------------------- the table of faults
+faults() {
+    local name wanted pattern mark line
+    cp "$here/faults.cu" "$sandbox/my"
+    call run_mine my/faults.cu
+    [[ $status == 2 ]] || wrong "faults.cu: exit $status, wanted 2"
+    local known
+    known=$(grep -E '^[a-z_]+$' <<<"$said")
+    while IFS='|' read -r name wanted pattern; do
+        [[ $name != \#* && $name ]] || continue
+        name=${name// /} pattern=${pattern# }
+        while [[ $pattern =~ @([a-z_]+) ]]; do
+            mark=${BASH_REMATCH[1]}
+            line=$(grep -nE "// @$mark\$" "$here/faults.cu" | cut -d: -f1)
+            [[ $line ]] || { wrong "faults.cu has no mark @$mark" && break; }
+            pattern=${pattern//@$mark/faults.cu:$line}
+        done
+        expect "${wanted// /}" "$pattern" run_mine my/faults.cu "$name"
+        known=$(grep -vx "$name" <<<"$known" || true)
+    done <"$here/faults.txt"
+    [[ ! $known ]] || said=$known wrong "faults of which the table says nothing"
+}
+
+# ---------------------------------------------------------------- what does not compile, and stops only itself
+rejected() {
+    program fine.cu <<'END'
+#include <cstdio>
+__global__ void kernel(int* x) { x[threadIdx.x] = threadIdx.x; }
+int main() {
+    int* x;
+    cudaMalloc(&x, 32 * sizeof(int));
+    kernel<<<1, 32>>>(x);
+    puts("done");
+}
+END
+    program helper.cu <<'END'
+float square(float x) { return x * x; }
+__global__ void kernel(float* x) {
+    x[0] = square(x[0]);
+}
+int main() {}
+END
+    expect 1 "helper.cu:3.*'kernel' runs on the device and calls 'square', a function of the host: write __device__" run_mine my/helper.cu
+    program allocates.cu <<'END'
+__global__ void kernel(float** x) {
+    x[0] = (float*)malloc(4);
+}
+int main() {}
+END
+    expect 1 "allocates.cu:2.*'malloc' in a kernel" run_mine my/allocates.cu
+    program texture.cu <<'END'
+#include <cuda_runtime.h>
+__global__ void kernel(cudaTextureObject_t x) {}
+int main() {}
+END
+    expect 1 "texture.cu:2.*textures and surfaces: the CPU device has none" run_mine my/texture.cu
+    program ptx.cu <<'END'
+__global__ void kernel(int* x) {
+    int lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm volatile("bar.sync 0;");
+    x[threadIdx.x] = lane;
+#ifdef __CUDA_ARCH__
+    asm("brev.b32 %0, %0;" : "+r"(lane));
+#endif
+}
+int main() {
+    int* x;
+    cudaMalloc(&x, 64 * sizeof(int));
+    kernel<<<1, 64>>>(x);
+    int last = 0;
+    cudaMemcpy(&last, x + 63, 4, cudaMemcpyDeviceToHost);
+    return last == 31 ? 0 : 3;
+}
+END
+    expect 0 "ptx.cu: 1 kernel in 1 launch: good" run_mine my/ptx.cu
+    expect 0 "note: my/ptx.cu:6: asks for __CUDA_ARCH__" run_mine my/ptx.cu
+    program unknown_ptx.cu <<'END'
+__global__ void kernel(int* x) {
+    asm("brev.b32 %0, %0;" : "+r"(x[0]));
+}
+int main() {}
+END
+    expect 1 "unknown_ptx.cu:2:.*inline PTX that the CPU device does not know: brev.b32" run_mine my/unknown_ptx.cu
+    program library.cu <<'END'
+#include <cublas_v2.h>
+int main() {}
+END
+    expect 1 "library.cu:1:.*<cublas_v2.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/library.cu
+    program driver.cu <<'END'
+int main() {
+    cuInit(0);
+}
+END
+    expect 1 "driver.cu:2:.*the driver API" run_mine my/driver.cu
+    # A header that cannot be translated stops who includes it, and nobody else.
+    program broken.cuh <<'END'
+__global__ void k(float* x) { *x = 1; }
+inline void launch(float* x) { k<<<1>(x); }
+END
+    program includes.cu <<'END'
+#include "broken.cuh"
+int main() {}
+END
+    expect 1 "broken.cuh:2:.*no '>>>' closes this" run_mine my/includes.cu
+    expect 0 "done.*my/fine.cu: 1 kernel in 1 launch: good" run_mine my/fine.cu
+    expect 2 "there is no my/nothing.cu; in my/ there are: my/allocates.cu" run_mine my/nothing.cu
+    expect 0 "my/fine.cu cpu, 20.*: 1 kernel in 1 launch: good my/helper.cu cpu, .*: does not compile" list_mine
+}
+
+# ---------------------------------------------------------------- names, headers, words
+names() {
+    program "parts/twice.hpp" <<'END'
+#pragma once
+__host__ __device__ inline float twice(float x) { return 2 * x; }
+END
+    program "parts/launch.cuh" <<'END'
+#pragma once
+#include "twice.hpp"
+template <class T>
+__global__ void doubled(T* x, const T* offset) {
+    x[threadIdx.x] = twice(x[threadIdx.x]) + (offset ? *offset : 0);
+}
+END
+    { printf '\xEF\xBB\xBF' && cat; } <<'END' | program "two words.v2.cu"
+#include <cstdio>
+#include <cstring>
+#include "parts/launch.cuh"
+int main(int count, char** words) {
+    float* x;
+    cudaMalloc(&x, 128);
+    cudaMemset(x, 0, 128);
+    doubled<float><<<1, 32>>>(x, NULL);
+    doubled<float><<<1, 32>>>(x, 0);
+    for (int i = 1; i < count; i++) printf("[%s]", words[i]);
+    puts("");
+}
+END
+    expect 0 '\[a b\]\[--lines\].*my/two words.v2.cu: 1 kernel in 2 launches: good' run_mine "my/two words.v2.cu" "a b" --lines
+    expect 0 "kernel doubled<float>.*2 launches.*global loads .*parts/launch.cuh.*x\[threadIdx.x\] = twice" xray_mine "my/two words.v2.cu" --lines
+    expect 0 '"program": "my/two words.v2.cu".*"launches": 2' xray_mine "my/two words.v2.cu" --json -
+    expect 0 "drew .*two_words_v2_doubled_float_sectors.svg" xray_mine "my/two words.v2.cu" --picture pictures
+    [[ -s $sandbox/pictures/two_words_v2_doubled_float_sectors.svg ]] || wrong "no picture lies there"
+    # What has not changed is not compiled again; a header that has, is.
+    touch -d '1 hour ago' "$sandbox/my/parts/twice.hpp" "$sandbox/my/two words.v2.cu"
+    local time
+    time=$(stat -c %Y.%y "$sandbox/build/cpu/my/programs/two words.v2/program")
+    call run_mine "my/two words.v2.cu"
+    [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/programs/two words.v2/program")" ]] || wrong "compiled twice"
+    sed -i 's/2 \* x/x + missing/' "$sandbox/my/parts/twice.hpp"
+    expect 1 "twice.hpp:2:.*missing" run_mine "my/two words.v2.cu"
+}
+
+# ---------------------------------------------------------------- what needs a program of its own
+alone() {
+    # Past the end of a __shared__ array by a pointer: seen where no other array lies behind it.
+    program overrun.cu <<'END'
+__device__ void fill(float* to, int count) {
+    for (int i = 0; i < count; i++) to[i] = 1.f;
+}
+__global__ void kernel(float* x) {
+    __shared__ float tile[32];
+    fill(tile, 33);
+    x[0] = tile[0];
+}
+int main() {
+    float* x;
+    cudaMalloc(&x, 4);
+    kernel<<<1, 1>>>(x);
+}
+END
+    expect 1 "4 bytes past the end of the __shared__ variable .*overrun.cu:2" run_mine my/overrun.cu
+    program crashes.cu <<'END'
+int main(int count, char**) {
+    volatile int* nothing = nullptr;
+    return count > 1 ? 5 : *nothing;
+}
+END
+    expect 139 "my/crashes.cu was ended by signal 11 .SEGV." run_mine my/crashes.cu
+    expect 5 "my/crashes.cu: 0 kernels in 0 launches: exit status 5" run_mine my/crashes.cu word
+    expect 0 "my/crashes.cu cpu, .*: 0 kernels in 0 launches: exit status 5" list_mine
+}
+
+# ---------------------------------------------------------------- what public programs do
+idioms() {
+    cp "$here/idioms.cu" "$sandbox/my"
+    expect 0 "note: my/idioms.cu:[0-9]+: 2 literals of type double in 'halves'.*write 0.5f" run_mine my/idioms.cu
+    expect 0 "my/idioms.cu: [0-9]+ kernels in [0-9]+ launches: good" run_mine my/idioms.cu
+    cp "$here/styles.cu" "$sandbox/my"
+    expect 0 "sorted 1 counter 20 last 2048 .*my/styles.cu: 12 kernels in 69 launches: good" run_mine my/styles.cu
+}
+
+# ---------------------------------------------------------------- beside what nvcc makes of it
+compared() {
+    if [[ ! $(find_nvcc) ]]; then
+        echo "no nvcc here: what it makes of a program is not compared"
+        return
+    fi
+    program compiled.cu <<'END'
+__device__ inline float plus(const float* x, int i) {
+    return x[i] + 1;
+}
+__global__ void same(float* x) {
+    __shared__ float tile[64];
+    tile[threadIdx.x] = plus(x, threadIdx.x);
+    __syncthreads();
+    x[threadIdx.x] = tile[63 - threadIdx.x];
+}
+#ifdef MORE
+__global__ void other(float* x) {
+    x[0] = 1;
+    x[0] = 2;
+    for (int i = 0; i < 4; i++) x[i] = x[i + 4];
+}
+#endif
+int main() {
+    float* x;
+    cudaMalloc(&x, 256);
+    cudaMemset(x, 0, 256);
+    same<<<1, 64>>>(x);
+#ifdef MORE
+    other<<<1, 1>>>(x);
+#endif
+}
+END
+    expect 0 "nvcc's PTX has the same loads and stores, line by line" xray_mine my/compiled.cu
+    export STAGES_MY_FLAGS=-DMORE
+    expect 0 "compiled.cu:13 global stores: 1 of 4 bytes written, none compiled" xray_mine my/compiled.cu
+    expect 0 "compiled.cu:14 global loads: 1 of 4 bytes written, 4 of 4 bytes compiled" xray_mine my/compiled.cu
+    expect 0 '"ptx_differs": \[.*"line": 13, "kind": "global_store", "written": . "4": 1 ., "compiled": ..' xray_mine my/compiled.cu --json -
+    unset STAGES_MY_FLAGS
+}
+
+# ---------------------------------------------------------------- try
+tried() {
+    program softmax.cuh <<'END'
+#pragma once
+#include <cuda_runtime.h>
+__global__ void rows_of(const float* x, float* y, int64_t cols) {
+    const float* from = x + blockIdx.x * cols;
+    float best = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < cols; i++) best = fmaxf(best, from[i]);
+    for (int64_t i = 0; i < cols; i++) sum += expf(from[i] - best);
+    if (isnan(sum)) best = sum;
+    for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) y[blockIdx.x * cols + i] = expf(from[i] - best) / sum;
+}
+inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    rows_of<<<rows, 64, 0, stream>>>(x, y, cols);
+    return cudaGetLastError();
+}
+END
+    mkdir -p "$sandbox/results"
+    expect 0 "launch +30 of 30 .*my/softmax.cuh 6 for .*counted: 129.00 and 1.00 +<- DIFFERS .*no GPU's counters were held beside these" try_mine my/softmax.cuh --as softmax
+    expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted" try_mine my/softmax.cuh --as log_softmax
+    expect 2 "launch.. does not take what softmax_topk has; wanted: cudaError_t launch.const float. x, float. values, int32_t. indices" \
+        try_mine my/softmax.cuh --as softmax_topk
+    expect 2 "try takes a header and what it is to compute" try_mine my/softmax.cuh
+}
+
+# ---------------------------------------------------------------- debug
+debugged() {
+    if ! command -v gdb >/dev/null; then
+        echo "no gdb here: debug is not tested"
+        return
+    fi
+    program stops.cu <<'END'
+__global__ void first(int* x) {
+    x[threadIdx.x] = 1;
+}
+__global__ void second(int* x, int n) {
+    int mine = x[threadIdx.x] + n;
+    x[threadIdx.x] = mine;
+}
+int main() {
+    int* x;
+    cudaMalloc(&x, 256);
+    first<<<1, 64>>>(x);
+    first<<<1, 64>>>(x);
+    second<<<2, 32>>>(x, 7);
+}
+END
+    # shellcheck disable=SC2016  # \$1 is gdb's
+    expect 0 'second .*stops.cu:[45] .*\$1 = \{x = 9, y = 0, z = 0\} .*\$2 = 1 .*\$3 = 7' debug_mine my/stops.cu --kernel second \
+        --block 1 --thread 9 --batch 'print threadIdx' --batch 'print blockIdx.x' --batch 'print n'
+    expect 2 "no kernel that is called third was launched; these were: first first second" debug_mine my/stops.cu --kernel third --batch bt
+    expect 2 "thread 64: there are 64, the last is 63" debug_mine my/stops.cu --thread 64 --batch bt
+}
+
+for part in "${@:3}"; do $part; done
+(($# > 2)) || { rejected && names && alone && idioms && compared && tried && debugged && faults; }
+echo "$checks checks, $failures failures"
+((failures == 0))

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+//
+// Kernels as they are written elsewhere, each in its own style, without a mistake: nothing may be said of them.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+#include <vector>
+#define CUDA_OK(x)                                                  \
+    do {                                                            \
+        cudaError_t e_ = (x);                                       \
+        if (e_ != cudaSuccess) {                                    \
+            printf("%s at %d\n", cudaGetErrorString(e_), __LINE__); \
+            exit(1);                                                \
+        }                                                           \
+    } while (0)
+#define N 4096
+#define TILE 16
+
+__inline__ __device__ float warpReduceSum(float val) {
+    for (int offset = warpSize / 2; offset > 0; offset /= 2)
+        val += __shfl_down_sync(0xffffffff, val, offset);
+    return val;
+}
+__inline__ __device__ float blockReduceSum(float val) {
+    static __shared__ float shared[32];
+    int lane = threadIdx.x % warpSize, wid = threadIdx.x / warpSize;
+    val = warpReduceSum(val);
+    if (lane == 0) shared[wid] = val;
+    __syncthreads();
+    val = (threadIdx.x < blockDim.x / warpSize) ? shared[lane] : 0;
+    if (wid == 0) val = warpReduceSum(val);
+    return val;
+}
+__global__ void deviceReduce(const float* in, float* out, int n) {
+    float sum = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        sum += in[i];
+    sum = blockReduceSum(sum);
+    if (threadIdx.x == 0) atomicAdd(out, sum);
+}
+__global__ void matMul(float* C, const float* A, const float* B, int w) {
+    __shared__ float As[TILE][TILE], Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * TILE + ty,
+        col = blockIdx.x * TILE + tx;
+    float c = 0;
+    for (int m = 0; m < w / TILE; ++m) {
+        As[ty][tx] = A[row * w + m * TILE + tx];
+        Bs[ty][tx] = B[(m * TILE + ty) * w + col];
+        __syncthreads();
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) c += As[ty][k] * Bs[k][tx];
+        __syncthreads();
+    }
+    C[row * w + col] = c;
+}
+template <int DIM, int ROWS>
+__global__ void transpose(float* odata, const float* idata) {
+    __shared__ float tile[DIM][DIM + 1];
+    int x = blockIdx.x * DIM + threadIdx.x, y = blockIdx.y * DIM + threadIdx.y,
+        width = gridDim.x * DIM;
+    for (int j = 0; j < DIM; j += ROWS)
+        tile[threadIdx.y + j][threadIdx.x] = idata[(y + j) * width + x];
+    __syncthreads();
+    x = blockIdx.y * DIM + threadIdx.x;
+    y = blockIdx.x * DIM + threadIdx.y;
+    for (int j = 0; j < DIM; j += ROWS)
+        odata[(y + j) * width + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+__global__ void scan(float* g_odata, float* g_idata, int n) {
+    extern __shared__ float temp[];
+    int thid = threadIdx.x, pout = 0, pin = 1;
+    temp[pout * n + thid] = (thid > 0) ? g_idata[thid - 1] : 0;
+    __syncthreads();
+    for (int offset = 1; offset < n; offset *= 2) {
+        pout = 1 - pout;
+        pin = 1 - pout;
+        if (thid >= offset)
+            temp[pout * n + thid] = temp[pin * n + thid] + temp[pin * n + thid - offset];
+        else
+            temp[pout * n + thid] = temp[pin * n + thid];
+        __syncthreads();
+    }
+    g_odata[thid] = temp[pout * n + thid];
+}
+#define RADIUS 3
+#define BLOCK 128
+__global__ void stencil(const int* in, int* out) {
+    __shared__ int temp[BLOCK + 2 * RADIUS];
+    int g = threadIdx.x + blockIdx.x * blockDim.x + RADIUS, l = threadIdx.x + RADIUS;
+    temp[l] = in[g];
+    if (threadIdx.x < RADIUS) {
+        temp[l - RADIUS] = in[g - RADIUS];
+        temp[l + BLOCK] = in[g + BLOCK];
+    }
+    __syncthreads();
+    int result = 0;
+    for (int o = -RADIUS; o <= RADIUS; o++) result += temp[l + o];
+    out[g] = result;
+}
+__global__ void bitonic(float* dev, int j, int k) {
+    unsigned int i = threadIdx.x + blockDim.x * blockIdx.x, ixj = i ^ j;
+    if (ixj > i) {
+        if ((i & k) == 0 && dev[i] > dev[ixj]) {
+            float t = dev[i];
+            dev[i] = dev[ixj];
+            dev[ixj] = t;
+        }
+        if ((i & k) != 0 && dev[i] < dev[ixj]) {
+            float t = dev[i];
+            dev[i] = dev[ixj];
+            dev[ixj] = t;
+        }
+    }
+}
+__global__ void life(const unsigned char* a, unsigned char* b, int w, int h) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= w || y >= h) return;
+    int n = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            if (dx || dy) n += a[((y + dy + h) % h) * w + (x + dx + w) % w];
+    b[y * w + x] = n == 3 || (n == 2 && a[y * w + x]);
+}
+struct Lock {
+    int* mutex;
+    __device__ void lock() {
+        while (atomicCAS(mutex, 0, 1) != 0) {
+        }
+        __threadfence();
+    }
+    __device__ void unlock() {
+        __threadfence();
+        atomicExch(mutex, 0);
+    }
+};
+__global__ void locked(Lock lock, int* counter) {
+    if (threadIdx.x == 0) {
+        lock.lock();
+        *counter = *counter + 1;
+        lock.unlock();
+    }
+}
+__global__ void nbody(const float4* p, float4* v, int n, float dt) {
+    extern __shared__ float4 sh[];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float4 me = p[i];
+    float3 acc = make_float3(0.f, 0.f, 0.f);
+    for (int tile = 0; tile < gridDim.x; tile++) {
+        sh[threadIdx.x] = p[tile * blockDim.x + threadIdx.x];
+        __syncthreads();
+        for (int j = 0; j < blockDim.x; j++) {
+            float dx = sh[j].x - me.x, dy = sh[j].y - me.y, dz = sh[j].z - me.z;
+            float inv = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-6f);
+            float s = sh[j].w * inv * inv * inv;
+            acc.x += dx * s;
+            acc.y += dy * s;
+            acc.z += dz * s;
+        }
+        __syncthreads();
+    }
+    float4 vel = v[i];
+    vel.x += acc.x * dt;
+    vel.y += acc.y * dt;
+    vel.z += acc.z * dt;
+    v[i] = vel;
+}
+enum { kEmpty = 0, kPartial = 1, kPrefix = 2 };
+__device__ unsigned ticket;
+__global__ void lookback(const int* in, int* out, int* aggregate, int* prefix,
+                         volatile int* state) {
+    __shared__ int sums[128];
+    __shared__ int before;
+    __shared__ unsigned tile_s;
+    if (threadIdx.x == 0) tile_s = atomicAdd(&ticket, 1);
+    __syncthreads();
+    const unsigned tile = tile_s;
+    int i = tile * 128 + threadIdx.x;
+    sums[threadIdx.x] = in[i];
+    __syncthreads();
+    for (int o = 1; o < 128; o *= 2) {
+        int t = threadIdx.x >= o ? sums[threadIdx.x - o] : 0;
+        __syncthreads();
+        sums[threadIdx.x] += t;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        aggregate[tile] = sums[127];
+        __threadfence();
+        state[tile] = kPartial;
+        int sum = 0;
+        for (int k = (int)tile - 1; k >= 0;) {
+            int s = state[k];
+            if (s == kEmpty) continue;
+            __threadfence();
+            if (s == kPrefix) {
+                sum += prefix[k];
+                break;
+            }
+            sum += aggregate[k];
+            k--;
+        }
+        prefix[tile] = sum + sums[127];
+        __threadfence();
+        state[tile] = kPrefix;
+        before = sum;
+    }
+    __syncthreads();
+    out[i] = before + sums[threadIdx.x];
+}
+__global__ void pipelined(const float4* in, float4* out) {
+    __shared__ float4 buffer[2][64];
+    __pipeline_memcpy_async(&buffer[0][threadIdx.x], &in[threadIdx.x], 16);
+    __pipeline_commit();
+    for (int i = 0; i < 4; i++) {
+        if (i < 3) {
+            __pipeline_memcpy_async(&buffer[(i + 1) % 2][threadIdx.x],
+                                    &in[(i + 1) * 64 + threadIdx.x], 16);
+        }
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        float4 v = buffer[i % 2][63 - threadIdx.x];
+        out[i * 64 + threadIdx.x] = v;
+        __syncthreads();
+    }
+}
+__global__ void saxpy(int n, float a, float* x, float* y) {
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        y[i] = a * x[i] + y[i];
+}
+int main() {
+    std::vector<float> h(N);
+    for (int i = 0; i < N; i++) h[i] = (i * 7919) % N;
+    float *a, *b, *c;
+    CUDA_OK(cudaMalloc(&a, N * 4));
+    CUDA_OK(cudaMalloc(&b, N * 4));
+    CUDA_OK(cudaMalloc((void**)&c, N * sizeof(float)));
+    CUDA_OK(cudaMemcpy(a, h.data(), N * 4, cudaMemcpyHostToDevice));
+    CUDA_OK(cudaMemset(c, 0, 4));
+    deviceReduce<<<4, 256>>>(a, c, N);
+    float sum;
+    CUDA_OK(cudaMemcpy(&sum, c, 4, cudaMemcpyDeviceToHost));
+    printf("sum %g\n", sum);
+    matMul<<<dim3(4, 4), dim3(TILE, TILE)>>>(c, a, a, 64);
+    transpose<32, 8><<<dim3(2, 2), dim3(32, 8)>>>(b, a);
+    scan<<<1, 256, 2 * 256 * sizeof(float)>>>(c, a, 256);
+    int *si, *so;
+    CUDA_OK(cudaMalloc(&si, (1024 + 6) * 4));
+    CUDA_OK(cudaMalloc(&so, (1024 + 6) * 4));
+    CUDA_OK(cudaMemset(si, 0, 1030 * 4));
+    stencil<<<8, BLOCK>>>(si, so);
+    for (int k = 2; k <= 1024; k <<= 1)
+        for (int j = k >> 1; j > 0; j >>= 1) bitonic<<<8, 128>>>(a, j, k);
+    CUDA_OK(cudaMemcpy(h.data(), a, 4096, cudaMemcpyDeviceToHost));
+    printf("sorted %d\n", (int)std::is_sorted(h.begin(), h.begin() + 1024));
+    unsigned char *ca, *cb;
+    CUDA_OK(cudaMalloc(&ca, 100 * 60));
+    CUDA_OK(cudaMalloc(&cb, 100 * 60));
+    CUDA_OK(cudaMemset(ca, 1, 6000));
+    for (int i = 0; i < 3; i++) {
+        life<<<dim3(7, 8), dim3(16, 8)>>>(ca, cb, 100, 60);
+        std::swap(ca, cb);
+    }
+    Lock lock;
+    int* counter;
+    CUDA_OK(cudaMalloc(&lock.mutex, 4));
+    CUDA_OK(cudaMalloc(&counter, 4));
+    CUDA_OK(cudaMemset(lock.mutex, 0, 4));
+    CUDA_OK(cudaMemset(counter, 0, 4));
+    locked<<<20, 32>>>(lock, counter);
+    int n;
+    CUDA_OK(cudaMemcpy(&n, counter, 4, cudaMemcpyDeviceToHost));
+    printf("counter %d\n", n);
+    CUDA_OK(cudaMemset(b, 0, N * 4));
+    nbody<<<4, 64, 64 * sizeof(float4)>>>((float4*)a, (float4*)b, 256, .01f);
+    int *in, *out, *agg, *pre, *st;
+    CUDA_OK(cudaMalloc(&in, 16 * 512));
+    CUDA_OK(cudaMalloc(&out, 16 * 512));
+    CUDA_OK(cudaMalloc(&agg, 64));
+    CUDA_OK(cudaMalloc(&pre, 64));
+    CUDA_OK(cudaMalloc(&st, 64));
+    CUDA_OK(cudaMemset(st, 0, 64));
+    std::vector<int> ones(2048, 1);
+    CUDA_OK(cudaMemcpy(in, ones.data(), 8192, cudaMemcpyHostToDevice));
+    lookback<<<16, 128>>>(in, out, agg, pre, st);
+    CUDA_OK(cudaMemcpy(ones.data(), out, 8192, cudaMemcpyDeviceToHost));
+    printf("last %d\n", ones[2047]);
+    pipelined<<<1, 64>>>((float4*)a, (float4*)b);
+    float *x, *y;
+    CUDA_OK(cudaMallocManaged(&x, N * 4));
+    CUDA_OK(cudaMallocManaged(&y, N * 4));
+    for (int i = 0; i < N; i++) {
+        x[i] = 1.0f;
+        y[i] = 2.0f;
+    }
+    saxpy<<<4, 256>>>(N, 2.0f, x, y);
+    CUDA_OK(cudaDeviceSynchronize());
+    float maxError = 0.0f;
+    for (int i = 0; i < N; i++) maxError = fmax(maxError, fabs(y[i] - 4.0f));
+    printf("Max error: %f\n", maxError);
+    cudaStream_t s;
+    cudaEvent_t e0, e1;
+    CUDA_OK(cudaStreamCreate(&s));
+    CUDA_OK(cudaEventCreate(&e0));
+    CUDA_OK(cudaEventCreate(&e1));
+    CUDA_OK(cudaEventRecord(e0, s));
+    saxpy<<<4, 256, 0, s>>>(N, 2.0f, x, y);
+    CUDA_OK(cudaEventRecord(e1, s));
+    CUDA_OK(cudaEventSynchronize(e1));
+    float ms;
+    CUDA_OK(cudaEventElapsedTime(&ms, e0, e1));
+    cudaFree(x);
+    cudaFree(y);
+    cudaFree(a);
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "common/course/readme_parts.hpp"
+#include "common/course/tables.hpp"
+#include "common/io/table.hpp"
+#include "common/runner/record.hpp"
+#include "common/runner/run.hpp"
+#include "common/xray/report.hpp"
+#include "common/xray/variant_run.hpp"
+
+namespace course {
+
+using io::number;
+using json = nlohmann::ordered_json;  // a shape's sizes have an order
+using xray::AccessKind;
+
+std::string with_thousands(double value) {
+    const std::string digits = number(value, 0);
+    std::string text;
+    for (size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
+    return text;
+}
+
+std::string with_dtype(const std::string& shape, const std::string& dtype) {
+    return shape + (dtype == "float32" ? "" : ", " + dtype);
+}
+namespace {
+
+std::string megabytes(double bytes) {
+    return number(bytes / 1e6, bytes < 1e7 ? 2 : 0);
+}
+
+const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& recordings,
+                                      const std::string& stage, const std::string& variant,
+                                      const runner::Shape& shape, runner::DType dtype) {
+    for (const xray::Recording& recording : recordings) {
+        if (const xray::RecordedVariant* found = recording.find(stage, variant, shape, dtype))
+            return found;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+    if (stage.variants.empty()) return "";
+    const runner::Shape usual = stage.variants.front().operation->usual_shape();
+    std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
+                       stage.name.substr(0, 2) +
+                       " --lines` shows every line). Each pair is "
+                       "the CPU device's count / the counter of an " +
+                       std::string(kGpu) + ":\n\n";
+    text += head_of({"variant", "accesses per element", "load requests", "load sectors",
+                     "store requests", "store sectors", "shared-memory bank conflicts"});
+    for (const runner::Variant& variant : stage.variants) {
+        const runner::Shape shape = runner::usual_shape_of(variant);
+        const runner::DType dtype = variant.dtypes.front();
+        if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
+        const std::string where = shape == usual ? "" : " at " + text_of(shape);
+        const xray::CountedVariant counted = xray::count(stage.name, variant, shape, dtype);
+        const xray::RecordedVariant* gpu =
+            recorded(recordings, stage.name, variant.name, shape, dtype);
+        const auto pair = [&](double count, const char* key) {
+            return with_thousands(count) + " / " +
+                   (gpu == nullptr ? "not recorded" : with_thousands(gpu->sum(key)));
+        };
+        const xray::Counts loads = total(counted.kernels, AccessKind::global_load);
+        const xray::Counts stores = total(counted.kernels, AccessKind::global_store);
+        const double conflicts =
+            static_cast<double>(counted_conflicts(counted, AccessKind::shared_load) +
+                                counted_conflicts(counted, AccessKind::shared_store));
+        const runner::Traffic traffic = counted.traffic();
+        const std::string conflicts_gpu =
+            gpu == nullptr ? "not recorded"
+                           : with_thousands(static_cast<double>(
+                                 recorded_conflicts(*gpu, counted, AccessKind::shared_load) +
+                                 recorded_conflicts(*gpu, counted, AccessKind::shared_store)));
+        text += row_of({with_dtype("`" + variant.name + "`", name_of(dtype)) + where,
+                        number(traffic.loads, 2) + " + " + number(traffic.stores, 2),
+                        pair(static_cast<double>(loads.requests), "global_load_requests"),
+                        pair(static_cast<double>(loads.sectors), "global_load_sectors"),
+                        pair(static_cast<double>(stores.requests), "global_store_requests"),
+                        pair(static_cast<double>(stores.sectors), "global_store_sectors"),
+                        with_thousands(conflicts) + " / " + conflicts_gpu});
+    }
+    return text;
+}
+
+namespace {
+
+constexpr double kSector = 32;  // bytes
+
+// The sizes as they stand at the top of a record, or all of them below "shape".
+json fields_of(const runner::Operation& operation, const runner::Shape& shape) {
+    json fields;
+    for (const auto& [name, size] : operation.record_fields(shape)) fields[name] = size;
+    if (!fields.empty()) return fields;
+    const std::vector<std::string> names = operation.size_names(shape);
+    for (size_t i = 0; i < names.size(); ++i) fields["shape"][names[i]] = shape[i];
+    for (const auto& [name, value] : shape.options()) fields["shape"][name] = value;
+    return fields;
+}
+
+}  // namespace
+
+std::string counted_records(const runner::Stage& stage) {
+    json document = {{"schema", 1}, {"records", json::array()}};
+    for (const runner::Variant& variant : stage.variants) {
+        const runner::Shape shape = runner::usual_shape_of(variant);
+        const runner::DType dtype = variant.dtypes.front();
+        const xray::CountedVariant run = xray::count(stage.name, variant, shape, dtype);
+        const runner::Traffic counted = run.traffic(), declared = run.declared();
+        const xray::Counts loads = total(run.kernels, AccessKind::global_load);
+        const xray::Counts stores = total(run.kernels, AccessKind::global_store);
+        json record = {{"stage", stage.name}, {"variant", variant.name},
+                       {"role", "ours"},      {"op", variant.operation->name()},
+                       {"backend", "cpu"},    {"dtype", name_of(dtype)}};
+        record.update(fields_of(*variant.operation, shape));
+        record["declared_loads_per_element"] = declared.loads;
+        record["declared_stores_per_element"] = declared.stores;
+        record["loads_per_element"] = counted.loads;
+        record["stores_per_element"] = counted.stores;
+        const auto moved = runner::bytes_moved_per_byte(loads.sectors + stores.sectors,
+                                                        loads.bytes + stores.bytes);
+        if (moved) record["bytes_moved_per_byte"] = *moved;
+        if (variant.overflows) record["overflows"] = true;
+        if (variant.further) record["further"] = true;
+        document["records"].push_back(record);
+    }
+    return document.dump(1) + "\n";
+}
+
+std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+    std::string text =
+        "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
+        ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
+        "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
+        "passes both and counts twice. What is still in the L2 when the kernel ends is not counted "
+        "as written.\n\n";
+    text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
+                     "written to DRAM"});
+    for (const xray::Recording& recording : recordings) {
+        for (const xray::RecordedVariant& variant : recording.variants) {
+            if (variant.stage != stage.name) continue;
+            const auto described =
+                std::find_if(stage.variants.begin(), stage.variants.end(),
+                             [&](const auto& each) { return each.name == variant.variant; });
+            if (described == stage.variants.end()) continue;
+            // The odd shapes are recorded for their counts, and too small to tell caches from memory.
+            const runner::Operation& operation = *described->operation;
+            if (operation.elements(variant.shape) < operation.elements(operation.usual_shape()))
+                continue;
+            const runner::Cost held = operation.cost(variant.shape, variant.dtype);
+            const double asked =
+                variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
+            const double through_l2 =
+                variant.sum("l2_read_sectors") + variant.sum("l2_write_sectors");
+            text +=
+                row_of({"`" + variant.variant + "`",
+                        with_dtype(text_of(variant.shape), name_of(variant.dtype)),
+                        megabytes(static_cast<double>(held.bytes())), megabytes(kSector * asked),
+                        megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
+                        megabytes(variant.sum("dram_write_bytes"))});
+        }
+    }
+    return text;
+}
+
+}  // namespace course

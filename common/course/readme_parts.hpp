@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The generated parts of the READMEs, each a text in Markdown. A stage may be the whole one, or the variants
+// of its lesson alone, or those beyond it: a part tells of the variants that it is given.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "common/runner/stage.hpp"
+#include "common/xray/recorded.hpp"
+
+namespace course {
+
+constexpr const char* kGpu = "NVIDIA H200";  // where all that is recorded was measured
+
+// ---- words
+
+std::string with_thousands(double value);
+// "4000 x 1000, float16": float32 goes without saying.
+std::string with_dtype(const std::string& shape, const std::string& dtype);
+// What a record says of its problem: "4000 x 128256 k=5, float16".
+std::string shape_text(const nlohmann::ordered_json& record, const runner::Stage& stage);
+
+// ---- what the x-ray counts: readme_counts.cpp
+
+// Requests, sectors and conflicts as counted here and as the GPU's counters had them.
+std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+// Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
+std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+// The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
+// and with nothing in them that differs from one machine or day to another.
+std::string counted_records(const runner::Stage& stage);
+
+// ---- what was measured: readme_times.cpp; `folder` holds the GPU's records
+
+// A row for each shape, at most eight: what was expected of each variant and what came out.
+std::string lesson_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// A row for each variant and shape.
+std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// For a stage with many variants: of each operation, the share of the roof's speed that each variant has
+// at each shape, the best of it in bold.
+std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// What a stage gains over its baseline at the paper's widths, for its two numbers of rows.
+std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// Our variants and what one would use instead, timed in turn: a table for each operation, a row for
+// each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
+// to be wrong is not shown).
+std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// Where in a grid of widths a variant is farthest from the copy, by type.
+std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// What compiling a header costs, as compile_cost.py recorded it under `recorded`.
+std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage);
+// What each stage reaches at a few shapes, of what the course begins with: its lesson, and what goes beyond.
+std::string speeds_part(const std::filesystem::path& folder,
+                        const std::vector<runner::Stage>& stages);
+
+}  // namespace course

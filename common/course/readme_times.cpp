@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "common/course/readme_parts.hpp"
+#include "common/course/tables.hpp"
+#include "common/io/table.hpp"
+#include "common/runner/arguments.hpp"
+
+namespace course {
+
+using io::number;
+using json = nlohmann::ordered_json;  // a shape's sizes have an order
+
+namespace {
+
+// The records hold every width of the sweep; the README shows a few round ones, and what a stage
+// measures besides, which has more rows.
+bool shown(const json& record) {
+    const json& shape = record.at("shape");
+    if (shape.contains("m")) {  // of products every second size
+        const int64_t m = shape.at("m");
+        return m == 512 || m == 2048 || (m == 4096 && shape.at("batch") > 1);
+    }
+    if (!shape.contains("rows") || !shape.contains("cols")) return true;
+    const int64_t cols = shape.at("cols");
+    return shape.at("rows") > 4000 || cols == 1000 || cols == 4000 || cols == 32000 ||
+           cols == 128256 || cols == 1000000;
+}
+
+// Its operation, where the stage has it.
+const runner::Operation* operation_of(const runner::Stage& stage, const json& record) {
+    for (const runner::Variant& variant : stage.variants) {
+        if (record.at("op") == variant.operation->name()) return variant.operation;
+    }
+    return nullptr;
+}
+
+// What is no size of the operation is an option.
+runner::Shape shape_of(const json& record, const runner::Operation* operation) {
+    std::vector<int64_t> sizes;
+    std::map<std::string, double> options;
+    for (const auto& [name, value] : record.at("shape").items()) {
+        const auto forms =
+            operation == nullptr ? std::vector<std::vector<std::string>>() : operation->forms();
+        const bool is_size =
+            forms.empty() ||
+            std::any_of(forms.begin(), forms.end(), [&name = name](const auto& form) {
+                return std::find(form.begin(), form.end(), name) != form.end();
+            });
+        if (is_size) {
+            sizes.push_back(value);
+        } else {
+            options[name] = value;
+        }
+    }
+    runner::Shape shape(sizes);
+    for (const auto& [name, value] : options) shape.set_option(name, value);
+    return shape;
+}
+
+// The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
+// if every access went to memory.
+double expected_us(const runner::Variant& variant, const json& record) {
+    const double roof_us =
+        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
+    const double empty_us = record.at("us_empty");
+    const runner::Operation& operation = *variant.operation;
+    const runner::Shape shape = shape_of(record, &operation);
+    const runner::DType dtype = runner::parse_dtype(record.at("dtype"));
+    const auto bytes_of_elements =
+        static_cast<double>(operation.elements(shape)) * static_cast<double>(size_of(dtype));
+    const double roof_accesses = operation.roof() == runner::Roof::read
+                                     ? 1
+                                     : record.at("bytes").get<double>() / bytes_of_elements;
+    const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
+    const double accesses = declared.loads + declared.stores;
+    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
+}
+
+const runner::Variant* find_variant(const runner::Stage& stage, const json& record) {
+    const std::string name = record.at("variant");
+    const auto found =
+        std::find_if(stage.variants.begin(), stage.variants.end(),
+                     [&](const runner::Variant& variant) { return variant.name == name; });
+    return found == stage.variants.end() ? nullptr : &*found;
+}
+
+// Of a peer "cudnn/fast": "cudnn". Ours have no such name before theirs.
+std::string library_of(const json& record) {
+    const std::string name = record.at("variant");
+    return name.substr(0, name.find('/'));
+}
+
+// A stage can be written, counted and tested without a GPU.
+constexpr const char* kNotMeasured = "Not measured on a GPU yet.\n";
+
+// Of records that are about operations, not bytes.
+bool is_in_teraflops(const runner::Stage& stage) {
+    return stage.variants.front().operation->unit() == runner::Unit::teraflops;
+}
+std::string teraflops_text(const json& record) {
+    const double teraflops = record.at("tflops");
+    return number(teraflops, teraflops < 10 ? 1 : 0);
+}
+
+double share_of_roof(const json& record) {
+    return record.at("gbps").get<double>() / record.at("roof_gbps").get<double>();
+}
+
+}  // namespace
+
+std::string shape_text(const json& record, const runner::Stage& stage) {
+    return with_dtype(text_of(shape_of(record, operation_of(stage, record))), record.at("dtype"));
+}
+
+std::string lesson_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    constexpr size_t kMostRows = 8;
+    const bool in_teraflops = is_in_teraflops(stage);
+    const std::filesystem::path path = folder / (stage.name + ".json");
+    if (!std::filesystem::exists(path)) return kNotMeasured;
+    const json document = json::parse(read_file(path));
+    std::vector<std::string> shapes;
+    std::map<std::pair<std::string, std::string>, std::string> cells;
+    for (const json& record : document.at("records")) {
+        const bool widest = record.at("shape").value("cols", 0) >= 1000000;
+        if (!record.contains("us_median") || !shown(record) || widest) continue;
+        const runner::Variant* variant = find_variant(stage, record);
+        if (variant == nullptr) continue;
+        const std::string shape = shape_text(record, stage);
+        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) {
+            if (shapes.size() == kMostRows) continue;
+            shapes.push_back(shape);
+        }
+        const std::string of_roof = " (" + number(share_of_roof(record), 2) + ")";
+        cells[{shape, variant->name}] =
+            (in_teraflops ? teraflops_text(record)
+                          : number(expected_us(*variant, record), 1) + " → " +
+                                number(record.at("us_median").get<double>(), 1)) +
+            of_roof;
+    }
+    std::vector<std::string> titles = {in_teraflops ? "TFLOP/s (of the roof)"
+                                                    : "us expected → measured (of the roof)"};
+    for (const runner::Variant& variant : stage.variants)
+        titles.push_back("`" + variant.name + "`");
+    std::string text = head_of(titles);
+    for (const std::string& shape : shapes) {
+        std::vector<std::string> row = {shape};
+        for (const runner::Variant& variant : stage.variants) {
+            const auto cell = cells.find({shape, variant.name});
+            row.push_back(cell == cells.end() ? "-" : cell->second);
+        }
+        text += row_of(row);
+    }
+    return text + stamp(document);
+}
+
+std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const std::filesystem::path path = folder / (stage.name + ".json");
+    if (!std::filesystem::exists(path)) return kNotMeasured;
+    const json document = json::parse(read_file(path));
+    const bool in_teraflops = !stage.variants.empty() && is_in_teraflops(stage);
+    const std::string head = in_teraflops
+                                 ? head_of({"variant", "shape", "measured us", "TFLOP/s",
+                                            "of the roof", "speed-up over"})
+                                 : head_of({"variant", "shape", "expected us", "measured us",
+                                            "effective GB/s", "of the roof", "speed-up over"});
+    std::string text = head;
+    for (const json& record : document.at("records")) {
+        if (!record.contains("us_median") || !shown(record)) continue;
+        const runner::Variant* variant = find_variant(stage, record);
+        if (variant == nullptr) continue;
+        const double speedup = record.value("speedup", 0.0);
+        std::vector<std::string> row = {"`" + variant->name + "`", shape_text(record, stage)};
+        if (!in_teraflops) row.push_back(number(expected_us(*variant, record), 1));
+        row.push_back(number(record.at("us_median").get<double>(), 1));
+        row.push_back(in_teraflops ? teraflops_text(record)
+                                   : number(record.at("gbps").get<double>(), 0));
+        row.push_back(number(share_of_roof(record), 2));
+        row.push_back(speedup == 0 ? ""
+                                   : number(speedup, 2) + " `" +
+                                         record.at("baseline").get<std::string>() + "`");
+        text += row_of(row);
+    }
+    if (text == head) return kNotMeasured;
+    return text + stamp(document);
+}
+
+std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    struct Table {
+        std::vector<std::string> variants;
+        std::vector<std::string> shapes;
+        std::map<std::pair<std::string, std::string>, double> share;
+    };
+    const auto add_once = [](std::vector<std::string>& names, const std::string& name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    std::vector<std::string> operations;
+    std::map<std::string, Table> tables;
+    for (const json& record : document.at("records")) {
+        const bool any_axis = record.contains("shape") && record.at("shape").contains("inner");
+        if (!record.contains("us_median") || !(shown(record) || any_axis)) continue;
+        if (find_variant(stage, record) == nullptr) continue;
+        const std::string operation = record.at("op");
+        add_once(operations, operation);
+        Table& table = tables[operation];
+        const std::string shape = shape_text(record, stage);
+        const std::string variant = record.at("variant");
+        add_once(table.variants, variant);
+        add_once(table.shapes, shape);
+        table.share[{shape, variant}] = share_of_roof(record);
+    }
+    std::string text;
+    for (const std::string& operation : operations) {
+        const Table& table = tables[operation];
+        std::vector<std::string> head = {"`" + operation + "`"};
+        for (const std::string& variant : table.variants) head.push_back("`" + variant + "`");
+        text += head_of(head);
+        for (const std::string& shape : table.shapes) {
+            double best = 0;
+            for (const std::string& variant : table.variants) {
+                const auto found = table.share.find({shape, variant});
+                if (found != table.share.end()) best = std::max(best, found->second);
+            }
+            std::vector<std::string> row = {shape};
+            for (const std::string& variant : table.variants) {
+                const auto found = table.share.find({shape, variant});
+                const std::string share =
+                    found == table.share.end() ? "-" : number(found->second, 2);
+                row.push_back(share == number(best, 2) ? "**" + share + "**" : share);
+            }
+            text += row_of(row);
+        }
+        text += "\n";
+    }
+    return text + stamp(document);
+}
+
+std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
+    for (const json& record : document.at("records")) {
+        const int64_t cols = record.at("cols");
+        const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
+        const bool compared =
+            record.value("baseline", "") == stage.baseline->name && record.at("dtype") == "float32";
+        if (!compared || !paper_width || cols < 1000) continue;
+        speedups[cols][record.at("rows")] = record.at("speedup");
+    }
+    std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
+    for (const auto& [cols, by_rows] : speedups) {
+        const auto cell = [&of_width = by_rows](int64_t rows) {
+            const auto found = of_width.find(rows);
+            return found == of_width.end() ? "-" : number(found->second, 2);
+        };
+        text += row_of({with_thousands(static_cast<double>(cols)), cell(4000), cell(10)});
+    }
+    return text + stamp(document);
+}
+
+std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    const std::filesystem::path path = folder / (stage.name + ".peers.json");
+    if (!std::filesystem::exists(path)) return kNotMeasured;
+    const json document = json::parse(read_file(path));
+    std::string text;
+    std::vector<std::string> operations;
+    std::map<std::string, std::set<std::string>> of_library;  // its contenders
+    for (const json& record : document.at("records")) {
+        const std::string operation = record.at("op");
+        if (std::find(operations.begin(), operations.end(), operation) == operations.end())
+            operations.push_back(operation);
+        of_library[library_of(record)].insert(record.at("variant").get<std::string>());
+    }
+    // A library with many has one column, with the fastest of them at each shape.
+    constexpr size_t kFew = 3;
+    const auto column_of = [&](const json& record) {
+        const size_t count = of_library.at(library_of(record)).size();
+        return count > kFew ? library_of(record) + ", best of " + std::to_string(count)
+                            : record.at("variant").get<std::string>();
+    };
+    for (const std::string& operation : operations) {
+        std::vector<std::string> contenders;
+        std::vector<std::string> roofs;  // behind all others
+        std::vector<std::string> shapes;
+        std::map<std::pair<std::string, std::string>, const json*> found;
+        for (const json& record : document.at("records")) {
+            if (record.at("op") != operation || !shown(record)) continue;
+            if (record.at("role") == "invalid") continue;
+            const std::string shape = shape_text(record, stage);
+            const std::string contender = column_of(record);
+            if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
+                shapes.push_back(shape);
+            std::vector<std::string>& list = record.at("role") == "roof" ? roofs : contenders;
+            if (std::find(list.begin(), list.end(), contender) == list.end())
+                list.push_back(contender);
+            const json*& cell = found[{shape, contender}];
+            if (cell == nullptr || record.at("us_median") < cell->at("us_median")) cell = &record;
+        }
+        contenders.insert(contenders.end(), roofs.begin(), roofs.end());
+        std::vector<std::string> titles = {"us of `" + operation + "`"};
+        for (const std::string& contender : contenders) titles.push_back("`" + contender + "`");
+        text += head_of(titles);
+        for (const std::string& shape : shapes) {
+            double best = std::numeric_limits<double>::infinity();
+            for (const auto& [key, record] : found) {
+                if (key.first == shape && record->at("role") != "roof")
+                    best = std::min(best, record->at("us_median").get<double>());
+            }
+            std::vector<std::string> row = {shape};
+            for (const std::string& contender : contenders) {
+                const auto cell = found.find({shape, contender});
+                if (cell == found.end()) {
+                    row.emplace_back("-");
+                    continue;
+                }
+                const double us = cell->second->at("us_median");
+                const bool fastest = us == best && cell->second->at("role") != "roof";
+                row.push_back(fastest ? "**" + number(us, 1) + "**" : number(us, 1));
+            }
+            text += row_of(row);
+        }
+        text += "\n";
+    }
+    text.pop_back();
+    return text + stamp(document);
+}
+
+std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage) {
+    constexpr int64_t kFirst = 8;  // columns; of narrower rows little is to be had
+    const json document = json::parse(read_file(folder / (stage.name + ".widths.json")));
+    struct Width {
+        double of_roof;
+        int64_t cols;
+    };
+    std::vector<std::string> dtypes;
+    std::map<std::pair<std::string, std::string>, std::vector<Width>> widths;
+    for (const json& record : document.at("records")) {
+        if (record.at("cols") < kFirst) continue;
+        const std::string dtype = record.at("dtype");
+        if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) dtypes.push_back(dtype);
+        widths[{dtype, record.at("variant")}].push_back(
+            {record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(),
+             record.at("cols")});
+    }
+    std::string text = head_of({"type", "variant", "least of the copy", "at columns", "median",
+                                "widths from " + std::to_string(kFirst) + " on"});
+    for (const std::string& dtype : dtypes) {
+        for (const runner::Variant& variant : stage.variants) {
+            const auto found = widths.find({dtype, variant.name});
+            if (found == widths.end()) continue;
+            std::vector<Width>& all = found->second;
+            std::sort(all.begin(), all.end(),
+                      [](const Width& a, const Width& b) { return a.of_roof < b.of_roof; });
+            text += row_of({dtype, "`" + variant.name + "`", number(all.front().of_roof, 2),
+                            with_thousands(static_cast<double>(all.front().cols)),
+                            number(all[all.size() / 2].of_roof, 2), std::to_string(all.size())});
+        }
+    }
+    return text + stamp(document);
+}
+
+std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage) {
+    const json document = json::parse(read_file(recorded / "nvcc" / (stage.name + ".json")));
+    std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
+    for (const json& record : document.at("records")) {
+        text += row_of({record.at("calls"), std::to_string(record.at("kernels").get<int64_t>()),
+                        number(record.at("seconds").get<double>(), 1),
+                        number(record.at("bytes").get<double>() / 1000, 0)});
+    }
+    return text + "\nnvcc " + document.at("nvcc").get<std::string>() + ", for sm_90a.\n";
+}
+
+std::string speeds_part(const std::filesystem::path& folder,
+                        const std::vector<runner::Stage>& stages) {
+    const std::vector<runner::Shape> shapes = {
+        {4000, 1000}, {4000, 4000}, {4000, 128256}, {10, 128256}, {10, 1000000}};
+    std::vector<std::string> titles = {"GB/s (of the copy)"};
+    for (const runner::Shape& shape : shapes) titles.push_back(text_of(shape));
+    const std::string op = stages.front().variants.front().operation->name();
+    std::string text = head_of(titles);
+    json document, stamped;
+    const auto add_row = [&](const std::string& title, const runner::Stage& stage, bool further) {
+        std::vector<std::string> row = {title};
+        bool any = false;
+        for (const runner::Shape& shape : shapes) {
+            const json* best = nullptr;
+            for (const json& record : document.at("records")) {
+                const runner::Variant* variant = find_variant(stage, record);
+                const bool here = variant != nullptr && variant->further == further &&
+                                  record.at("op") == op && record.at("role") == "ours" &&
+                                  shape_of(record, variant->operation) == shape &&
+                                  record.contains("us_median");
+                if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
+                    best = &record;
+            }
+            row.push_back(best == nullptr ? "-"
+                                          : number(best->at("gbps").get<double>(), 0) + " (" +
+                                                number(share_of_roof(*best), 2) + ") `" +
+                                                best->at("variant").get<std::string>() + "`");
+            any = any || best != nullptr;
+        }
+        if (!any) return;
+        text += row_of(row);
+        stamped = document;
+    };
+    for (const runner::Stage& stage : stages) {
+        const std::filesystem::path path = folder / (stage.name + ".json");
+        if (!std::filesystem::exists(path)) continue;
+        document = json::parse(read_file(path));
+        add_row("[" + stage.name + "](" + stage.name + ")", stage, false);
+        add_row("[further](" + stage.name + "/further)", stage, true);
+    }
+    return text + stamp(stamped);
+}
+
+}  // namespace course
