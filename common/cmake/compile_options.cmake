@@ -17,6 +17,10 @@ if(STAGES_CCACHE)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${STAGES_CCACHE}")
 endif()
 
+# nvcc's PTX of every stage, a folder each, for who looks at it afterwards: once compiled is enough.
+option(STAGES_KEEP_PTX "the stages' PTX stays in the build folder, under ptx/" OFF)
+set(STAGES_PTX "${CMAKE_BINARY_DIR}/ptx")
+
 # Warnings for the course's own files; a learner's are compiled without STAGES_WARNINGS_AS_ERRORS.
 add_library(warnings INTERFACE)
 target_compile_options(warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>

@@ -3,6 +3,7 @@
 # Holds what nvcc makes of the kernels to the accesses that the lessons speak of, and to the loops that are
 # recorded as unrolled. No GPU is needed: it is all in the PTX. ptx_widths.sh NVCC [WORK_FOLDER], where the PTX
 # then stays, one file per source (common/xray/unrolled_loops.py records from it); exits 77 where there is no nvcc.
+# Where PTX_OF_BUILD in the environment names a folder, a build has left it there (STAGES_KEEP_PTX), a folder a stage.
 set -euo pipefail
 
 # Every kernel of the stages with all its accesses to global memory: ld or st, and the bytes of one
@@ -167,11 +168,33 @@ stages=$(awk 'NF { print $1 }' <<<"$table" | sort -u)
 sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.
-# shellcheck disable=SC2016,SC2086  # the inner bash expands the ones; the others are a word each
-wc -c $sources | sort -rn | awk '$2 != "total" { print $2 }' | xargs -P 2 -I SOURCE bash -c '
-    "$1" -std=c++17 -Werror all-warnings -ptx -lineinfo -arch=compute_90a -I "$2" "$4" \
-        -o "$3/$(basename "$(dirname "$4")").$(basename "$4").ptx" || { echo "WRONG: nvcc on $4" && exit 1; }
-    ' _ "$nvcc" "$root" "$work" SOURCE || failures=1
+compile_all() {
+    # shellcheck disable=SC2016,SC2086  # the inner bash expands the ones; the others are a word each
+    wc -c $sources | sort -rn | awk '$2 != "total" { print $2 }' | xargs -P 2 -I SOURCE bash -c '
+        "$1" -std=c++17 -Werror all-warnings -ptx -lineinfo -arch=compute_90a -I "$2" "$4" \
+            -o "$3/$(basename "$(dirname "$4")").$(basename "$4").ptx" || { echo "WRONG: nvcc on $4" && exit 1; }
+        ' _ "$nvcc" "$root" "$work" SOURCE
+}
+
+# What a build of the same files has left: with the same flags, or it would not be the same.
+take_from_build() {
+    local source stage ptx
+    for source in $sources; do
+        stage=$(basename "$(dirname "$source")")
+        ptx=$PTX_OF_BUILD/$stage/$(basename "$source" .cu).ptx
+        if [[ ! $ptx -nt $source ]]; then
+            echo "WRONG: $ptx is missing or older than $source"
+            return 1
+        fi
+        if ! grep -q '^\.target sm_90a' "$ptx" || ! grep -q '^[[:space:]]*\.loc' "$ptx"; then
+            echo "WRONG: $ptx is not for sm_90a, or has no line numbers (-lineinfo)"
+            return 1
+        fi
+        cp "$ptx" "$work/$stage.$(basename "$source").ptx"
+    done
+}
+
+if [[ ${PTX_OF_BUILD:-} ]]; then take_from_build; else compile_all; fi || failures=1
 
 for stage in $stages; do
     [[ -e $work/$stage.stage.cu.ptx ]] || { echo "WRONG: $stage/stage.cu does not compile" && failures=1 && continue; }
