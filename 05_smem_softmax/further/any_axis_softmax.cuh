@@ -3,10 +3,8 @@
 // softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
 //
 // Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
-//   new here   a block copies dim x some columns to shared memory as whole packs, whatever inner is;
-//              a thread has packs that all lie over the same columns; where a block's shared memory
-//              is too small, a cluster's
-//              (where rows are whole packs and not too many: registers, in any_axis_registers.cuh)
+//   new here   a block copies dim x some columns to shared memory (or a cluster's) as whole packs, whatever
+//              inner is; a thread has packs that all lie over the same columns
 //   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
 //   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice

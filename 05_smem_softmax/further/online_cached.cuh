@@ -9,8 +9,7 @@
 //   traffic    1 read + 1 write per element of what is kept, 2 reads + 1 write of the rest
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; y may be x
 //   rows       as in 04
-//   source     (m, d): Milakov & Gimelshein 2018. Who shares a row is a parameter: here a block;
-//              cluster_softmax.cuh has the others
+//   source     (m, d): Milakov & Gimelshein 2018 (who shares a row is a parameter: see cluster_softmax.cuh)
 #pragma once
 #include <cstddef>
 #include <cstring>

@@ -7,8 +7,7 @@
 //   new here   all sizes known to the compiler; an exponential is taken once, relative to the largest
 //              element of a warp; one instruction for that largest
 //   traffic    1 read + 1 write per element
-//   accepts    float, __half, __nv_bfloat16, double; up to 32 kB a row of whole packs of 16 bytes, or
-//              4096 elements; y may be x
+//   accepts    four types; up to 32 kB a row of whole packs of 16 bytes, or 4096 elements; y may be x
 //   rows       as in 04
 //   source     (m, d): Milakov & Gimelshein 2018
 #pragma once

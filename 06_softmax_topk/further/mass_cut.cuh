@@ -6,8 +6,7 @@
 // of the probability. Nothing is sorted.
 //   new here   masses are whole numbers, so that a sum is the same in any order; the last element that stays is
 //              found two bits of its key at a time, for each of which the row is read once
-//   traffic    a read for every two bits of the type's keys; and of a column's, where the cut goes through equal
-//              elements
+//   traffic    a read for every two bits of a key (and of a column, where the cut goes through equal elements)
 //   order      as in the lesson: of equal elements the lower columns stay
 //   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which choose
 //              digits by how many elements have them; here it may also be by how probable those are

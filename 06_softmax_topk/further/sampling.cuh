@@ -3,16 +3,13 @@
 // softmax-stages 06_softmax_topk/further/sampling, version 1.0
 //
 // The next token of a language model: a column of each row, chosen at random by its probability.
-//   new here   one random number a row, which points into the columns that stay, laid side by side, each as wide
-//              as its probability
-//   order      temperature, top-k, top-p of what that leaves, min-p: as in Hugging Face's transformers. Cuts go
-//              through a stable descending sort: of equal elements the lower columns stay, as many as needed
-//   traffic    temperature alone: one read, and one warp's part of the row again. With cuts: one read for the
-//              best, and where these are too few the row again, until a cut is found
+//   new here   one random number a row: it points into the columns that stay, each as wide as its probability
+//   order      temperature, top-k, top-p of what that leaves, min-p: as in Hugging Face's transformers; of equal
+//              elements the lower columns stay, as in a stable sort
+//   traffic    one read, and one warp's part of the row again; with cuts one read, and more where a list is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
 //   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
-//   source     Holtzman et al. 2020, "The curious case of neural text degeneration" (top-p); Nguyen et al. 2024,
-//              "Turning up the heat" (min-p)
+//   source     Holtzman et al. 2020 (top-p), Nguyen et al. 2024, "Turning up the heat" (min-p)
 #pragma once
 #include <cfloat>
 

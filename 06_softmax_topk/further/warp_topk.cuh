@@ -59,7 +59,7 @@ public:
         __syncwarp();  // what the lanes have put there is about to be read
         add(sorted(queue_[lane_]));
         waiting_ -= 32;
-        const Key next = queue_[lane_ + 32];
+        const Key next = lane_ < waiting_ ? queue_[lane_ + 32] : 0;
         __syncwarp();  // all have read before anybody overwrites
         if (lane_ < waiting_) queue_[lane_] = next;
     }

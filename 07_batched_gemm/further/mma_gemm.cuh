@@ -6,9 +6,8 @@
 //   new here   cp.async in three stages; an XOR in place of padding (a swizzle); what is done to a result on
 //              its way out (an epilogue); a warp has 64 x 64 sums, and loads half as much for each of them
 //   traffic    as tensor_core: 2k / 128 loads per element of C
-//   accepts    half and bfloat16; lines that begin and end at multiples of 16 bytes, where others are,
-//              mma_gemm() goes by way of tensor_core(). half_sums_gemm(): halves with sums in half;
-//              tf32_gemm(): floats, of which 11 digits are multiplied
+//   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at
+//              multiples of 16 bytes: for others mma_gemm() calls tensor_core()
 //   needs      a GPU of compute capability 8.0
 //   source     PTX ISA, ldmatrix and mma.m16n8k16; CUTLASS's multistage kernels
 #pragma once

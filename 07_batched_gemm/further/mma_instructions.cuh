@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/mma_instructions, version 1.0
 //
 // The instructions behind wmma, each in a function: ldmatrix loads four matrices of 8 x 8, mma.sync
-// multiplies 16 x 16 by 16 x 8 (of floats 16 x 8 by 8 x 8), cvt rounds two results at once. Which lane holds what is fixed here. Beside
-// each, for the CPU device, the same in shuffles: one load of 16 bytes a lane, as of the instruction itself,
-// and exchanges that a GPU does not make.
+// multiplies 16 x 16 by 16 x 8 (of floats 16 x 8 by 8 x 8), cvt rounds two results at once. Which lane holds
+// what is fixed here. Beside each, for the CPU device, the same in shuffles: one load of 16 bytes a lane, as of
+// the instruction itself, and exchanges that a GPU does not make.
 #pragma once
 #include <cstdint>
 #include <cstring>

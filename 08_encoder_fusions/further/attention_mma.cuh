@@ -6,10 +6,8 @@
 //   new here   both products by 07's instructions; weights go from the first to the second in registers, where
 //              they lie as the second wants them; the merge comes once for all of these
 //   traffic    keys and values are read once for 128 queries
-//   accepts    __half and __nv_bfloat16; up to 128 elements a head; lines that begin and end at multiples of 16
-//              bytes by cp.async, others element by element
-//   rows       as there. (What a value that a query does not see does to it, if it is NaN: it is 0 times NaN,
-//              where another query of the block sees it. Behind a sequence's last key nobody does.)
+//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses and distances
+//   rows       as there; but a NaN among values spoils also queries of the block that do not see it (0 times NaN)
 //   needs      a GPU of compute capability 8.0
 //   source     Dao 2023, FlashAttention-2
 #pragma once

@@ -227,8 +227,8 @@ __global__ void __launch_bounds__(32)
 constexpr int64_t kMostSize = 256;
 
 // cudaErrorInvalidValue for a null pointer, a negative size, more than 256 elements a head, a scale that is not
-// above 0, one list of first rows without the other, 2^30 queries or keys or more; else cudaSuccess, and whether there is
-// something to do.
+// above 0, one list of first rows without the other, 2^30 queries or keys or more; else cudaSuccess, and whether
+// there is something to do.
 template <class T>
 cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
     *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
