@@ -408,6 +408,41 @@ TEST_CASE(
     CHECK_FALSE(std::all_of(bytes.begin(), bytes.end(), is_untouched));
 }
 
+TEST_CASE("a workspace of what is refused is refused, and has no bytes") {
+    const auto bytes_of = [](int64_t rows, int64_t cols, int64_t k) {
+        size_t bytes = 7;
+        const cudaError_t status =
+            softmax_topk::topk_workspace_bytes(&bytes, rows, cols, k, sizeof(float));
+        return status == cudaErrorInvalidValue && bytes == 0;
+    };
+    CHECK(bytes_of(-5, 100000, 5));
+    CHECK(bytes_of(5, -100000, 5));
+    CHECK(bytes_of(1, 100000, -1));
+    CHECK(bytes_of(1, 100000, 1025));
+    CHECK(bytes_of(1, 40, 41));
+    CHECK(bytes_of(1, int64_t{1} << 31, 5));
+    CHECK_FALSE(bytes_of(1, 100000, 5));
+}
+
+// A launcher that said it again would undo what is said here in between.
+TEST_CASE("how much shared memory a kernel may have is said once, not at each call") {
+    const auto kernel = softmax_topk::block_topk_kernel<softmax_topk::kRoomOfMore, float>;
+    const auto allowed = [&] {
+        cudaFuncAttributes attributes{};
+        REQUIRE(cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess);
+        return attributes.maxDynamicSharedSizeBytes;
+    };
+    FrontCall<float, int32_t> call(1, 2000, 200);
+    CHECK(call(call.all()) == cudaSuccess);
+    const int first = allowed();
+    CHECK(first > 48 * 1024);
+    REQUIRE(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 first + 1024) == cudaSuccess);
+    CHECK(call(call.all()) == cudaSuccess);
+    CHECK(allowed() == first + 1024);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
 TEST_CASE("the plan: lanes, warps, blocks, slices") {
     using softmax_topk::plan;
     using softmax_topk::Way;

@@ -235,6 +235,25 @@ TEST_CASE("sampling refuses what means nothing, and does nothing of nothing") {
     CHECK(call.probabilities.download() == std::vector<float>{-7, -7, -7});
 }
 
+TEST_CASE("a workspace of what sampling refuses is refused, and has no bytes") {
+    const auto is_refused = [](int64_t rows, int64_t cols, const sampling_tests::Options& options) {
+        size_t bytes = 7;
+        const cudaError_t status =
+            softmax_topk::sampling::sample_workspace_bytes<float>(&bytes, rows, cols, options);
+        return status == cudaErrorInvalidValue && bytes == 0;
+    };
+    sampling_tests::Options options;
+    options.top_k = 50;
+    CHECK_FALSE(is_refused(2, 1000, options));
+    CHECK_FALSE(is_refused(0, 1000, options));
+    CHECK(is_refused(-2, 1000, options));
+    CHECK(is_refused(2, -1000, options));
+    CHECK(is_refused(2, 0, options));
+    CHECK(is_refused(2, int64_t{1} << 31, options));
+    options.top_p = NAN;
+    CHECK(is_refused(2, 1000, options));
+}
+
 TEST_CASE("another offset draws other numbers, and a workspace changes none") {
     sampling_tests::FrontCall call(50, 1000);
     sampling_tests::Options options;

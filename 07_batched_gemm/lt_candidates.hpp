@@ -10,8 +10,21 @@
 
 namespace batched_gemm_variants {
 
-// Those of its heuristic for matrices that lie close together; none for others. workspace: kCublasWorkspace
-// bytes, as long as the candidates are used.
+// Whether two problems differ in addresses alone.
+template <class T>
+bool are_alike(const batched_gemm::Problem<T>& g, const batched_gemm::Problem<T>& of) {
+    const auto lie_alike = [](const auto& x, const auto& y) {
+        return x.ld == y.ld && x.stride == y.stride && x.transposed == y.transposed &&
+               x.each == y.each;
+    };
+    return g.batch == of.batch && g.m == of.m && g.n == of.n && g.k == of.k &&
+           g.alpha == of.alpha && g.beta == of.beta && lie_alike(g.a, of.a) &&
+           lie_alike(g.b, of.b) && lie_alike(g.c, of.c);
+}
+
+// Those of its heuristic for matrices that lie close together; none for others. All but addresses is told to
+// cuBLASLt here: a problem that differs in more is refused, though the tuner may know it by the same text. workspace:
+// kCublasWorkspace bytes, as long as the candidates are used.
 template <class T>
 std::vector<batched_gemm::Candidate<T>> lt_candidates_of(const batched_gemm::Problem<T>& g,
                                                          void* workspace) {
@@ -32,7 +45,8 @@ std::vector<batched_gemm::Candidate<T>> lt_candidates_of(const batched_gemm::Pro
     for (size_t i = 0; i < ways.count(); ++i) {
         all.push_back(
             {"cublas_lt " + std::to_string(i),
-             [&ways, i, workspace](const batched_gemm::Problem<T>& of, cudaStream_t stream) {
+             [&ways, g, i, workspace](const batched_gemm::Problem<T>& of, cudaStream_t stream) {
+                 if (!are_alike(g, of)) return cudaErrorNotSupported;
                  return ways.launch(i, of.a.data, of.b.data, of.c.data, workspace, stream);
              }});
     }

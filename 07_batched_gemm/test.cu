@@ -273,6 +273,8 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(status_of([](auto& g) { g.b.ld = 7; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.c.ld = 7; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.a.stride = -1; }) == cudaErrorInvalidValue);
+    CHECK(status_of([](auto& g) { g.batch = 2, g.b.stride = 0, g.c.stride = 0; }) ==
+          cudaErrorInvalidValue);  // each of them would lie over the other
     CHECK(status_of([](auto& g) { g.batch = int64_t{1} << 40; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.batch = INT64_MAX; }) == cudaErrorInvalidValue);
     const auto without_memory = [](auto& g) { g.a.data = g.b.data = g.c.data = nullptr; };

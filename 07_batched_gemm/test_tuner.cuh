@@ -289,8 +289,12 @@ void tune_beside_cublas(const std::vector<testing::Shape>& shapes, bool is_print
         g.c.data = c.data();
         std::vector<Candidate<T>> candidates = own_candidates<T>();
         for (const Candidate<T>& each :
-             batched_gemm_variants::lt_candidates_of(g, workspace.data()))
+             batched_gemm_variants::lt_candidates_of(g, workspace.data())) {
             candidates.push_back(each);
+            Problem<T> twice = g;
+            twice.alpha *= 2;
+            CHECK(each.launch(twice, nullptr) == cudaErrorNotSupported);
+        }
         REQUIRE(tuner.tune(g, candidates, nullptr) == cudaSuccess);
         c.poison();
         REQUIRE(tuner.multiply(g, candidates, nullptr) == cudaSuccess);
@@ -311,6 +315,32 @@ TEST_CASE("cuBLASLt's ways are candidates like others, where they are there") {
     apart.m = apart.n = apart.k = apart.batch = 1;
     apart.a.ld = 2;
     CHECK(batched_gemm_variants::lt_candidates_of(apart, nullptr).empty());
+}
+
+// What a library was told of one problem it does to all that it is given: the tuner's text tells fewer apart.
+TEST_CASE("problems are alike where they differ in addresses alone") {
+    const Case one;
+    const Problem<float>& g = one.g;
+    const auto alike = [&](auto change) {
+        Problem<float> other = g;
+        change(other);
+        return batched_gemm_variants::are_alike(g, other);
+    };
+    static float memory[4];
+    CHECK(alike([](auto& of) { of.a.data = of.b.data = of.c.data = memory; }));
+    CHECK_FALSE(alike([](auto& of) { of.batch = 3; }));
+    CHECK_FALSE(alike([](auto& of) { of.m = 3; }));
+    CHECK_FALSE(alike([](auto& of) { of.n = 3; }));
+    CHECK_FALSE(alike([](auto& of) { of.k = 3; }));
+    CHECK_FALSE(alike([](auto& of) { of.alpha = 0.125f; }));
+    CHECK_FALSE(alike([](auto& of) { of.beta = 0.5f; }));
+    CHECK_FALSE(alike([](auto& of) { of.a.ld += 8; }));
+    CHECK_FALSE(alike([](auto& of) { of.b.transposed = true; }));
+    CHECK_FALSE(alike([](auto& of) { of.c.stride += 8; }));
+    // Of these the tuner knows one text.
+    Problem<float> scaled = g;
+    scaled.alpha = 0.125f;
+    CHECK(problem_text(scaled) == problem_text(g));
 }
 
 // On a GPU: what the tuner chooses at the measured shapes.

@@ -228,13 +228,14 @@ bool is_placed(const Matrices<T>& x, int64_t length) {
 }
 
 // launch(blocks) for as many blocks as there are tiles of rows x cols in all of C; nothing where C is
-// empty. cudaErrorInvalidValue for a null pointer, a negative size or stride, lines that overlap, 2^31
-// tiles or more.
+// empty. cudaErrorInvalidValue for a null pointer, a negative size or stride, lines that overlap, one C for
+// several products, 2^31 tiles or more.
 template <class T, class Launch>
 cudaError_t launch_tiles(const Problem<T>& g, int rows, int cols, Launch launch) {
     if (g.batch < 0 || g.m < 0 || g.n < 0 || g.k < 0) return cudaErrorInvalidValue;
     if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
     if (!is_placed(g.c, g.n) || g.c.transposed) return cudaErrorInvalidValue;
+    if (g.batch > 1 && g.c.each == nullptr && g.c.stride == 0) return cudaErrorInvalidValue;
     if (g.k > 0 && (!is_placed(g.a, g.a.transposed ? g.m : g.k) ||
                     !is_placed(g.b, g.b.transposed ? g.k : g.n)))
         return cudaErrorInvalidValue;

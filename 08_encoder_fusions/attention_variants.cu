@@ -125,7 +125,8 @@ runner::Variant by_query(const std::string& name, const std::string& summary, Ki
     const Team team{kTeamOfQuery.queries, kTeamOfQuery.readers, parts};
     runner::Variant by_query =
         variant(name, summary, kind, team, [=](const auto& g, const Call& call) {
-            return fused_attention::query_per_block(g, parts, call.workspace, call.stream);
+            return fused_attention::query_per_block(g, parts, call.workspace, call.workspace_bytes,
+                                                    call.stream);
         });
     by_query.dtypes = {DType::float32, DType::float16, DType::bfloat16};
     by_query.measured_up_to = 2e10;
@@ -140,7 +141,8 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
     const Team team{kTeamOfMma.queries, kTeamOfMma.readers, parts};
     return variant(name, summary, kind, team, [=](const auto& g, const Call& call) -> cudaError_t {
         if constexpr (sizeof(*g.o.data) == 2)
-            return fused_attention::attention_mma(g, parts, call.workspace, call.stream);
+            return fused_attention::attention_mma(g, parts, call.workspace, call.workspace_bytes,
+                                                  call.stream);
         return cudaErrorInvalidValue;  // float is none of its types
     });
 }

@@ -41,13 +41,14 @@ struct SequenceLoad {
 };
 
 // y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, and
-// longer sequences than 05 takes.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, a scale
+// that is not above 0, and longer sequences than 05 takes.
 template <class T>
 cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
                            int64_t heads, cudaStream_t stream) {
     using warp_softmax::Algorithm;
-    if (!sequences.have_rows_of(1, heads, sequences.seq)) return cudaErrorInvalidValue;
+    if (!sequences.have_rows_of(1, heads, sequences.seq) || !(scale > 0.f))
+        return cudaErrorInvalidValue;
     if (sequences.batch == 0 || sequences.seq == 0 || heads == 0) return cudaSuccess;
     const SequenceLoad<T> load{x, scale, causal, heads, sequences};
     const warp_softmax::DirectStore<T> store{y, sequences.seq};

@@ -218,6 +218,9 @@ TEST_CASE("what is no batch of heads, and no matrix, is refused") {
           cudaErrorInvalidValue);
     CHECK(masked_softmax(null, null, 1.f, false, Sequences{0, 2, nullptr}, 1, nullptr) ==
           cudaSuccess);
+    for (const float scale : {0.f, -1.f, NAN})
+        CHECK(masked_softmax(a, a, scale, false, Sequences{1, 2, nullptr}, 1, nullptr) ==
+              cudaErrorInvalidValue);
 
     const auto transposed = [&](const __half* x, __half* y, int64_t batch, int64_t rows,
                                 int64_t cols) {

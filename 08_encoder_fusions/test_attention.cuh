@@ -153,11 +153,11 @@ void packed_is_as_alone(Launch launch) {
 
 TEST_CASE("packed sequences come out as each by itself, to the bit") {
     packed_is_as_alone<__half>(
-        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, nullptr); });
+        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, 0, nullptr); });
     packed_is_as_alone<__nv_bfloat16>(
-        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, nullptr); });
+        [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, 0, nullptr); });
     packed_is_as_alone<float>(
-        [](const auto& g) { return fused_attention::query_per_block(g, 1, nullptr, nullptr); });
+        [](const auto& g) { return fused_attention::query_per_block(g, 1, nullptr, 0, nullptr); });
 }
 
 TEST_CASE("what is no attention is refused, and where nothing is wanted nothing is done") {
@@ -165,8 +165,8 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     const auto status_of = [&](auto change) {
         Problem<__half> g = packed.problem(false);
         change(g);
-        const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, nullptr);
-        CHECK(fused_attention::attention_mma(g, 1, nullptr, nullptr) == first);
+        const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, 0, nullptr);
+        CHECK(fused_attention::attention_mma(g, 1, nullptr, 0, nullptr) == first);
         CHECK(fused_attention::attention(g, nullptr, 0, nullptr) == first);
         return first;
     };
@@ -183,9 +183,46 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(status_of([](auto& g) { g.batch = 0, g.q.data = nullptr; }) == cudaSuccess);
     CHECK(status_of([](auto& g) { g.queries = 0, g.q.data = nullptr; }) == cudaSuccess);
     Problem<__half> large = packed.problem(false);
-    CHECK(fused_attention::query_per_block(large, 2, nullptr, nullptr) == cudaErrorInvalidValue);
+    // Blocks that share keys want room for what they leave, all of it.
+    const size_t bytes = fused_attention::workspace_bytes(large, 2);
+    CHECK(bytes == 3 * 2 * 150 * 2 * (32 + 2) * sizeof(float));
+    DeviceBuffer<unsigned char> workspace(bytes);
+    const auto shared = [&](int64_t parts, void* memory, size_t size) {
+        const cudaError_t status =
+            fused_attention::query_per_block(large, parts, memory, size, nullptr);
+        CHECK(fused_attention::attention_mma(large, parts, memory, size, nullptr) == status);
+        return status;
+    };
+    CHECK(shared(2, nullptr, bytes) == cudaErrorInvalidValue);
+    CHECK(shared(2, workspace.data(), bytes - 1) == cudaErrorInvalidValue);
+    CHECK(shared(0, workspace.data(), bytes) == cudaErrorInvalidValue);
+    CHECK(shared(65536, workspace.data(), SIZE_MAX) == cudaErrorInvalidValue);
+    CHECK(shared(2, workspace.data(), bytes) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
     large.size = 200;
-    CHECK(fused_attention::attention_mma(large, 1, nullptr, nullptr) == cudaErrorNotSupported);
+    CHECK(fused_attention::attention_mma(large, 1, nullptr, 0, nullptr) == cudaErrorNotSupported);
+}
+
+TEST_CASE("a workspace of what attention refuses is refused, and has no bytes") {
+    const auto is_refused = [](auto change) {
+        Problem<__half> g{};
+        g.batch = 1;
+        g.heads = 2;
+        g.queries = 1;
+        g.keys = 4096;
+        g.size = 64;
+        change(g);
+        size_t bytes = 7;
+        const cudaError_t status = fused_attention::attention_workspace_bytes(&bytes, g);
+        return status == cudaErrorInvalidValue && bytes == 0;
+    };
+    CHECK_FALSE(is_refused([](auto&) {}));
+    CHECK_FALSE(is_refused([](auto& g) { g.batch = 0; }));
+    CHECK(is_refused([](auto& g) { g.batch = -1; }));
+    CHECK(is_refused([](auto& g) { g.queries = -1; }));
+    CHECK(is_refused([](auto& g) { g.keys = -1; }));
+    CHECK(is_refused([](auto& g) { g.size = 257; }));
+    CHECK(is_refused([](auto& g) { g.queries = int64_t{1} << 40; }));
 }
 
 TEST_CASE("the plan of attention shares keys where queries are few, if there is a workspace") {

@@ -85,6 +85,40 @@ TEST_CASE("nobody sees an encoder's padding") {
     }
 }
 
+// Without an epsilon the norm of zeros is NaN, as padding is in front of the first layer.
+TEST_CASE("padding that becomes NaN on its way changes no token") {
+    const auto numbers = [](size_t count, size_t period) {
+        std::vector<float> all;
+        for (size_t i = 0; i < count; ++i)
+            all.push_back(static_cast<float>((i * i + 3 * i) % period) / 16.f - 0.2f);
+        return all;
+    };
+    const DeviceBuffer<float> memory(numbers(48 * 16, 7)), x(numbers(3 * 16, 11));
+    const DeviceBuffer<float> zeros(std::vector<float>(48, 0.f)), ones(std::vector<float>(16, 1.f));
+    const DeviceBuffer<int32_t> lengths(std::vector<int32_t>{2});
+    const float *const p = memory.data(), *const none = zeros.data();
+    const encoder::Norm<float> norm{ones.data(), none, 0.f};
+    const encoder::Layer<float> layer{{p, none}, {p, none}, norm, {p, none}, {p, none}, norm};
+    for (const encoder::Attention attention :
+         {encoder::Attention::fused, encoder::Attention::unfused}) {
+        for (const bool split_qkv : {false, true}) {
+            encoder::Config config{1, 3, 2, 8, 16, 1};
+            config.prenorm = true;
+            config.attention = attention;
+            config.split_qkv = split_qkv;
+            DeviceBuffer<unsigned char> workspace(encoder::encoder_workspace_bytes<float>(config));
+            DeviceBuffer<float> y(3 * 16);
+            y.poison();
+            REQUIRE(encoder::forward(config, &layer, x.data(), lengths.data(), y.data(),
+                                     workspace.data(), workspace.size(), nullptr) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+            const std::vector<float> result = y.download();
+            for (size_t i = 0; i < result.size(); ++i)
+                REQUIRE((i < 2 * 16 ? std::isfinite(result[i]) : result[i] == 0));
+        }
+    }
+}
+
 // A bound that grew faster than errors do would let anything pass in the end.
 TEST_CASE("after twelve layers an encoder's bound still says something") {
     Shape shape(1, 9, 2, 16);

@@ -376,10 +376,19 @@ Plan plan(int64_t rows, int64_t cols, const Options& options, int multiprocessor
             lists + of_list.workspace_bytes, 0};
 }
 
-// What a workspace should hold, for the current device. Less is no error.
+// Whether a column can be chosen of each of these rows.
+inline bool is_possible(int64_t rows, int64_t cols, const Options& options) {
+    return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options) &&
+           (rows == 0 || cols > 0);
+}
+
+// What a workspace should hold, for the current device. Less is no error. cudaErrorInvalidValue, and 0 bytes, for
+// what sample() refuses.
 template <class T>
 cudaError_t sample_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                    const Options& options) {
+    *bytes = 0;
+    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
     int multiprocessors = 0;
     const cudaError_t status = multiprocessors_here(&multiprocessors);
     *bytes = plan<T>(rows, cols, options, multiprocessors, SIZE_MAX).workspace_bytes;
@@ -472,10 +481,9 @@ inline Draw draw_of(const Options& options, int64_t cols) {
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const Options& options, void* workspace, size_t bytes, cudaStream_t stream) {
-    if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX || !is_valid(options))
-        return cudaErrorInvalidValue;
+    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
     if (rows == 0) return cudaSuccess;
-    if (cols == 0 || x == nullptr || columns == nullptr) return cudaErrorInvalidValue;
+    if (x == nullptr || columns == nullptr) return cudaErrorInvalidValue;
     int multiprocessors = 0;
     const cudaError_t status = multiprocessors_here(&multiprocessors);
     if (status != cudaSuccess) return status;

@@ -8,7 +8,8 @@
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
 //   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
-//   needs      nothing but x and the results, but few long rows take less time with a workspace
+//   needs      nothing but x and the results, but few long rows take less time with a workspace; for k above 128
+//              a GPU of compute capability 8.0, before which a block has no 65 KB of shared memory
 #pragma once
 #include <algorithm>
 
@@ -72,9 +73,17 @@ inline cudaError_t multiprocessors_here(int* count) {
     });
 }
 
-// What a workspace should hold, for the current device. Less is no error.
+// Whether these are numbers of rows and columns, and of places in a list.
+inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
+    return rows >= 0 && cols >= 0 && cols <= INT32_MAX && k >= 0 && k <= cols && k <= kMostK;
+}
+
+// What a workspace should hold, for the current device. Less is no error. cudaErrorInvalidValue, and 0 bytes, for
+// what topk() refuses.
 inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int64_t k,
                                         size_t element_bytes) {
+    *bytes = 0;
+    if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
     int multiprocessors = 0;
     const cudaError_t status = multiprocessors_here(&multiprocessors);
     *bytes = plan(rows, cols, k, element_bytes, multiprocessors).more_workspace_bytes;
@@ -135,8 +144,13 @@ cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial)
 template <int kRoom, class T>
 cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
     constexpr int kBytes = sizeof(typename BlockList<kRoom>::Shared);
-    const auto allow = [&](auto* kernel) {  // more than 48 KB have to be asked for
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    const auto allow = [&](auto* kernel) {  // more than 48 KB have to be asked for, once
+        int is_allowed = 0;
+        const auto ask = [=](int*, int) {
+            return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        kBytes);
+        };
+        return warp_softmax::ask_once(&is_allowed, ask, reinterpret_cast<const void*>(kernel));
     };
     const auto find = block_topk_kernel<kRoom, T>;
     const auto merge_all = merge_slices_kernel<kRoom, T>;
@@ -197,8 +211,7 @@ Outputs<T> outputs_of(const Results<T, Index>& results) {
 template <class T, class Index>
 cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int64_t cols,
                  int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
-    if (rows < 0 || cols < 0 || cols > INT32_MAX || k < 0 || k > cols || k > kMostK)
-        return cudaErrorInvalidValue;
+    if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
     if (rows == 0 || k == 0) return cudaSuccess;
     if (x == nullptr) return cudaErrorInvalidValue;
     int multiprocessors = 0;

@@ -276,14 +276,13 @@ cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t
 // As query_per_block(), of the 16-bit types. cudaErrorNotSupported for more than 128 elements a head, and on GPUs
 // that this is not for.
 template <class T>
-cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace,
+cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,
                           cudaStream_t stream) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     bool is_empty = false;
     cudaError_t status = look_at(g, &is_empty);
     if (status != cudaSuccess || is_empty) return status;
-    if (parts < 1 || parts > 65535 || (parts > 1 && workspace == nullptr))
-        return cudaErrorInvalidValue;
+    if (!is_shared_by(g, parts, workspace, bytes)) return cudaErrorInvalidValue;
     if (g.size > kMostSizeOfMma || !batched_gemm::has_tensor_cores()) return cudaErrorNotSupported;
     const Partial partial{parts > 1 ? static_cast<float*>(workspace) : nullptr,
                           static_cast<int>(parts)};
@@ -335,9 +334,14 @@ inline cudaError_t multiprocessors_here(int* count) {
     });
 }
 
-// What a workspace should hold, for the current device. Less is no error.
+// What a workspace should hold, for the current device; of g no address is looked at. Less is no error.
+// cudaErrorInvalidValue, and 0 bytes, for sizes that attention() refuses.
 template <class T>
 cudaError_t attention_workspace_bytes(size_t* bytes, const Problem<T>& g) {
+    *bytes = 0;
+    bool is_empty = false;
+    if (!is_possible(g, &is_empty)) return cudaErrorInvalidValue;
+    if (is_empty) return cudaSuccess;
     int multiprocessors = 0;
     const cudaError_t status = multiprocessors_here(&multiprocessors);
     *bytes = plan(g, multiprocessors, batched_gemm::has_tensor_cores()).more_workspace_bytes;
@@ -358,9 +362,9 @@ cudaError_t attention(const Problem<T>& g, void* workspace, size_t bytes, cudaSt
     const Plan chosen =
         plan(g, multiprocessors, batched_gemm::has_tensor_cores(), usable ? bytes : 0);
     if constexpr (sizeof(T) == 2) {
-        if (chosen.way == Way::mma) return attention_mma(g, chosen.parts, workspace, stream);
+        if (chosen.way == Way::mma) return attention_mma(g, chosen.parts, workspace, bytes, stream);
     }
-    return query_per_block(g, chosen.parts, workspace, stream);
+    return query_per_block(g, chosen.parts, workspace, bytes, stream);
 }
 
 }  // namespace fused_attention

@@ -361,7 +361,8 @@ private:
         try_to(fused_attention::attention(g, nullptr, 0, stream_));
     }
 
-    // Five kernels, between which scores go through memory; by heads there is padding in any case.
+    // Five kernels, between which scores go through memory; by heads there is padding in any case. (Where it has been
+    // computed with, a sixth clears it.)
     void attend_unfused(const Linear<T>& qkv, const T* from) {
         using namespace encoder_fusions;
         const int64_t hidden = c_.hidden(), cols = c_.split_qkv ? hidden : 3 * hidden;
@@ -371,6 +372,9 @@ private:
                                             at_.qkv + first, 3 * hidden),
                                      stream_));
         const T *const sums = at_.qkv, *const result = at_.by_heads;
+        // Weights of padding are 0, which values of it are multiplied by: whatever it has become, NaN too, ends here.
+        if (lengths_ != nullptr && !c_.packed)
+            try_to(clear_padding(sums, at_.qkv, sequences(), 3 * hidden, stream_));
         try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
                                       c_.size, stream_));
         // Scaled before they are rounded: in half, scores as they are may be too large.

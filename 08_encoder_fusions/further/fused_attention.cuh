@@ -226,19 +226,26 @@ __global__ void __launch_bounds__(32)
 
 constexpr int64_t kMostSize = 256;
 
+// Whether these are sizes of attention, and whether there is nothing to do.
+template <class T>
+bool is_possible(const Problem<T>& g, bool* is_empty) {
+    *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
+    if (g.batch < 0 || g.heads < 0 || g.queries < 0 || g.keys < 0 || g.size < 0 ||
+        g.size > kMostSize)
+        return false;
+    constexpr int64_t kMost = int64_t{1} << 30;
+    return *is_empty || (g.queries <= kMost / g.heads / g.batch && g.keys <= kMost);
+}
+
 // cudaErrorInvalidValue for a null pointer, a negative size, more than 256 elements a head, a scale that is not
 // above 0, one list of first rows without the other, 2^30 queries or keys or more; else cudaSuccess, and whether
 // there is something to do.
 template <class T>
 cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
-    *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
-    if (g.batch < 0 || g.heads < 0 || g.queries < 0 || g.keys < 0 || g.size < 0 ||
-        g.size > kMostSize || !(g.scale > 0.f) ||
+    if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
         (g.first_query == nullptr) != (g.first_key == nullptr))
         return cudaErrorInvalidValue;
     if (*is_empty) return cudaSuccess;
-    constexpr int64_t kMost = int64_t{1} << 30;
-    if (g.queries > kMost / g.heads / g.batch || g.keys > kMost) return cudaErrorInvalidValue;
     const bool has_keys = g.keys == 0 || (g.k.data != nullptr && g.v.data != nullptr);
     return g.q.data != nullptr && g.o.data != nullptr && has_keys ? cudaSuccess
                                                                   : cudaErrorInvalidValue;
@@ -274,16 +281,23 @@ size_t workspace_bytes(const Problem<T>& g, int64_t parts) {
                : static_cast<size_t>(queries_of_all(g) * parts * (g.size + 2)) * sizeof(float);
 }
 
-// Attention as Problem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
-// workspace of workspace_bytes(g, parts), which belongs to one call at a time. Errors: see look_at().
+// Whether a grid has so many blocks that share a query's keys, and they have room for what they leave.
 template <class T>
-cudaError_t query_per_block(const Problem<T>& g, int64_t parts, void* workspace,
+bool is_shared_by(const Problem<T>& g, int64_t parts, const void* workspace, size_t bytes) {
+    return parts == 1 || (parts > 1 && parts <= 65535 && workspace != nullptr &&
+                          bytes >= workspace_bytes(g, parts));
+}
+
+// Attention as Problem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
+// workspace of workspace_bytes(g, parts), which belongs to one call at a time: less is cudaErrorInvalidValue. Other
+// errors: see look_at().
+template <class T>
+cudaError_t query_per_block(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,
                             cudaStream_t stream) {
     bool is_empty = false;
     const cudaError_t status = look_at(g, &is_empty);
     if (status != cudaSuccess || is_empty) return status;
-    if (parts < 1 || parts > 65535 || (parts > 1 && workspace == nullptr))
-        return cudaErrorInvalidValue;
+    if (!is_shared_by(g, parts, workspace, bytes)) return cudaErrorInvalidValue;
     const Partial partial{parts > 1 ? static_cast<float*>(workspace) : nullptr,
                           static_cast<int>(parts)};
     const dim3 grid(queries_of_all(g), static_cast<unsigned>(parts)), block(32, kWarps);
