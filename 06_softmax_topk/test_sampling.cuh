@@ -151,6 +151,38 @@ TEST_CASE("from a list and from the row, the same columns are drawn, to the last
     }
 }
 
+// At temperature 1 a list knows the row's sum, but as a float: where the limit lies at the end of a column, that is
+// not enough to say whether the next one stays.
+TEST_CASE("where the limit is the end of a column, a list and the row agree on the next") {
+    for (const auto& [cols, top_p] :
+         {std::pair<int64_t, float>{1560, 0.25f}, {4056, 0.25f}, {2048, 0.5f}, {1030, 0.9f}}) {
+        const sampling_tests::Options options = [p = top_p] {
+            sampling_tests::Options of;
+            of.top_p = p;
+            of.seed = 11;
+            return of;
+        }();
+        constexpr int64_t kRows = 40;
+        INFO(cols << " columns, top_p " << top_p);
+        DeviceBuffer<float> x(std::vector<float>(static_cast<size_t>(kRows * cols), 1.f));
+        const auto drawn = [&](bool has_workspace) {
+            size_t bytes = 0;
+            REQUIRE(softmax_topk::sampling::sample_workspace_bytes<float>(&bytes, kRows, cols,
+                                                                          options) == cudaSuccess);
+            REQUIRE(bytes > 0);
+            DeviceBuffer<unsigned char> workspace(bytes);
+            DeviceBuffer<int32_t> columns(kRows);
+            DeviceBuffer<float> probabilities(kRows);
+            REQUIRE(softmax_topk::sampling::sample(
+                        x.data(), columns.data(), probabilities.data(), kRows, cols, options,
+                        workspace.data(), has_workspace ? bytes : 0, nullptr) == cudaSuccess);
+            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+            return std::pair(columns.download(), probabilities.download());
+        };
+        CHECK(drawn(true) == drawn(false));
+    }
+}
+
 TEST_CASE("temperature alone reads a row once, and a part of it again") {
     const sampling_tests::Shape shape(4, 20000);
     for (const char* name : {"sample_whole_row", "sample"}) {

@@ -238,8 +238,23 @@ struct Lists {
     int64_t length;
 };
 
+// A row's mass from the logarithm of its sum, and by how much that may be off: half a unit in the last place for
+// each of the sums that a thread of topk() makes one after the other, for those of the merges and for exponentials,
+// and as much of the two numbers whose difference is taken; twice that, to be sure. Of each column what is less than
+// a unit of mass is cut off besides.
+struct Rough {
+    Mass mass, off;
+};
+__device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weights& weights) {
+    const float mass = expf(log_sum_exp - weights.best) * weights.units;
+    const float places =
+        static_cast<float>(cols / kBlock) + 64.f + fabsf(log_sum_exp) + fabsf(weights.best);
+    return {static_cast<Mass>(mass),
+            static_cast<Mass>(mass * places * 0x1p-23f) + static_cast<Mass>(cols)};
+}
+
 // Any cuts, found in the list. Where it ends before they are, in the row; kIsAll: it cannot. A thread for each
-// place of the list.
+// place of the list. The row's mass is added up where a place is too near the limit for a rough one.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
     from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
@@ -264,14 +279,21 @@ __global__ void __launch_bounds__(kThreads)
     bool is_settled = kIsAll;
     if (draw.top_p < 1.f) {
         Mass total = listed;
-        if (!kIsAll) {  // at temperature 1, topk() knows it
-            const float log_sum = lists.log_sum_exp[row] - best;
-            const Mass of_row = draw.scale == kLog2e
-                                    ? static_cast<Mass>(expf(log_sum) * draw.units)
-                                    : mass_of_row<kThreads>(
-                                          Slice<T>{x + row * cols, 0, cols},
+        if (!kIsAll) {
+            const auto in = [&](Mass low, Mass high) {
+                const auto is_near = [&](Mass end) { return low <= end && end < high; };
+                return (is_listed && is_near(before)) || is_near(listed);
+            };
+            const Rough rough = rough_mass(lists.log_sum_exp[row], cols, weights);
+            total = max(listed, rough.mass);
+            const Mass off = min(total, rough.off);
+            const bool is_rough = draw.scale == kLog2e;  // at temperature 1, topk() knows it
+            const bool is_near =
+                in(limit_of(draw.top_p, total - off), limit_of(draw.top_p, total + off));
+            if (__syncthreads_or(!is_rough || is_near))
+                total =
+                    mass_of_row<kThreads>(Slice<T>{x + row * cols, 0, cols},
                                           [&](float each, int32_t) { return weights.mass(each); });
-            total = max(listed, of_row);
         }
         const Mass limit = limit_of(draw.top_p, total);
         stays = stays && before < limit;
