@@ -73,7 +73,7 @@ compile_my_program() {
     fi
     rm -f "$my_executable"
     if [[ $device == cuda ]]; then
-        "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
+        "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
             my_program_failed_to_compile
     else
         local -a more=()
@@ -179,7 +179,7 @@ compile_to_ptx() {
     [[ ! $my_ptx -nt $my_executable ]] || return 0
     say "reading what nvcc makes of it ..."
     # shellcheck disable=SC2086  # flags are words
-    "$nvcc" -std=c++17 -arch=compute_80 -lineinfo -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
+    "$nvcc" -std=c++17 -arch=compute_80 -lineinfo --extended-lambda -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
         >"$my_folder/nvcc.log" 2>&1 && return
     rm -f "$my_ptx"
     say "nvcc does not compile it: $my_folder/nvcc.log; the counts are as written"
