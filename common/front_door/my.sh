@@ -46,7 +46,7 @@ build_what_programs_need() {
 is_current() {
     local program=$1 part
     [[ -x $program ]] || return
-    for part in "$build"/my/{compile,link} "$build"/common/{cpu_device,xray,io}/*.a "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
+    for part in "$build"/my/{compile,link} "$build/translate_launches" "$build"/common/{cpu_device,xray,io}/*.a "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
     done
     [[ ! $(find -L "$root/my" "$root"/[0-9][0-9]_* "$root/common/cpu_device/include" -type f -newer "$program" \

@@ -333,10 +333,32 @@ void refuse_device_functions(const Region& region, Edits& edits) {
     }
 }
 
+namespace {
+
+// Whether the CPU device has a header of that name. Any other of the toolkit's may be installed where g++ finds
+// it, and would not go with ours.
+bool is_stand_in(std::string_view name) {
+    // Between colons: see CMakeLists.txt.
+    constexpr std::string_view kAll = ":" STAND_INS ":";
+    return kAll.find(":" + std::string(name) + ":") != std::string_view::npos;
+}
+
+}  // namespace
+
 void refuse_headers(const std::string& source, Edits& edits) {
-    constexpr std::array<std::string_view, 14> kLibraries = {
-        "cublas",  "cufft",    "curand", "cusolver", "cusparse", "cudnn",  "nccl",
-        "thrust/", "cutlass/", "cute/",  "texture_", "surface_", "cuda.h", "nvrtc"};
+    constexpr std::array<std::string_view, 26> kLibraries = {"cublas",   "cufft",
+                                                             "curand",   "cusolver",
+                                                             "cusparse", "cudnn",
+                                                             "nccl",     "thrust/",
+                                                             "cutlass/", "cute/",
+                                                             "texture_", "surface_",
+                                                             "nvrtc",    "cub/",
+                                                             "cuda/",    "cuda_",
+                                                             "cudaGL",   "cudaProf",
+                                                             "nv/",      "nvtx3/",
+                                                             "nvml",     "crt/",
+                                                             "sm_",      "device_f",
+                                                             "driver_",  "cooperative_groups"};
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
         const std::string_view line = std::string_view(source).substr(begin, end - begin);
@@ -350,7 +372,10 @@ void refuse_headers(const std::string& source, Edits& edits) {
                 std::any_of(kLibraries.begin(), kLibraries.end(), [&](std::string_view library) {
                     return name.substr(0, library.size()) == library;
                 });
-            if (is_library) {
+            if (name == "cuda.h") {
+                // Many have it and use nothing of it; what they use of it is refused where it stands.
+                edits.replace(begin + hash, end, "");
+            } else if (is_library && !is_stand_in(name)) {
                 edits.replace(
                     begin + hash, end,
                     "#error <" + std::string(name) +

@@ -181,6 +181,13 @@ END
 int main() {}
 END
     expect 1 "library.cu:1:.*<cublas_v2.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/library.cu
+    # Whether it is installed or not.
+    program newer.cu <<'END'
+#include <cuda.h>
+#include <cuda_awbarrier.h>
+int main() {}
+END
+    expect 1 "newer.cu:2:.*<cuda_awbarrier.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/newer.cu
     program driver.cu <<'END'
 int main() {
     cuInit(0);
