@@ -127,8 +127,15 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
 // Past the end of such a variable there may be nothing or another one: what no hook of an index saw.
 void judge_program(uintptr_t address, unsigned bytes, Direction direction) {
     const DeviceVariable* variable = device_variable_before(address);
-    if (variable == nullptr || variable->holds(address, bytes)) return;
-    if (!is_just_behind(*variable, address)) return;
+    if (variable != nullptr && variable->holds(address, bytes)) return;
+    if (const Symbol* const other = is_strict() ? variable_at(address) : nullptr) {
+        if (!is_the_hosts(*other)) return;
+        fail(cudaErrorIllegalAddress,
+             "%s of %u bytes of the variable `%s`, which is on the host: write __device__ or "
+             "__constant__ before it, or give the kernel its value",
+             verb(direction), bytes, demangled(other->name).c_str());
+    }
+    if (variable == nullptr || !is_just_behind(*variable, address)) return;
     fail(cudaErrorIllegalAddress, "%s of %u bytes, %zu bytes past the end of `%s`, which has %zu",
          verb(direction), bytes, static_cast<size_t>(address + bytes - variable->high()),
          variable->name, variable->bytes);

@@ -10,8 +10,10 @@
 #include <set>
 
 #include "capture.hpp"
+#include "cpu_device/core.h"
 #include "cpu_device/runtime_api.h"
 #include "strict.hpp"
+#include "worker.hpp"
 
 struct CUstream_st {
     bool waits_for_legacy_stream;
@@ -128,6 +130,14 @@ bool is_event(cudaEvent_t event) {
 
 }  // namespace
 
+void refuse_to_kernels() {
+    if (current.lane == nullptr) return;
+    fail(cudaErrorNotSupported,
+         "a kernel allocates, copies or waits by a function of the host's, which the CPU device "
+         "does "
+         "not support");
+}
+
 cudaError_t remembered(cudaError_t error) {
     if (error != cudaSuccess) last_error = error;
     return error;
@@ -194,6 +204,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+    refuse_to_kernels();
     if (const cudaError_t refusal = refusal_of_device_wait()) return refusal;
     return pending_failure();
 }

@@ -10,6 +10,9 @@ namespace cpu_device {
 // Remembers an error for the calling thread's cudaGetLastError, and returns it.
 cudaError_t remembered(cudaError_t error);
 
+// Ends the launch of a kernel that makes the call: cudaMalloc, cudaMemcpyAsync and the like.
+void refuse_to_kernels();
+
 // The error of a kernel that nobody has asked for yet, or success. Like CUDA's sticky errors it is
 // returned by every call that waits for the device, but cudaGetLastError clears it.
 cudaError_t pending_failure();

@@ -21,8 +21,10 @@
 
 #include "access.hpp"
 #include "api.hpp"
+#include "common/io/text.hpp"
 #include "meetings.hpp"
 #include "program_image.hpp"
+#include "strict.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -313,7 +315,7 @@ void say(Pool& to, const std::string& text) {
     to.error_count++;
     if (!to.prints_errors) return;
     std::fflush(stdout);  // so that the message comes after what the program printed before
-    std::fprintf(stderr, "%s\n", text.c_str());
+    std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
 }
 
 }  // namespace

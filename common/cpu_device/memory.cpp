@@ -17,6 +17,7 @@
 #include "capture.hpp"
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
+#include "device_variables.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
 
@@ -198,6 +199,13 @@ cudaError_t check_range(const void* pointer, size_t bytes, const char* verb) {
     if (pointer == nullptr) {
         return explained(cudaErrorInvalidValue, "%s %zu bytes at a null pointer", verb, bytes);
     }
+    if (const DeviceVariable* variable = variable_known_at(address)) {
+        const size_t left = variable->high() - address;
+        if (bytes <= left) return cudaSuccess;
+        return explained(cudaErrorInvalidValue,
+                         "%s %zu bytes, but only %zu are left of the variable `%s`", verb, bytes,
+                         left, variable->name);
+    }
     if (!device_memory_range().holds(address)) return cudaSuccess;
     const auto table = allocation_table();
     const Allocation* allocation = nearest_allocation(*table, address);
@@ -247,9 +255,17 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((to_device && !is_device_side(to)) || (from_device && !is_device_side(from))) {
         const bool wrong_to = to_device && !is_device_side(to);
+        const char* const which = wrong_to ? "first (to)" : "second (from)";
+        if (const DeviceVariable* variable = hidden_variable_at(as_address(wrong_to ? to : from))) {
+            return explained(cudaErrorInvalidValue,
+                             "cudaMemcpy with %s: the %s pointer is the address of `%s` on the "
+                             "host, and that variable is on the device: %s does that",
+                             name_of(kind), which, variable->name,
+                             wrong_to ? "cudaMemcpyToSymbol" : "cudaMemcpyFromSymbol");
+        }
         return explained(cudaErrorInvalidValue,
                          "cudaMemcpy with %s: the %s pointer is not the device's", name_of(kind),
-                         wrong_to ? "first (to)" : "second (from)");
+                         which);
     }
     if (is_strict() && kind != cudaMemcpyDefault) {
         const bool wrong_to = !to_device && is_no_host_memory(to);
@@ -334,6 +350,7 @@ cudaError_t do_now(const Task& task) {
 // memory may be freed until then.
 template <class Task>
 cudaError_t submit(const Task& task, cudaStream_t stream) {
+    refuse_to_kernels();
     if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
     const Admission admission = admit(stream);
     if (admission.refusal != cudaSuccess) return admission.refusal;
@@ -346,6 +363,7 @@ cudaError_t submit(const Task& task, cudaStream_t stream) {
 // A call that is no work of a stream, and might hide from a capture what its graph depends on.
 template <class Call>
 cudaError_t unless_captures_forbid(Call call) {
+    refuse_to_kernels();
     if (const cudaError_t refusal = refusal_of_unsafe_call()) return refusal;
     if (const cudaError_t failure = lasting_failure()) return failure;
     return remembered(call());
@@ -473,6 +491,12 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     *attributes = {cudaMemoryTypeUnregistered, -2, nullptr, const_cast<void*>(pointer)};
     const auto table = allocation_table();
     const Allocation* allocation = nearest_allocation(*table, address);
+    if (const DeviceVariable* variable = variable_known_at(address)) {
+        *attributes = {variable->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice, 0,
+                       const_cast<void*>(pointer),
+                       variable->managed ? const_cast<void*>(pointer) : nullptr};
+        return cudaSuccess;
+    }
     if (allocation == nullptr || allocation->freed || address >= allocation->high()) {
         return cudaSuccess;
     }

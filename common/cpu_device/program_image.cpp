@@ -22,7 +22,7 @@
 namespace cpu_device {
 namespace {
 
-// Calls use(symbol, name) for each defined symbol of the file.
+// Calls use(symbol, name, name of its section) for each defined symbol of the file.
 template <class Use>
 void for_each_symbol(const std::string& path, Use use) {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -38,13 +38,17 @@ void for_each_symbol(const std::string& path, Use use) {
     const char* image = static_cast<const char*>(mapped);
     const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(image);
     const auto* sections = reinterpret_cast<const ElfW(Shdr)*>(image + header->e_shoff);
+    const char* section_names = image + sections[header->e_shstrndx].sh_offset;
     for (int index = 0; index < header->e_shnum; index++) {
         const ElfW(Shdr)& section = sections[index];
         if (section.sh_type != SHT_SYMTAB) continue;
         const char* names = image + sections[section.sh_link].sh_offset;
         const auto* symbols = reinterpret_cast<const ElfW(Sym)*>(image + section.sh_offset);
         for (size_t i = 0; i < section.sh_size / sizeof(*symbols); i++) {
-            if (symbols[i].st_shndx != SHN_UNDEF) use(symbols[i], names + symbols[i].st_name);
+            const unsigned where = symbols[i].st_shndx;
+            if (where == SHN_UNDEF) continue;
+            use(symbols[i], names + symbols[i].st_name,
+                where < header->e_shnum ? section_names + sections[where].sh_name : "");
         }
     }
     munmap(mapped, status.st_size);
@@ -99,7 +103,7 @@ ProgramImage read_program_image() {
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
     if (length > 0) image.path.assign(path, static_cast<size_t>(length));
     dl_iterate_phdr(describe_program, &image);
-    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
+    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name, const char*) {
         if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS && symbol.st_size > 0 &&
             is_shared_variable(name)) {
             image.shared.push_back({symbol.st_value, symbol.st_size, name});
@@ -134,35 +138,71 @@ uintptr_t thread_local_block() {
 
 namespace {
 
+// Of several names for one place the one that says how long it is comes last.
+void sort_by_address(std::vector<Symbol>& symbols) {
+    std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
+        return std::tie(a.value, a.size) < std::tie(b.value, b.size);
+    });
+}
+
 // All functions of the program, by address.
 std::vector<Symbol> read_functions() {
     const ProgramImage& image = program_image();
     std::vector<Symbol> functions;
-    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name) {
+    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name, const char*) {
         if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC) {
             functions.push_back({image.load_offset + symbol.st_value, symbol.st_size, name});
         }
     });
-    // Of several names for one place the one that says how long the function is comes last.
-    std::sort(functions.begin(), functions.end(), [](const Symbol& a, const Symbol& b) {
-        return std::tie(a.value, a.size) < std::tie(b.value, b.size);
-    });
+    sort_by_address(functions);
     return functions;
+}
+
+// Those that can be written to.
+std::vector<Symbol> read_variables() {
+    const ProgramImage& image = program_image();
+    std::vector<Symbol> variables;
+    for_each_symbol(
+        image.path, [&](const ElfW(Sym) & symbol, const char* name, std::string_view section) {
+            if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size > 0 &&
+                (section == ".data" || section == ".bss")) {
+                variables.push_back({image.load_offset + symbol.st_value, symbol.st_size, name});
+            }
+        });
+    sort_by_address(variables);
+    return variables;
+}
+
+const Symbol* symbol_that_holds(const std::vector<Symbol>& symbols, uintptr_t address) {
+    const auto above =
+        std::upper_bound(symbols.begin(), symbols.end(), address,
+                         [](uintptr_t at, const Symbol& symbol) { return at < symbol.value; });
+    if (above == symbols.begin()) return nullptr;
+    const Symbol& nearest = *std::prev(above);
+    return address - nearest.value < nearest.size ? &nearest : nullptr;
 }
 
 }  // namespace
 
 const Symbol* function_at(uintptr_t address) {
     static const auto& functions = *new std::vector<Symbol>(read_functions());
-    const auto above =
-        std::upper_bound(functions.begin(), functions.end(), address,
-                         [](uintptr_t at, const Symbol& function) { return at < function.value; });
-    if (above == functions.begin()) return nullptr;
-    const Symbol& nearest = *std::prev(above);
-    return address - nearest.value < nearest.size ? &nearest : nullptr;
+    return symbol_that_holds(functions, address);
+}
+
+const Symbol* variable_at(uintptr_t address) {
+    static const auto& variables = *new std::vector<Symbol>(read_variables());
+    return symbol_that_holds(variables, address);
+}
+
+bool is_the_hosts(const Symbol& variable) {
+    const auto begins = [&](const char* text) { return variable.name.rfind(text, 0) == 0; };
+    if (begins("_ZN")) return begins("_ZN12_GLOBAL__N_1");
+    return !begins("_ZZ") && !begins("_ZG");
 }
 
 std::string demangled(const std::string& name) {
+    // Without this a variable `n` would be the type that is called so.
+    if (name.rfind("_Z", 0) != 0) return name;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(
         abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

@@ -38,6 +38,13 @@ uintptr_t thread_local_block();
 // The function of the program that holds `address`; null if it is not known.
 const Symbol* function_at(uintptr_t address);
 
+// The variable of the program that holds `address` and can be written to; null if there is none.
+const Symbol* variable_at(uintptr_t address);
+
+// Whether one that no translation made known as the device's is surely the host's. Of a member its class may
+// say elsewhere that it is the device's, and what a function keeps is the device's in one of the device's.
+bool is_the_hosts(const Symbol& variable);
+
 // A mangled name as written in the source, or the name itself.
 std::string demangled(const std::string& name);
 

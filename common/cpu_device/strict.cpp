@@ -33,10 +33,17 @@ std::vector<uintptr_t> calling_frames() {
 
 // Ends the program as a GPU's would: by a segmentation fault, but with words.
 [[noreturn]] void end_program(const std::string& what) {
+    tell(what);
     strict = false;  // what runs at the end of the program may do the same again
     current.loaded = current.stored = kEverywhere;
-    tell(what);
     std::exit(EXIT_FAILURE);
+}
+
+// Of the access itself, or, where that is the library's (std::sort), of the call.
+std::string line_of(uintptr_t place) {
+    std::vector<uintptr_t> frames = calling_frames();
+    frames.insert(frames.begin(), place);
+    return user_line(frames);
 }
 
 const char* verb(bool is_load) {
@@ -72,12 +79,12 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
                       !inside             ? "where nothing was allocated"
                       : allocation->freed ? "which is freed"
                                           : "of cudaMalloc");
-        end_program(what + user_line({place}) + ": copy it with cudaMemcpy");
+        end_program(what + line_of(place) + ": copy it with cudaMemcpy");
     }
     const DeviceVariable* variable = device_variable_before(address);
-    if (variable == nullptr || !variable->holds(address, bytes)) return;
+    if (variable == nullptr || variable->managed || !variable->holds(address, bytes)) return;
     end_program(std::string("the host ") + verb(is_load) + " the variable `" + variable->name +
-                "`, which is on the device, at " + user_line({place}) + ": " +
+                "`, which is on the device, at " + line_of(place) + ": " +
                 (is_load ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol") + " does that");
 }
 
@@ -96,6 +103,24 @@ cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size) {
     return explained(cudaErrorInvalidValue,
                      "a copy of %zu bytes from byte %zu on of a variable that has %zu", bytes,
                      offset, size);
+}
+
+cudaError_t address_for_host(void** pointer, const volatile void* symbol) {
+    if (pointer == nullptr) return remembered(cudaErrorInvalidValue);
+    *pointer = const_cast<void*>(symbol);
+    make_known_to_host(as_address(*pointer));
+    return cudaSuccess;
+}
+
+std::string hidden_variable_in(const void* arguments, size_t bytes) {
+    if (!strict) return {};
+    const auto* const words = static_cast<const char*>(arguments);
+    for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
+        uintptr_t word = 0;
+        std::memcpy(&word, words + i, sizeof word);
+        if (const DeviceVariable* variable = hidden_variable_at(word)) return variable->name;
+    }
+    return {};
 }
 
 // What a kernel's translation begins with.
@@ -153,4 +178,17 @@ extern "C" void* cpu_device_memmove(void* to, const void* from, size_t bytes) {
 extern "C" void* cpu_device_memset(void* to, int value, size_t bytes) {
     judge_library(to, bytes, false, __builtin_return_address(0));
     return std::memset(to, value, bytes);
+}
+extern "C" int cpu_device_memcmp(const void* one, const void* other, size_t bytes) {
+    judge_library(one, bytes, true, __builtin_return_address(0));
+    judge_library(other, bytes, true, __builtin_return_address(0));
+    return std::memcmp(one, other, bytes);
+}
+extern "C" size_t cpu_device_fread(void* to, size_t size, size_t count, FILE* from) {
+    judge_library(to, size * count, false, __builtin_return_address(0));
+    return std::fread(to, size, count, from);
+}
+extern "C" size_t cpu_device_fwrite(const void* from, size_t size, size_t count, FILE* to) {
+    judge_library(from, size * count, true, __builtin_return_address(0));
+    return std::fwrite(from, size, count, to);
 }

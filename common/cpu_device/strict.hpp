@@ -25,6 +25,10 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
 cudaError_t explained(cudaError_t code, const char* format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// The name of a __device__ variable whose address is among a launch's arguments, where the host has it
+// from the variable itself: on a GPU that is an address of the host's. Empty if there is none.
+std::string hidden_variable_in(const void* arguments, size_t bytes);
+
 // The line of the first function of the user's that led here.
 std::string calling_line();
 

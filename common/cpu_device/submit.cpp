@@ -12,6 +12,7 @@
 #include "device.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
+#include "strict.hpp"
 #include "symbolize.hpp"
 #include "worker.hpp"
 
@@ -26,7 +27,8 @@ std::string own_name(const std::string& function) {
 }
 
 cudaError_t refuse(const LaunchRequest& request, const std::string& why, cudaError_t code) {
-    tell("kernel " + name_of_kernel(request) + " cannot be launched: " + why);
+    tell("kernel " + name_of_kernel(request) + " cannot be launched: " + why +
+         (is_strict() ? ", at " + calling_line() : ""));
     return remembered(code);
 }
 
@@ -56,6 +58,14 @@ cudaError_t launch_request(const LaunchRequest& request) {
         fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
     }
     if (const cudaError_t failure = lasting_failure()) return failure;
+    if (const std::string name = hidden_variable_in(request.invocation, request.invocation_bytes);
+        !name.empty()) {
+        return refuse(request,
+                      "an argument is the address of `" + name +
+                          "` on the host, and that variable is on the device: use its name in the "
+                          "kernel, or give what cudaGetSymbolAddress gives",
+                      cudaErrorInvalidValue);
+    }
     const Admission admission = admit(request.configuration.stream);
     if (admission.refusal != cudaSuccess) return refuse(request, admission.why, admission.refusal);
     cudaError_t code = cudaSuccess;

@@ -46,16 +46,23 @@ build_what_programs_need() {
 is_current() {
     local program=$1 part
     [[ -x $program ]] || return
-    for part in "$build"/my/{compile,link} "$build"/common/{cpu_device,xray,io}/*.a "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
+    for part in "$build"/my/{compile,link} "$build/translate_launches" "$build"/common/{cpu_device,xray,io}/*.a "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
     done
     [[ ! $(find -L "$root/my" "$root"/[0-9][0-9]_* "$root/common/cpu_device/include" -type f -newer "$program" \
         \( -name '*.cu*' -o -name '*.h*' -o -name '*.in[cl]' -o -not -name '*.*' \) -print -quit) ]]
 }
 
+# Functions of the C library's that reach memory by themselves: see common/cpu_device/strict.cpp.
+hooked_functions=()
+for function in memcpy memmove memset memcmp fread fwrite; do
+    hooked_functions+=(--redefine-sym "$function=cpu_device_$function")
+done
+
 # Compiles $my_program and sets `my_executable`. `how`: nothing, or "debug" for every variable to be readable.
 compile_my_program() {
     local how=${1:-} folder=$build/my/programs/$my_program source=$root/my/$my_program.cu
+    local symbols
     local -a flags
     read -ra flags <<<"${STAGES_MY_FLAGS:-}"
     mkdir -p "$folder"
@@ -66,7 +73,7 @@ compile_my_program() {
     fi
     rm -f "$my_executable"
     if [[ $device == cuda ]]; then
-        "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
+        "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
             my_program_failed_to_compile
     else
         local -a more=()
@@ -74,8 +81,9 @@ compile_my_program() {
         "${CXX:-g++}" "@$build/my/compile" "${more[@]}" "${flags[@]}" -iquote "$(dirname "$source")" -MMD -MF "$folder/made_of" \
             -x c++ -c "$build/translated/my/$my_program.cu" -o "$folder/program.o" >&2 || my_program_failed_to_compile
         # The C library's functions carry no hooks: these are called by names that do.
-        objcopy --redefine-sym memcpy=cpu_device_memcpy --redefine-sym memmove=cpu_device_memmove \
-            --redefine-sym memset=cpu_device_memset "$folder/program.o" || true
+        objcopy "${hooked_functions[@]}" "$folder/program.o" || true
+        symbols=$(nm "$folder/program.o" 2>/dev/null) || true
+        [[ ! $symbols || $symbols == *' T main'* ]] || my_program_has_no_main
         "${CXX:-g++}" -rdynamic "$folder/program.o" -x none "@$build/my/link" "${flags[@]}" -o "$my_executable" >&2 ||
             my_program_failed_to_compile
         collect_notes "$folder"
@@ -86,6 +94,11 @@ compile_my_program() {
 my_program_failed_to_compile() {
     echo "does not compile" >"$my_folder/said"
     fail 1 "$my_name does not compile: what the compiler says of it stands above"
+}
+
+my_program_has_no_main() {
+    echo "has no main()" >"$my_folder/said"
+    fail 1 "$my_name has no main(), where a program begins; a header with launch() is for ./stages try"
 }
 
 # What the translation says of the program's own files, where they are part of it.
@@ -166,7 +179,7 @@ compile_to_ptx() {
     [[ ! $my_ptx -nt $my_executable ]] || return 0
     say "reading what nvcc makes of it ..."
     # shellcheck disable=SC2086  # flags are words
-    "$nvcc" -std=c++17 -arch=compute_80 -lineinfo -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
+    "$nvcc" -std=c++17 -arch=compute_80 -lineinfo --extended-lambda -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
         >"$my_folder/nvcc.log" 2>&1 && return
     rm -f "$my_ptx"
     say "nvcc does not compile it: $my_folder/nvcc.log; the counts are as written"

@@ -190,6 +190,14 @@ private:
     int64_t warp_exchanges_ = 0;
 };
 
+namespace {
+
+bool same(dim3 a, dim3 b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+
+}  // namespace
+
 Counter::Counter(Listener* listener, const UnrolledLoops* unrolled, GlobalShadow* global)
     : listener_(listener), unrolled_(unrolled), global_(global), workers_(kMostWorkers) {}
 Counter::~Counter() = default;
@@ -197,6 +205,10 @@ Counter::~Counter() = default;
 void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
     KernelCounts& kernel = kernel_named(launch.kernel_name);
     if (kernel.launches++ == 0) kernel.configuration = launch.configuration;
+    const dim3 grid = launch.configuration.grid;
+    kernel.blocks += int64_t{grid.x} * grid.y * grid.z;
+    kernel.launches_differ |= !same(grid, kernel.configuration.grid) ||
+                              !same(launch.configuration.block, kernel.configuration.block);
     current_ = static_cast<size_t>(&kernel - kernels_.data());
     configuration_ = launch.configuration;
     // Of blocks that wait for each other by more than memory nothing is known here: see global_shadow.hpp.

@@ -97,7 +97,9 @@ struct KernelCounts {
     std::string name;
     cpu_device::LaunchConfiguration configuration;  // of the first launch
     int64_t launches = 0;
-    int64_t failed_launches = 0;  // ended early: what was counted of them is incomplete
+    int64_t blocks = 0;            // of all launches
+    bool launches_differ = false;  // in blocks or threads
+    int64_t failed_launches = 0;   // ended early: what was counted of them is incomplete
     std::map<Site, Counts> sites;
     int64_t barriers = 0;                     // per block
     int64_t warp_syncs = 0;                   // __syncwarp, per warp

@@ -135,11 +135,9 @@ std::string other_accesses(const KernelCounts& kernel) {
 }
 
 std::string meetings(const KernelCounts& kernel) {
-    const dim3 grid = kernel.configuration.grid;
-    const int64_t blocks = int64_t{grid.x} * grid.y * grid.z * kernel.launches;
     const auto per_block = [&](int64_t count) {
         constexpr double kMany = 10'000;  // of which no more than whole ones are said
-        const double each = ratio(count, blocks);
+        const double each = ratio(count, kernel.blocks);
         return each < kMany ? format("%.4g", each) : format("%.0f", each);
     };
     return "  a block: " + per_block(kernel.barriers) +
@@ -293,7 +291,11 @@ std::string page_of_kernel(const Counted& counted, const KernelCounts& kernel, i
         grid += ", " + grouped(static_cast<int64_t>(kernel.configuration.shared_bytes)) +
                 " bytes of dynamic shared memory";
     }
-    if (kernel.launches > 1) grid += ", " + grouped(kernel.launches) + " launches";
+    if (kernel.launches_differ) {
+        grid += ", the first of " + grouped(kernel.launches) + " launches, which differ";
+    } else if (kernel.launches > 1) {
+        grid += ", " + grouped(kernel.launches) + " launches";
+    }
     return line_of_page("kernel " + kernel.name) + io::wrapped(grid) + "\n" +
            global_table(kernel, bytes_of_x) + shared_table(kernel, counted) +
            other_accesses(kernel) + meetings(kernel) + hazards_text(kernel, counted.sources) +

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The runner's probe: on the CPU device it counts.
-#include "common/runner/probe.hpp"
+#include "probe.hpp"
 
 #include <algorithm>
 
 #include "common/cpu_device/observer.hpp"
+#include "common/runner/probe.hpp"
 #include "counter.hpp"
+#include "global_shadow.hpp"
 #include "source_map.hpp"
 
 namespace {
@@ -45,8 +47,11 @@ std::vector<std::string> hazards_of(const std::vector<xray::KernelCounts>& kerne
     };
     for (const xray::KernelCounts& kernel : kernels) {
         for (const xray::Hazard& race : kernel.races) {
-            found.push_back("race in shared memory: " + touch(race.first) + " by one thread and " +
-                            touch(race.second) + " by another, with no barrier between");
+            found.push_back("race in " + std::string(race.global ? "global" : "shared") +
+                            " memory: " + touch(race.first) + " by one thread and " +
+                            touch(race.second) + " by another" +
+                            (race.between_blocks ? ", of another block: nothing orders two blocks"
+                                                 : ", with no barrier between"));
         }
         for (const xray::Hazard& read : kernel.uninitialized_reads) {
             found.push_back("shared memory that nobody has written is " + touch(read.second));
@@ -62,11 +67,15 @@ bool any_cluster(const std::vector<xray::KernelCounts>& kernels) {
     });
 }
 
+bool watches_global_memory = false;
+
 class CountingProbe : public runner::Probe {
 public:
     void start() override {
         counting_.reset();
-        counter_.emplace();
+        global_.reset();
+        if (watches_global_memory) global_.emplace();
+        counter_.emplace(nullptr, nullptr, global_ ? &*global_ : nullptr);
         counting_.emplace(*counter_);
     }
 
@@ -84,11 +93,16 @@ public:
     std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
+    std::optional<xray::GlobalShadow> global_;
     std::optional<xray::Counter> counter_;
     std::optional<xray::Counting> counting_;
 };
 
 }  // namespace
+
+void xray::watch_global_memory() {
+    watches_global_memory = true;
+}
 
 runner::Probe& runner::probe() {
     static CountingProbe probe;

@@ -138,6 +138,18 @@ bool is_counted(AccessKind kind) {
            kind == AccessKind::shared_load || kind == AccessKind::shared_store;
 }
 
+// Of a variable of the program: global memory for a __device__ one, for a __constant__ one another.
+std::optional<AccessKind> kind_of_device_variable(AccessKind kind) {
+    if (kind == AccessKind::constant_load) return AccessKind::global_load;
+    if (kind == AccessKind::constant_store) return AccessKind::global_store;
+    return {};
+}
+
+Widths sum_of(Widths a, const Widths& b) {
+    for (const auto& [bytes, count] : b) a[bytes] += count;
+    return a;
+}
+
 bool ends_with(const std::string& path, const std::string& end) {
     return path.size() >= end.size() &&
            path.compare(path.size() - end.size(), end.size(), end) == 0;
@@ -159,27 +171,32 @@ Instructions instructions_in(std::istream& ptx) {
     return Reader(ptx).found;
 }
 
-Instructions instructions_in(const xray::Counted& counted) {
-    Instructions found;
+Written instructions_in(const xray::Counted& counted) {
+    Written found;
     for (const xray::KernelCounts& kernel : counted.kernels) {
         for (const auto& [site, counts] : kernel.sites) {
             const xray::Line& line = counted.sources.line_of(site.place);
-            if (!is_counted(site.kind) || line.in_cub || line.file.empty() ||
+            const auto of_variable = kind_of_device_variable(site.kind);
+            if ((!is_counted(site.kind) && !of_variable) || line.in_cub || line.file.empty() ||
                 counts.accesses == 0) {
                 continue;
             }
             const auto bytes = static_cast<unsigned>(counts.bytes / counts.accesses);
-            found[{course::plain_name(kernel.name), line.file, line.number, site.kind}][bytes]++;
+            const PtxPlace place{course::plain_name(kernel.name), line.file, line.number,
+                                 of_variable.value_or(site.kind)};
+            (of_variable ? found.of_variables : found.all_else)[place][bytes]++;
         }
     }
     return found;
 }
 
-std::vector<PtxDifference> differences(const Instructions& written, const Instructions& compiled) {
+std::vector<PtxDifference> differences(const Written& written, const Instructions& compiled) {
     std::set<std::string> kernels, files;
-    for (const auto& [place, widths] : written) {
-        kernels.insert(place.kernel);
-        files.insert(place.file);
+    for (const Instructions* const each : {&written.all_else, &written.of_variables}) {
+        for (const auto& [place, widths] : *each) {
+            kernels.insert(place.kernel);
+            files.insert(place.file);
+        }
     }
     // The compiled ones by the names that `written` has for their files.
     Instructions known;
@@ -193,19 +210,25 @@ std::vector<PtxDifference> differences(const Instructions& written, const Instru
         renamed.file = *file;
         known[renamed] = widths;
     }
+    const auto at = [](const Instructions& all, const PtxPlace& place) {
+        const auto found = all.find(place);
+        return found == all.end() ? Widths{} : found->second;
+    };
     std::vector<PtxDifference> found;
-    for (const auto& [place, widths] : written) {
-        const auto same = known.find(place);
-        const Widths other = same == known.end() ? Widths{} : same->second;
-        if (other != widths) found.push_back({place, widths, other});
-    }
+    const auto compare = [&](const PtxPlace& place) {
+        const Widths here = at(written.all_else, place), there = at(known, place);
+        if (there == here || there == sum_of(here, at(written.of_variables, place))) return;
+        found.push_back({place, here, there});
+    };
+    for (const auto& [place, widths] : written.all_else) compare(place);
     for (const auto& [place, widths] : known) {
         // Lines that no warp came to are nobody's business here.
         const PtxPlace& here = place;
-        const bool run = std::any_of(written.begin(), written.end(), [&](const auto& each) {
-            return each.first.file == here.file && each.first.line == here.line;
-        });
-        if (run && written.count(place) == 0) found.push_back({place, {}, widths});
+        const bool run =
+            std::any_of(written.all_else.begin(), written.all_else.end(), [&](const auto& each) {
+                return each.first.file == here.file && each.first.line == here.line;
+            });
+        if (run && written.all_else.count(place) == 0) compare(place);
     }
     return found;
 }

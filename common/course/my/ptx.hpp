@@ -35,8 +35,13 @@ using Instructions = std::map<PtxPlace, Widths>;
 // Of files as nvcc names them. What stands in the toolkit's headers is its caller's.
 Instructions instructions_in(std::istream& ptx);
 
-// Of what was counted: every place of a kernel that some warp came to.
-Instructions instructions_in(const xray::Counted& counted);
+// Of what was counted: every place of a kernel that some warp came to. Apart from the others those of the
+// program's variables, of which nothing here says whether they are __device__ or __constant__: PTX has
+// global memory for the first alone.
+struct Written {
+    Instructions all_else, of_variables;
+};
+Written instructions_in(const xray::Counted& counted);
 
 struct PtxDifference {
     PtxPlace place;
@@ -45,7 +50,7 @@ struct PtxDifference {
 
 // Where the two differ, in kernels and lines that were run. A file of `written` is taken for one of
 // `compiled` whose path ends so.
-std::vector<PtxDifference> differences(const Instructions& written, const Instructions& compiled);
+std::vector<PtxDifference> differences(const Written& written, const Instructions& compiled);
 
 // "my/x.cu:12 global loads: 2 of 4 bytes written, 1 of 8 bytes compiled".
 std::string text_of(const PtxDifference& difference);

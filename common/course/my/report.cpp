@@ -45,7 +45,9 @@ std::string count_of(int64_t count, const std::string& what, const std::string& 
     return std::to_string(count) + " " + (count == 1 ? what : plural.empty() ? what + "s" : plural);
 }
 
+// Behind what standard output has so far, where both go to one place.
 void say(const std::string& text) {
+    std::fflush(stdout);
     std::fprintf(stderr, "%s\n", io::wrapped(text).c_str());
 }
 

@@ -31,10 +31,10 @@ std::string most_threads(const Tokens& tokens, const Declaration& kernel) {
 
 bool is_variable_of_device(const Tokens& tokens, const Declaration& declaration) {
     return !declaration.is_function && !declaration.in_class &&
-           has_word(tokens, declaration.head, {"__device__", "__constant__"}) &&
+           has_word(tokens, declaration.head, {"__device__", "__constant__", "__managed__"}) &&
            !has_word(tokens, declaration.head,
-                     {"extern", "template", "typedef", "using", "__managed__", "__shared__",
-                      "struct", "class", "union", "enum", "operator", "friend"});
+                     {"extern", "template", "typedef", "using", "__shared__", "struct", "class",
+                      "union", "enum", "operator", "friend"});
 }
 
 // The names that a declaration of variables declares: those before [, =, {, a comma or the end.
@@ -109,16 +109,18 @@ void make_variables_known(const Region& region, Edits& edits) {
     for (const Declaration& declaration : declarations_of(region)) {
         if (!is_variable_of_device(tokens, declaration)) continue;
         std::string known;
+        const bool managed = has_word(tokens, declaration.head, {"__managed__"});
         for (const std::string& name : names_of_variables(tokens, declaration.head)) {
             known +=
                 " [[maybe_unused]] static const ::cpu_device::KnownVariable cpu_device_knows_" +
-                name + "(&" + name + ", sizeof " + name + ", \"" + name + "\");";
+                name + "(&" + name + ", sizeof " + name + ", \"" + name + "\"" +
+                (managed ? ", true" : "") + ");";
         }
         edits.insert(tokens[declaration.head.end].end, known);
         const auto qualifier =
             std::find_if(tokens.begin() + static_cast<ptrdiff_t>(declaration.head.begin),
                          tokens.end(), [](const Token& token) {
-                             return is_one_of(token, {"__device__", "__constant__"});
+                             return is_one_of(token, {"__device__", "__constant__", "__managed__"});
                          });
         edits.insert(qualifier->end, " __attribute__((aligned(::cpu_device::kVariableAlignment)))");
     }

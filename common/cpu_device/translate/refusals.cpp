@@ -25,6 +25,11 @@ constexpr const char* kTextures =
 constexpr const char* kDriver =
     "the driver API (cuInit, cuLaunchKernel ...): the CPU device has the runtime API alone";
 
+constexpr const char* kWithoutMask =
+    "this function of warps has no mask and is gone from CUDA: write __shfl_sync, "
+    "__shfl_down_sync, "
+    "__ballot_sync ..., with the mask 0xffffffff in front where all lanes come";
+
 // Names of the toolkit's that are nothing here.
 constexpr std::array kMissing = {
     Missing{"cudaTextureObject_t", kTextures},
@@ -46,6 +51,11 @@ constexpr std::array kMissing = {
     Missing{"cuModuleLoad*", kDriver},
     Missing{"cuLaunchKernel*", kDriver},
     Missing{"cuMemAlloc*", kDriver},
+    Missing{"__shfl", kWithoutMask},
+    Missing{"__shfl_up", kWithoutMask},
+    Missing{"__shfl_down", kWithoutMask},
+    Missing{"__shfl_xor", kWithoutMask},
+    Missing{"__ballot", kWithoutMask},
 };
 
 bool matches(std::string_view word, std::string_view pattern) {
@@ -180,6 +190,41 @@ std::set<std::string> host_functions(const Tokens& tokens,
     return host;
 }
 
+// Functions that are defined here for the device alone.
+std::set<std::string> device_functions(const Tokens& tokens,
+                                       const std::vector<Declaration>& declarations) {
+    std::set<std::string> device;
+    const auto is_for_it_alone = [&](const Declaration& function) {
+        return has_word(tokens, function.head, {"__device__"}) &&
+               !has_word(tokens, function.head, {"__host__", "constexpr", "consteval"}) &&
+               std::none_of(tokens.begin() + static_cast<ptrdiff_t>(function.head.begin),
+                            tokens.begin() + static_cast<ptrdiff_t>(function.name),
+                            [](const Token& token) { return is_like_a_macro(token.text); });
+    };
+    for (const Declaration& function : declarations) {
+        if (function.is_defined() && !function.in_class && is_for_it_alone(function)) {
+            device.insert(tokens[function.name].text);
+        }
+    }
+    for (const Declaration& function : declarations) {
+        if (function.is_function && !is_for_it_alone(function)) {
+            device.erase(tokens[function.name].text);
+        }
+    }
+    return device;
+}
+
+// Whether there is something like [=] or [&x]: what stands in it may be for the device.
+bool has_lambda(const Tokens& tokens, Range range) {
+    for (size_t i = range.begin; i + 1 < range.end; ++i) {
+        const bool opens =
+            tokens[i].text == "[" && i > 0 &&
+            is_one_of(tokens[i - 1], {"(", ",", "=", "return", "{", ";", "&&", "||"});
+        if (opens) return true;
+    }
+    return false;
+}
+
 // Whether the function has something of its own that is called so: a parameter, a variable, a lambda.
 bool has_its_own(const Tokens& tokens, const Declaration& function, const std::string& name) {
     for (size_t i = function.name + 1; i < function.body.end; ++i) {
@@ -233,6 +278,14 @@ void refuse_host_functions(const Region& region, Edits& edits) {
         if (has_word(tokens, function.head, {"__host__"})) continue;
         for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
             const std::string& name = tokens[i].text;
+            if (i >= 2 && tokens[i - 2].text == "std" && tokens[i - 1].text == "::" &&
+                is_one_of(tokens[i], {"cout", "cerr", "vector", "string", "map", "unordered_map",
+                                      "set", "list", "deque", "sort"})) {
+                edits.fail(tokens[i], "'" + tokens[function.name].text +
+                                          "' runs on the device and uses 'std::" + name +
+                                          "', which is for the host alone: printf prints there, "
+                                          "and arrays have a constant size");
+            }
             if (tokens[i + 1].text != "(" || host.count(name) == 0 ||
                 is_one_of(tokens[i - 1], {".", "->", "::"}) ||
                 has_its_own(tokens, function, name)) {
@@ -246,10 +299,66 @@ void refuse_host_functions(const Region& region, Edits& edits) {
     }
 }
 
+void refuse_device_functions(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<Declaration> declarations = declarations_of(region);
+    const std::set<std::string> host = host_functions(tokens, declarations);
+    const std::set<std::string> device = device_functions(tokens, declarations);
+    for (const Declaration& function : declarations) {
+        // What a macro or a template's argument makes of it may be anything.
+        if (!function.is_defined() || function.in_class ||
+            host.count(tokens[function.name].text) == 0 ||
+            has_word(tokens, function.head, {"template"}) || has_lambda(tokens, function.body)) {
+            continue;
+        }
+        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+            const std::string& name = tokens[i].text;
+            if (is_one_of(tokens[i - 1], {".", "->", "::"}) ||
+                has_its_own(tokens, function, name)) {
+                continue;
+            }
+            const std::string runs = "'" + tokens[function.name].text + "' runs on the host and ";
+            if (is_one_of(tokens[i], {"threadIdx", "blockIdx"}) && tokens[i + 1].text == ".") {
+                edits.fail(tokens[i], runs + "asks for '" + name +
+                                          "', which threads of a kernel have: write __device__ "
+                                          "before the definition of '" +
+                                          tokens[function.name].text + "', or launch a kernel");
+            } else if (tokens[i + 1].text == "(" && device.count(name) != 0) {
+                edits.fail(tokens[i], runs + "calls '" + name +
+                                          "', a function of the device: write __host__ __device__ "
+                                          "before the definition of '" +
+                                          name + "'");
+            }
+        }
+    }
+}
+
+namespace {
+
+// Whether the CPU device has a header of that name. Any other of the toolkit's may be installed where g++ finds
+// it, and would not go with ours.
+bool is_stand_in(std::string_view name) {
+    // Between colons: see CMakeLists.txt.
+    constexpr std::string_view kAll = ":" STAND_INS ":";
+    return kAll.find(":" + std::string(name) + ":") != std::string_view::npos;
+}
+
+}  // namespace
+
 void refuse_headers(const std::string& source, Edits& edits) {
-    constexpr std::array<std::string_view, 14> kLibraries = {
-        "cublas",  "cufft",    "curand", "cusolver", "cusparse", "cudnn",  "nccl",
-        "thrust/", "cutlass/", "cute/",  "texture_", "surface_", "cuda.h", "nvrtc"};
+    constexpr std::array<std::string_view, 26> kLibraries = {"cublas",   "cufft",
+                                                             "curand",   "cusolver",
+                                                             "cusparse", "cudnn",
+                                                             "nccl",     "thrust/",
+                                                             "cutlass/", "cute/",
+                                                             "texture_", "surface_",
+                                                             "nvrtc",    "cub/",
+                                                             "cuda/",    "cuda_",
+                                                             "cudaGL",   "cudaProf",
+                                                             "nv/",      "nvtx3/",
+                                                             "nvml",     "crt/",
+                                                             "sm_",      "device_f",
+                                                             "driver_",  "cooperative_groups"};
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
         const std::string_view line = std::string_view(source).substr(begin, end - begin);
@@ -263,7 +372,10 @@ void refuse_headers(const std::string& source, Edits& edits) {
                 std::any_of(kLibraries.begin(), kLibraries.end(), [&](std::string_view library) {
                     return name.substr(0, library.size()) == library;
                 });
-            if (is_library) {
+            if (name == "cuda.h") {
+                // Many have it and use nothing of it; what they use of it is refused where it stands.
+                edits.replace(begin + hash, end, "");
+            } else if (is_library && !is_stand_in(name)) {
                 edits.replace(
                     begin + hash, end,
                     "#error <" + std::string(name) +

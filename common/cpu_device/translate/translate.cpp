@@ -28,6 +28,7 @@ std::string translate(const std::string& original, const std::string& path) {
     for (const Region& region : regions_of(source)) {
         refuse_what_is_missing(region, edits);
         refuse_host_functions(region, edits);
+        refuse_device_functions(region, edits);
         begin_kernels(region, edits);
         make_variables_known(region, edits);
         allow_recursion(region, edits);

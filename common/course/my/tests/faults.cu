@@ -5,6 +5,7 @@
 // clang-format off
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstring>
@@ -137,6 +138,10 @@ __global__ void launches_a_kernel(float* x) {
     nothing<<<1, 32>>>(x);  // @launches_a_kernel
 }
 
+__global__ void allocates(float** x) {
+    cudaMalloc(x, 4);  // @allocates
+}
+
 __global__ void barriers_of_one_line(float* x) {
     if (threadIdx.x < 32) __syncthreads(); else __syncthreads();  // @one_line
     x[threadIdx.x] = 1.f;
@@ -230,6 +235,17 @@ __global__ void past_variable(float* x, int i) {
     x[threadIdx.x] = from[i];  // @past_variable
 }
 
+float factor = 2.f;  // of the host's
+namespace {
+int calls;
+}
+__global__ void reads_of_host(float* x) {
+    x[threadIdx.x] *= factor;  // @reads_of_host
+}
+__global__ void counts_on_host() {
+    calls++;  // @counts_on_host
+}
+
 struct Arrays {
     float* x;
     float* host;
@@ -271,6 +287,22 @@ const std::map<std::string, void (*)()> kFaults = {
      }},
     {"host_sets", [] { std::memset(device(), 0, kCount * sizeof(float)); }},  // @host_sets
     {"host_writes", [] { device()[3] = 1.f; }},                // @host_writes
+    {"host_sorts",
+     [] {
+         float* const x = device();
+         std::sort(x, x + kCount);  // @host_sorts
+     }},
+    {"host_compares",
+     [] {
+         std::vector<float> host(kCount);
+         std::printf("%d\n", std::memcmp(host.data(), device(), kCount * 4));  // @host_compares
+     }},
+    {"host_reads_file",
+     [] {
+         FILE* const file = std::fopen("/proc/self/exe", "rb");
+         std::printf("%zu\n", std::fread(device(), 4, kCount, file));  // @host_reads_file
+     }},
+    {"host_writes_file", [] { std::fwrite(device(), 4, kCount, stdout); }},  // @host_writes_file
     {"host_reads_freed",
      [] {
          int* managed = nullptr;
@@ -283,6 +315,10 @@ const std::map<std::string, void (*)()> kFaults = {
     {"host_writes_constant", [] { weights[1] = 2.f; }},             // @host_writes_constant
     {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
     {"kernel_as_function", [] { nothing(device()); }},  // @kernel_as_function
+    {"variable_as_argument", [] { copy<<<1, 5>>>(device(), table); }},  // @variable_as_argument
+    {"variable_of_host", [] { reads_of_host<<<1, 32>>>(device()); }},
+    {"hidden_variable_of_host", [] { counts_on_host<<<1, 1>>>(); }},
+    {"allocation_in_kernel", [] { allocates<<<1, 1>>>(device<float*>()); }},
     {"launch_in_kernel", [] { launches_a_kernel<<<1, 1>>>(device()); }},
     {"kernel_in_kernel", [] { calls_a_kernel<<<1, 32>>>(device()); }},
     {"barriers_of_one_line", [] { barriers_of_one_line<<<1, 64>>>(device()); }},
@@ -321,7 +357,7 @@ const std::map<std::string, void (*)()> kFaults = {
     {"misaligned", [] { misaligned<<<1, 1>>>(device()); }},
     {"past_constant", [] { past_constant<<<1, 1>>>(device(), 5); }},
     {"past_variable", [] { past_variable<<<1, 1>>>(device(), 7); }},
-    {"too_many_threads", [] { nothing<<<1, 2000>>>(device()); }},
+    {"too_many_threads", [] { nothing<<<1, 2000>>>(device()); }},  // @too_many_threads
     {"no_blocks", [] { nothing<<<0, 32>>>(device()); }},
     {"double_free",
      [] {

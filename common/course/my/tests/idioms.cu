@@ -133,6 +133,17 @@ __global__ void weighted(float* y, const float* x) {
     y[threadIdx.x] = x[threadIdx.x] * weights[threadIdx.x % 4];
 }
 
+__device__ float scales[4] = {1, 2, 3, 4};
+__managed__ int seen = 0;
+__device__ int calls_so_far() {
+    static int calls;  // the device's, as its function
+    return atomicAdd(&calls, 1);
+}
+__global__ void scaled(float* y, const float* by) {
+    y[threadIdx.x] *= by[threadIdx.x % 4];
+    if (threadIdx.x == 0) seen = seen + calls_so_far() + 1;
+}
+
 #define LAUNCH(name, ...) name##_kernel<<<1, 32>>>(__VA_ARGS__)
 __global__ void pasted_kernel(char* x) {
     x[threadIdx.x] = 'a';  // several threads in one word: no race
@@ -212,6 +223,15 @@ int main() {
     const float values[] = {1, 2, 3, 4};
     CHECK(cudaMemcpyToSymbol(weights, values, sizeof values));
     weighted<<<1, 64>>>(y, x);
+    float* by;
+    size_t bytes_of_scales = 0;
+    CHECK(cudaGetSymbolAddress((void**)&by, scales));
+    CHECK(cudaGetSymbolSize(&bytes_of_scales, scales));
+    REQUIRE(bytes_of_scales == sizeof scales);
+    seen = 5;
+    scaled<<<1, 64>>>(y, by);
+    CHECK(cudaDeviceSynchronize());
+    REQUIRE(seen == 6);
     char* letters;
     CHECK(cudaMalloc(&letters, 32));
     LAUNCH(pasted, letters);

@@ -103,6 +103,38 @@ __global__ void kernel(float* x) {
 int main() {}
 END
     expect 1 "helper.cu:3.*'kernel' runs on the device and calls 'square', a function of the host: write __device__" run_mine my/helper.cu
+    program prints.cu <<'END'
+#include <iostream>
+__global__ void kernel(int* x) {
+    std::cout << x[0];
+}
+int main() {}
+END
+    expect 1 "prints.cu:3.*'kernel' runs on the device and uses 'std::cout', which is for the host alone" run_mine my/prints.cu
+    program device_on_host.cu <<'END'
+__device__ float square(float x) { return x * x; }
+int main() {
+    return square(2.f) == 4.f;
+}
+END
+    expect 1 "device_on_host.cu:3.*'main' runs on the host and calls 'square', a function of the device" run_mine my/device_on_host.cu
+    program thread_on_host.cu <<'END'
+int main() {
+    return threadIdx.x;
+}
+END
+    expect 1 "thread_on_host.cu:2.*'main' runs on the host and asks for 'threadIdx'" run_mine my/thread_on_host.cu
+    program without_mask.cu <<'END'
+__global__ void kernel(int* x) {
+    x[threadIdx.x] = __shfl_down(x[threadIdx.x], 1);
+}
+int main() {}
+END
+    expect 1 "without_mask.cu:2.*has no mask and is gone from CUDA: write __shfl_sync" run_mine my/without_mask.cu
+    program no_main.cu <<'END'
+__global__ void kernel(int* x) {}
+END
+    expect 1 "my/no_main.cu has no main.., where a program begins" run_mine my/no_main.cu
     program allocates.cu <<'END'
 __global__ void kernel(float** x) {
     x[0] = (float*)malloc(4);
@@ -149,6 +181,13 @@ END
 int main() {}
 END
     expect 1 "library.cu:1:.*<cublas_v2.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/library.cu
+    # Whether it is installed or not.
+    program newer.cu <<'END'
+#include <cuda.h>
+#include <cuda_awbarrier.h>
+int main() {}
+END
+    expect 1 "newer.cu:2:.*<cuda_awbarrier.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/newer.cu
     program driver.cu <<'END'
 int main() {
     cuInit(0);
@@ -213,6 +252,24 @@ END
     expect 1 "twice.hpp:2:.*missing" run_mine "my/two words.v2.cu"
 }
 
+# ---------------------------------------------------------------- the page on all this, word for word
+# The N-th fenced block of that section.
+block_of_page() {
+    awk -v wanted="$1" '/^## /{in_section = /^## Your own kernels/} in_section && /^```/{fence++; next} in_section && fence == 2 * wanted - 1' \
+        "$repository/README.md"
+}
+
+page() {
+    block_of_page 1 | program reverse.cu
+    call run_mine my/reverse.cu
+    checks=$((checks + 1))
+    [[ ${said//"$sandbox/"/} == "$(block_of_page 2)" && $status == 1 ]] || wrong "README.md shows something else"
+    sed -i 's/^    tile\[threadIdx.x\] = .*/&\n    __syncthreads();/' "$sandbox/my/reverse.cu"
+    expect 0 "^my/reverse.cu: 1 kernel in 1 launch: good\$" run_mine my/reverse.cu
+    # shellcheck disable=SC2016  # the backticks are the page's
+    grep -q 'then it says `my/reverse.cu: 1 kernel in 1 launch: good`' "$repository/README.md" || wrong "README.md shows another mend"
+}
+
 # ---------------------------------------------------------------- what needs a program of its own
 alone() {
     # Past the end of a __shared__ array by a pointer: seen where no other array lies behind it.
@@ -262,11 +319,14 @@ compared() {
 __device__ inline float plus(const float* x, int i) {
     return x[i] + 1;
 }
+__device__ float last = 0;
+template <class F>
+__global__ void each(F f) { f(threadIdx.x); }
 __global__ void same(float* x) {
     __shared__ float tile[64];
     tile[threadIdx.x] = plus(x, threadIdx.x);
     __syncthreads();
-    x[threadIdx.x] = tile[63 - threadIdx.x];
+    x[threadIdx.x] = tile[63 - threadIdx.x]; if (threadIdx.x == 0) last = 1;
 }
 #ifdef MORE
 __global__ void other(float* x) {
@@ -280,16 +340,18 @@ int main() {
     cudaMalloc(&x, 256);
     cudaMemset(x, 0, 256);
     same<<<1, 64>>>(x);
+    each<<<1, 64>>>([=] __device__(int i) { x[i] = 2; });
 #ifdef MORE
     other<<<1, 1>>>(x);
 #endif
 }
 END
-    expect 0 "nvcc's PTX has the same loads and stores, line by line" xray_mine my/compiled.cu
+    expect 0 "nvcc's PTX has the same loads and stores, line by line.*register spills, time. my/compiled.cu: 2 kernels in 2 launches: good" \
+        xray_mine my/compiled.cu
     export STAGES_MY_FLAGS=-DMORE
-    expect 0 "compiled.cu:13 global stores: 1 of 4 bytes written, none compiled" xray_mine my/compiled.cu
-    expect 0 "compiled.cu:14 global loads: 1 of 4 bytes written, 4 of 4 bytes compiled" xray_mine my/compiled.cu
-    expect 0 '"ptx_differs": \[.*"line": 13, "kind": "global_store", "written": . "4": 1 ., "compiled": ..' xray_mine my/compiled.cu --json -
+    expect 0 "compiled.cu:16 global stores: 1 of 4 bytes written, none compiled" xray_mine my/compiled.cu
+    expect 0 "compiled.cu:17 global loads: 1 of 4 bytes written, 4 of 4 bytes compiled" xray_mine my/compiled.cu
+    expect 0 '"ptx_differs": \[.*"line": 16, "kind": "global_store", "written": . "4": 1 ., "compiled": ..' xray_mine my/compiled.cu --json -
     unset STAGES_MY_FLAGS
 }
 
@@ -316,8 +378,22 @@ END
     mkdir -p "$sandbox/results"
     expect 0 "launch +30 of 30 .*my/softmax.cuh 6 for .*counted: 129.00 and 1.00 +<- DIFFERS .*no GPU's counters were held beside these" try_mine my/softmax.cuh --as softmax
     expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted" try_mine my/softmax.cuh --as log_softmax
+    # Right, and yet every thread of a block writes every element.
+    sed 's/i = threadIdx.x; i < cols; i += blockDim.x/i = 0; i < cols; i++/' "$sandbox/my/softmax.cuh" >"$sandbox/my/racy.cuh"
+    expect 1 "race in global memory: written at .*my/racy.cuh:9 by one thread and written at .*my/racy.cuh:9 by another, with no barrier" \
+        try_mine my/racy.cuh --as softmax
     expect 2 "launch.. does not take what softmax_topk has; wanted: cudaError_t launch.const float. x, float. values, int32_t. indices" \
         try_mine my/softmax.cuh --as softmax_topk
+    expect 2 "launch.. does not take what add_bias_residual_layernorm has; wanted: cudaError_t launch.const float. x, const float. bias, const float. residual, const float. gamma, const float. beta, float. y, int64_t tokens, int64_t hidden, cudaStream_t stream." \
+        try_mine my/softmax.cuh --as add_bias_residual_layernorm
+    # Whatever a stage computes can be named here.
+    local operation
+    call try_mine my/softmax.cuh --as nothing
+    [[ $as_line == *"--as nothing: no such operation; there are:"* ]] || wrong "try --as nothing"
+    while IFS= read -r operation; do
+        checks=$((checks + 1))
+        grep -qw -- "$operation" <<<"$as_line" || wrong "try does not know $operation"
+    done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository/common/recorded" | cut -d'"' -f4 | sort -u)
     expect 2 "try takes a header and what it is to compute" try_mine my/softmax.cuh
 }
 
@@ -351,6 +427,6 @@ END
 }
 
 for part in "${@:3}"; do $part; done
-(($# > 2)) || { rejected && names && alone && idioms && compared && tried && debugged && faults; }
+(($# > 2)) || { rejected && names && page && alone && idioms && compared && tried && debugged && faults; }
 echo "$checks checks, $failures failures"
 ((failures == 0))

@@ -137,11 +137,12 @@ void begin_kernel(const char* name, unsigned long long most_threads);
     ::cpu_device::begin_kernel(name, static_cast<unsigned long long>(most_threads));
 #endif
 
-// Stands behind each __device__ and __constant__ variable, which are aligned so that one seldom lies
-// right behind another.
+// Stands behind each __device__, __constant__ and __managed__ variable, which are aligned so that one
+// seldom lies right behind another.
 constexpr size_t kVariableAlignment = 256;
 struct KnownVariable {
-    KnownVariable(const volatile void* address, size_t bytes, const char* name);
+    KnownVariable(const volatile void* address, size_t bytes, const char* name,
+                  bool managed = false);
 };
 
 // ---------------------------------------------------------------- mistakes

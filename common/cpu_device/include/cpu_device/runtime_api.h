@@ -81,6 +81,8 @@ cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMe
 namespace cpu_device {
 // Says that a copy goes past the end of a variable, and returns the code for that.
 cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size);
+// The address of a variable, from now on known to the host: it may give it to kernels.
+cudaError_t address_for_host(void** pointer, const volatile void* symbol);
 }  // namespace cpu_device
 
 // A __device__ or __constant__ variable is an ordinary variable of the program here.
@@ -96,6 +98,36 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
     if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
     return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes,
                       cudaMemcpyDefault);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind = cudaMemcpyHostToDevice,
+                                    cudaStream_t stream = nullptr) {
+    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
+    return cudaMemcpyAsync(reinterpret_cast<char*>(&symbol) + offset, from, bytes,
+                           cudaMemcpyDefault, stream);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                      cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                      cudaStream_t stream = nullptr) {
+    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
+    return cudaMemcpyAsync(to, reinterpret_cast<const char*>(&symbol) + offset, bytes,
+                           cudaMemcpyDefault, stream);
+}
+template <class T>
+cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
+    return cpu_device::address_for_host(pointer, &symbol);
+}
+template <class Pointee, class T>
+cudaError_t cudaGetSymbolAddress(Pointee** pointer, const T& symbol) {
+    return cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), symbol);
+}
+template <class T>
+cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = sizeof(T);
+    return cudaSuccess;
 }
 
 // ---------------------------------------------------------------- streams and events

@@ -256,9 +256,12 @@ TEST_CASE("variables of the device are made known behind their declarations") {
           "namespace n {\n__constant__" + aligned + " float c[] = {1, 2};" + known("c") + "\n}");
     CHECK(body("static __device__ unsigned a = f(1), b[3];") ==
           "static __device__" + aligned + " unsigned a = f(1), b[3];" + known("a") + known("b"));
+    CHECK(body("__managed__ int m;") ==
+          "__managed__" + aligned + " int m; [[maybe_unused]] static const ::cpu_device::" +
+              "KnownVariable cpu_device_knows_m(&m, sizeof m, \"m\", true);");
     for (const std::string source :
-         {"extern __device__ int x;", "__device__ __managed__ int x;", "__device__ int f(int x);",
-          "__device__ Complex c(1, 2);", "__shared__ int x[3];", "int x;"}) {
+         {"extern __device__ int x;", "__device__ int f(int x);", "__device__ Complex c(1, 2);",
+          "__shared__ int x[3];", "int x;"}) {
         CHECK(body(source) == source);
     }
 }
@@ -327,6 +330,13 @@ TEST_CASE("what cannot be translated is an error that says what can") {
          4, "'g' runs on the device and calls 'f', a function of the host"},
         {"__global__ void k(int** p) {\n*p = new int(3); }", 2, "'new' in a kernel"},
         {"__global__ void k(void** p) {\n*p = malloc(3); }", 2, "'malloc' in a kernel"},
+        {"__global__ void k() {\nstd::cout << 1; }", 2,
+         "'k' runs on the device and uses 'std::cout'"},
+        {"__device__ float f(float x) { return x; }\nint main() {\nreturn f(1); }", 3,
+         "'main' runs on the host and calls 'f', a function of the device"},
+        {"float at(float* x) {\nreturn x[threadIdx.x]; }", 2,
+         "'at' runs on the host and asks for 'threadIdx'"},
+        {"__global__ void k(int* x) {\n*x = __shfl_down(*x, 1); }", 2, "has no mask"},
         {"\ncudaTextureObject_t t;", 2, "textures"},
         {"int main() { cuModuleLoadData(m, p); }", 1, "driver API"},
     };
@@ -339,6 +349,24 @@ TEST_CASE("what cannot be translated is an error that says what can") {
             CHECK(error.line() == wrong.line);
             CHECK_THAT(error.what(), ContainsSubstring(wrong.message));
         }
+    }
+}
+
+TEST_CASE("what may be called on the host as well is no error there") {
+    for (const std::string source :
+         {"__host__ __device__ int f(int x) { return x; }\nint main() { return f(1); }",
+          "__device__ constexpr int f() { return 1; }\nint main() { return f(); }",
+          "BOTH __device__ int f() { return 1; }\nint main() { return f(); }",
+          "__device__ int f(int);\n__device__ int f(int x) { return x; }\n"
+          "int f(float);\nint main() { return f(1.f); }",
+          "__device__ int f() { return 1; }\nint main() { int f = 2; return f; }",
+          "__device__ int f() { return 1; }\nint main() { each([=] __device__(int i) { f(); }); }",
+          "template <class T> int g() { return threadIdx.x; }",
+          "DEVICE int g() { return threadIdx.x; }",
+          "int main() { dim3 threadIdx; return threadIdx.x; }",
+          "__host__ __device__ void f() { std::cout << 1; }"}) {
+        INFO(source);
+        CHECK_NOTHROW(translate::translate(source, "k.cu"));
     }
 }
 
