@@ -164,22 +164,13 @@ TEST_CASE("where the limit is the end of a column, a list and the row agree on t
         }();
         constexpr int64_t kRows = 40;
         INFO(cols << " columns, top_p " << top_p);
-        DeviceBuffer<float> x(std::vector<float>(static_cast<size_t>(kRows * cols), 1.f));
-        const auto drawn = [&](bool has_workspace) {
-            size_t bytes = 0;
-            REQUIRE(softmax_topk::sampling::sample_workspace_bytes<float>(&bytes, kRows, cols,
-                                                                          options) == cudaSuccess);
-            REQUIRE(bytes > 0);
-            DeviceBuffer<unsigned char> workspace(bytes);
-            DeviceBuffer<int32_t> columns(kRows);
-            DeviceBuffer<float> probabilities(kRows);
-            REQUIRE(softmax_topk::sampling::sample(
-                        x.data(), columns.data(), probabilities.data(), kRows, cols, options,
-                        workspace.data(), has_workspace ? bytes : 0, nullptr) == cudaSuccess);
-            REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-            return std::pair(columns.download(), probabilities.download());
-        };
-        CHECK(drawn(true) == drawn(false));
+        size_t bytes = 0;
+        REQUIRE(softmax_topk::sampling::sample_workspace_bytes<float>(&bytes, kRows, cols,
+                                                                      options) == cudaSuccess);
+        runner::DeviceBuffer<unsigned char> workspace(bytes);
+        sampling_tests::FrontCall from_list(kRows, cols), from_row(kRows, cols);
+        CHECK(from_list.drawn(options, workspace.data(), bytes) == from_row.drawn(options));
+        CHECK(from_list.probabilities.download() == from_row.probabilities.download());
     }
 }
 
