@@ -76,6 +76,15 @@ bool holds_something(const std::filesystem::path& path) {
     return std::filesystem::file_size(path, error) > 0 && !error;
 }
 
+// Whether pictures of this script and these numbers are there from an earlier time: they would come out the same.
+bool is_drawn(const std::filesystem::path& base, const std::string& script,
+              const std::string& numbers, const std::vector<std::string>& formats) {
+    return text_in(base.string() + ".gp") == script && text_in(base.string() + ".csv") == numbers &&
+           std::all_of(formats.begin(), formats.end(), [&](const std::string& format) {
+               return holds_something(base.string() + "." + format);
+           });
+}
+
 void make_folder(const std::filesystem::path& folder) {
     std::error_code error;
     if (std::filesystem::is_directory(folder, error)) return;
@@ -140,7 +149,13 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
     for (const Figure& figure : figures) {
         const std::filesystem::path base = folder / figure.name;
         const std::string script = script_of(figure, formats);
-        io::replace_file(base.string() + ".csv", csv_of(figure));
+        const std::string numbers = csv_of(figure);
+        if (!can_draw && is_drawn(base, script, numbers, formats)) {
+            for (const std::string& format : formats)
+                written.pictures.push_back(base.string() + "." + format);
+            continue;
+        }
+        io::replace_file(base.string() + ".csv", numbers);
         io::replace_file(base.string() + ".gp", script);
         // An older picture would show other numbers than the table; and a file that is there
         // afterwards was drawn now.

@@ -6,6 +6,18 @@
 
 namespace runner {
 
+Shape Operation::plain(const Shape& shape) const {
+    const std::vector<Optional> known = optional();
+    Shape plain(shape.sizes());
+    for (const auto& [name, value] : shape.options()) {
+        const bool is_usual = std::any_of(known.begin(), known.end(), [&](const Optional& each) {
+            return each.name == name && each.usual == value;
+        });
+        if (!is_usual) plain.set_option(name, value);
+    }
+    return plain;
+}
+
 double value_of(const Operation& operation, const Shape& shape, const std::string& name,
                 double usual) {
     const std::vector<std::string> names = operation.size_names(shape);

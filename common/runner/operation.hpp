@@ -119,8 +119,9 @@ public:
     virtual std::string shape_help() const = 0;
     // Whether it has so many sizes, all of which are at least 0, and options that there are.
     virtual bool has_shape(const Shape& shape) const = 0;
-    // The shape as records have it: without what is as usual.
-    virtual Shape plain(const Shape& shape) const { return shape; }
+    // The shape as records have it, so that one problem has one name: without options that are as usual. Shapes that
+    // the operation itself gives out are of this form.
+    virtual Shape plain(const Shape& shape) const;
     virtual std::vector<Optional> optional() const { return {}; }
     // The shape of a problem whose first input is an array of these dimensions.
     virtual Shape shape_of_array(const std::vector<int64_t>& dims) const { return Shape(dims); }

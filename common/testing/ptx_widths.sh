@@ -158,13 +158,15 @@ compare() {
         }
         END {
             # A kernel that the table does not know is a lesson that nobody holds to its word.
-            for (mangled in found) if (!(mangled in known)) wrong(stage ": " mangled " is not in the table of " script)
+            for (mangled in found) if (!(mangled in known))
+                wrong(stage ": " mangled " is not in the table of " script "; found:" sorted(found[mangled]))
             exit failures > 0
         }'
 }
 
 failures=0
-stages=$(awk 'NF { print $1 }' <<<"$table" | sort -u)
+# Those of the table, and those that it should have.
+stages=$({ awk 'NF { print $1 }' <<<"$table" && cd "$root" && printf '%s\n' [0-9][0-9]_*; } | sort -u)
 sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.

@@ -3,16 +3,7 @@
 
 #include <algorithm>
 
-#include "common/operations/attention/operation.hpp"
-#include "common/operations/encoder/operation.hpp"
-#include "common/operations/gemm/operation.hpp"
-#include "common/operations/heads/operation.hpp"
-#include "common/operations/sampling/operation.hpp"
-#include "common/operations/softmax/operation.hpp"
-#include "common/operations/softmax/shape.hpp"
-#include "common/operations/tokens/operation.hpp"
-#include "common/operations/topk/operation.hpp"
-#include "common/operations/transpose/operation.hpp"
+#include "common/operations/all.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/probe.hpp"
 
@@ -23,43 +14,9 @@ using runner::DType;
 using runner::ElementType;
 using runner::Operation;
 
-// What a launcher can be tried as: whatever a stage computes.
-std::vector<const Operation*> all_operations() {
-    namespace ops = operations;
-    using ops::softmax::Kind;
-    std::vector<const Operation*> all;
-    for (const Kind kind :
-         {Kind::softmax, Kind::log_softmax, Kind::log_sum_exp, Kind::scale_mask_softmax,
-          Kind::causal_softmax, Kind::softmax_backward, Kind::log_softmax_backward}) {
-        all.push_back(ops::softmax::operation_of(kind));
-    }
-    for (const auto kind : ops::topk::kAllKinds) all.push_back(ops::topk::operation_of(kind));
-    for (const auto kind : ops::sampling::kAllKinds) {
-        all.push_back(ops::sampling::operation_of(kind));
-    }
-    using Gemm = ops::gemm::Kind;
-    for (const auto kind : {Gemm::float_sums, Gemm::half_sums, Gemm::tf32}) {
-        all.push_back(ops::gemm::operation(kind));
-    }
-    all.push_back(ops::transpose::operation());
-    using Rounding = ops::tokens::Rounding;
-    for (const auto kind : ops::tokens::kAllKinds) {
-        for (const auto rounding : {Rounding::once, Rounding::each_step}) {
-            all.push_back(ops::tokens::operation_of(kind, rounding));
-        }
-    }
-    for (const auto kind : ops::heads::kAllKinds) all.push_back(ops::heads::operation_of(kind));
-    using Attention = ops::attention::Kind;
-    for (const auto kind : {Attention::attention, Attention::attention_with_sum}) {
-        all.push_back(ops::attention::operation_of(kind));
-    }
-    all.push_back(ops::encoder::operation());
-    return all;
-}
-
 const Operation& operation_called(const std::string& name) {
     std::string known;
-    for (const Operation* operation : all_operations()) {
+    for (const Operation* operation : operations::all()) {
         if (operation->name() == name) return *operation;
         known += " " + operation->name();
     }

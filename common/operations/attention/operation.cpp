@@ -74,14 +74,6 @@ public:
                    return is_possible(option.first, option.second);
                });
     }
-    runner::Shape plain(const runner::Shape& shape) const override {
-        runner::Shape plain(shape.sizes());
-        for (const runner::Optional& each : optional()) {
-            const double value = shape.option(each.name, each.usual);
-            if (value != each.usual) plain.set_option(each.name, value);
-        }
-        return plain;
-    }
     std::vector<runner::Optional> optional() const override {
         return {{kCausal, 0, "shows all keys to each query"},
                 {kScale, 0, "scales by 1 / sqrt(size)"}};

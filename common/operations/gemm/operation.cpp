@@ -90,14 +90,6 @@ public:
                    return is_possible(option.first, option.second);
                });
     }
-    runner::Shape plain(const runner::Shape& shape) const override {
-        runner::Shape plain(shape.sizes());
-        for (const Option& each : kOptions) {
-            const double value = shape.option(each.name, each.usual);
-            if (value != each.usual) plain.set_option(each.name, value);
-        }
-        return plain;
-    }
     std::vector<runner::Optional> optional() const override {
         std::vector<runner::Optional> optional;
         for (const Option& each : kOptions)

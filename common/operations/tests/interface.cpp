@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Whatever an operation is, everything of the course takes it by the interface alone.
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -7,13 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "common/operations/gemm/operation.hpp"
-#include "common/operations/heads/operation.hpp"
-#include "common/operations/sampling/operation.hpp"
-#include "common/operations/softmax/operation.hpp"
-#include "common/operations/tokens/operation.hpp"
+#include "common/operations/all.hpp"
 #include "common/operations/topk/operation.hpp"
-#include "common/operations/transpose/operation.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/fuzz.hpp"
 #include "common/runner/run.hpp"
@@ -102,18 +98,40 @@ TEST_CASE("fuzz lays out all its operands, and finds what is written where it sh
     CHECK_THAT(first_fault(Fault::forgets_option, 20), ContainsSubstring("elements wrong"));
 }
 
+TEST_CASE("one problem has one name: what an operation gives out is as records have it") {
+    for (const Operation* operation : operations::all()) {
+        std::vector<Shape> shapes = {operation->usual_shape()};
+        for (const auto& more :
+             {operation->held_at(), operation->profiled_at(), operation->validated_at({}),
+              operation->measured_at({true}), operation->measured_at({false})})
+            shapes.insert(shapes.end(), more.begin(), more.end());
+        for (const Shape& shape : shapes) {
+            INFO(operation->name() << ", " << text_of(shape));
+            CHECK(operation->plain(shape) == shape);
+        }
+        // Said or not, what is usual is usual.
+        const Shape usual = operation->usual_shape();
+        for (const Optional& each : operation->optional()) {
+            const std::vector<std::string> sizes = operation->forms().back();
+            if (std::find(sizes.begin(), sizes.end(), each.name) != sizes.end()) continue;
+            INFO(operation->name() << ", " << each.name);
+            Shape said = usual;
+            said.set_option(each.name, usual.option(each.name, each.usual));
+            CHECK(operation->plain(said) == usual);
+        }
+    }
+    const Shape scaled = *shape_from("4x8x3,scale=2"), plain = *shape_from("4x8x3,scale=1");
+    CHECK(gather::operation()->plain(scaled) == scaled);
+    CHECK(gather::operation()->plain(plain) == Shape{4, 8, 3});
+}
+
 TEST_CASE("whoever works by the interface names no operation") {
-    using operations::softmax::Kind;
     std::string names;
-    for (int kind = 0; kind <= static_cast<int>(Kind::log_softmax_backward); ++kind)
-        names += operation_of(static_cast<Kind>(kind))->name() + "|";
-    for (const auto kind : operations::sampling::kAllKinds)
-        names += operation_of(kind)->name() + "|";
-    for (const auto kind : operations::topk::kAllKinds) names += operation_of(kind)->name() + "|";
-    for (const auto kind : operations::tokens::kAllKinds) names += operation_of(kind)->name() + "|";
-    for (const auto kind : operations::heads::kAllKinds) names += operation_of(kind)->name() + "|";
-    names += operations::transpose::operation()->name() + "|";
-    names += operations::gemm::operation()->name();
+    std::set<std::string> different;
+    for (const Operation* operation : operations::all()) {
+        names += (names.empty() ? "" : "|") + operation->name();
+        CHECK(different.insert(operation->name()).second);
+    }
     const std::regex named("\\b(" + names + ")\\b");
     const std::filesystem::path common = STAGES_SOURCE_DIRECTORY "/common";
     int files = 0;
@@ -126,7 +144,7 @@ TEST_CASE("whoever works by the interface names no operation") {
         }
     };
     const std::set<std::string> code = {".cpp", ".hpp", ".cu", ".cuh", ".h"};
-    for (const char* folder : {"runner", "xray", "plot", "course"}) {
+    for (const char* folder : {"runner", "xray", "plot", "course", "course/my"}) {
         for (const auto& entry : std::filesystem::directory_iterator(common / folder)) {
             if (code.count(entry.path().extension()) != 0) look_at(entry.path());
         }

@@ -90,6 +90,23 @@ TEST_CASE("plot without gnuplot leaves scripts and numbers, says so, and claims 
     CHECK(!folder.holds("results/pictures/01_first_variants.png"));
 }
 
+TEST_CASE("plot without gnuplot leaves a picture of the same numbers as it is") {
+    const Folder folder;
+    write_records(folder);
+    run(folder, "plot --format svg", without_gnuplot(folder));
+    folder.write("results/pictures/01_first_variants.svg", "of these numbers");
+    const Outcome outcome = run(folder, "plot --format svg", without_gnuplot(folder));
+    CHECK(outcome.status == 0);
+    CHECK(folder.read("results/pictures/01_first_variants.svg") == "of these numbers");
+    CHECK_THAT(joined(outcome.text), ContainsSubstring("01_first_variants.svg"));
+    // Of others it is not: the records have one more.
+    folder.write("results/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+                                                  timed("01_first", "v", 8, 200, 5) + "," +
+                                                  timed("01_first", "v", 8, 300, 5)));
+    run(folder, "plot --format svg", without_gnuplot(folder));
+    CHECK(!folder.holds("results/pictures/01_first_variants.svg"));
+}
+
 TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --only shows") {
     const Folder folder;
     write_records(folder);

@@ -242,6 +242,9 @@ expect 0 '^stages\[xray\]' xray
 expect 0 '^example_01_naive_softmax\[left --right\]' example 01 -- left --right
 stand_in git <<<'[[ $* != *status* ]] || echo " M 01_naive_softmax/stage.cu"'
 expect 0 '^stages_01_naive_softmax\[list 01_naive_softmax\]' list 01
+# Named inputs are listed, too: an operation that was changed has perhaps others.
+stand_in git <<<'[[ $* != *status*" common/operations "* ]] || echo " M common/operations/topk/inputs.cu"'
+expect 0 '^stages_01_naive_softmax\[list 01_naive_softmax\]' list 01
 rm tools/git
 # --- a program of the learner's own, on a GPU ------------------------------------------------------
 # (On the CPU device: common/course/my/tests/my.sh.)

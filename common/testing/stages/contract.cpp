@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Every launcher of every stage, and launchers that break the contract.
+#include <algorithm>
+
 #include <cuda_runtime.h>
 
+#include "common/operations/all.hpp"
 #include "common/runner/stage.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/launch_contract.hpp"
@@ -36,6 +39,18 @@ TEST_CASE("every launcher keeps to its stream, can be captured, and leaves no er
                 INFO(stage.name << "/" << variant.name << ", " << text_of(shape));
                 CHECK(testing::breach_of_contract(variant, shape, dtype) == "");
             }
+        }
+    }
+}
+
+// A new one is named in common/operations/all.cpp.
+TEST_CASE("whatever a variant computes is among all operations") {
+    const std::vector<const Operation*> all = operations::all();
+    for (const Stage& stage : all_stages()) {
+        for (const Variant& variant : stage.variants) {
+            INFO(stage.name << "/" << variant.name << " computes " << variant.operation->name()
+                            << ", which common/operations/all.cpp does not know");
+            CHECK(std::find(all.begin(), all.end(), variant.operation) != all.end());
         }
     }
 }
