@@ -9,11 +9,11 @@ namespace runner {
 Shape Operation::plain(const Shape& shape) const {
     const std::vector<Optional> known = optional();
     Shape plain(shape.sizes());
-    for (const auto& [name, value] : shape.options()) {
+    for (const auto& option : shape.options()) {
         const bool is_usual = std::any_of(known.begin(), known.end(), [&](const Optional& each) {
-            return each.name == name && each.usual == value;
+            return each.name == option.first && each.usual == option.second;
         });
-        if (!is_usual) plain.set_option(name, value);
+        if (!is_usual) plain.set_option(option.first, option.second);
     }
     return plain;
 }

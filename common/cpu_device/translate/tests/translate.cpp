@@ -353,18 +353,19 @@ TEST_CASE("what cannot be translated is an error that says what can") {
 }
 
 TEST_CASE("what may be called on the host as well is no error there") {
-    for (const std::string source :
-         {"__host__ __device__ int f(int x) { return x; }\nint main() { return f(1); }",
-          "__device__ constexpr int f() { return 1; }\nint main() { return f(); }",
-          "BOTH __device__ int f() { return 1; }\nint main() { return f(); }",
-          "__device__ int f(int);\n__device__ int f(int x) { return x; }\n"
-          "int f(float);\nint main() { return f(1.f); }",
-          "__device__ int f() { return 1; }\nint main() { int f = 2; return f; }",
-          "__device__ int f() { return 1; }\nint main() { each([=] __device__(int i) { f(); }); }",
-          "template <class T> int g() { return threadIdx.x; }",
-          "DEVICE int g() { return threadIdx.x; }",
-          "int main() { dim3 threadIdx; return threadIdx.x; }",
-          "__host__ __device__ void f() { std::cout << 1; }"}) {
+    const std::string overloaded =
+        "__device__ int f(int);\n__device__ int f(int x) { return x; }\n"
+        "int f(float);\nint main() { return f(1.f); }";
+    for (const std::string& source : std::vector<std::string>{
+             "__host__ __device__ int f(int x) { return x; }\nint main() { return f(1); }",
+             "__device__ constexpr int f() { return 1; }\nint main() { return f(); }",
+             "BOTH __device__ int f() { return 1; }\nint main() { return f(); }", overloaded,
+             "__device__ int f() { return 1; }\nint main() { int f = 2; return f; }",
+             "__device__ int f() { return 1; }\nint main() { each([=] __device__() { f(); }); }",
+             "template <class T> int g() { return threadIdx.x; }",
+             "DEVICE int g() { return threadIdx.x; }",
+             "int main() { dim3 threadIdx; return threadIdx.x; }",
+             "__host__ __device__ void f() { std::cout << 1; }"}) {
         INFO(source);
         CHECK_NOTHROW(translate::translate(source, "k.cu"));
     }
