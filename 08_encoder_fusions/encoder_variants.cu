@@ -3,11 +3,37 @@
 #include "08_encoder_fusions/variants.hpp"
 
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
+#include "08_encoder_fusions/tuned_products.cuh"
 #include "common/operations/encoder/operation.hpp"
 #include "further/encoder.cuh"
 
 namespace encoder_fusions_variants {
+
+std::map<std::string, Choice>& choices() {
+    static std::map<std::string, Choice> all;
+    return all;
+}
+
+batched_gemm::GemmTuner& tuner() {
+    static const auto file = [] {
+        const char* const named = std::getenv("STAGES_TUNER_FILE");
+        if (named != nullptr) return std::filesystem::path(named);
+        std::error_code ignored;  // where there can be no folder, the tuner says so
+        std::filesystem::create_directories("results", ignored);
+        return std::filesystem::path("results/gemm_tuner.json");
+    };
+    static batched_gemm::GemmTuner one(
+        file(), batched_gemm::this_machine("1.0, " + operations::gemm::cublas_lt_version()),
+        batched_gemm::clock_of_events(nullptr),
+        [](const std::string& line) { std::fprintf(stderr, "stages: %s\n", line.c_str()); });
+    return one;
+}
+
 namespace {
 
 using encoder::Attention;
@@ -35,6 +61,7 @@ struct Way {
     Attention attention;
     bool packed;
     bool split_qkv = false;
+    bool tuned = false;  // products by whoever is fastest
 };
 
 Config config_of(const Shape& s, const Way& way) {
@@ -88,9 +115,14 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
             const Shape s = call.shape;
             const std::vector<Layer<T>> layers = layers_of<T>(call, s);
             const int32_t* const lengths = s.tokens > 0 ? call.input<int32_t>("lengths") : nullptr;
-            return encoder::forward(config_of(s, way), layers.data(), call.input<T>("x"), lengths,
-                                    call.output<T>("y"), call.workspace, call.workspace_bytes,
-                                    call.stream);
+            const auto forward = [&](size_t bytes, const auto& products) {
+                return encoder::forward(config_of(s, way), layers.data(), call.input<T>("x"),
+                                        lengths, call.output<T>("y"), call.workspace, bytes,
+                                        call.stream, products);
+            };
+            if (!way.tuned) return forward(call.workspace_bytes, encoder::OwnProducts{});
+            const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
+            return forward(of_encoder, TunedProducts(static_cast<char*>(call.workspace) + of_encoder));
         });
     variant.further = true;
     for (const runner::Optional& each : variant.operation->optional())
@@ -100,8 +132,10 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
     variant.traffic = {std::round(usual.loads), std::round(usual.stores)};  // as a listing says it
     variant.workspace_bytes = [way](const runner::Shape& shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
+            // A multiple of 256, behind which cuBLASLt's begins.
             return encoder::encoder_workspace_bytes<typename decltype(of)::type>(
-                config_of(shape, way));
+                       config_of(shape, way)) +
+                   (way.tuned ? operations::gemm::kCublasWorkspace : 0);
         });
     };
     variant.obstacle = [way](const runner::Shape& shape, DType) -> std::string {
@@ -129,7 +163,11 @@ std::vector<runner::Variant> encoder_variants() {
                           {Attention::fused, false, true})),
             variant("encoder_padded", "fused attention; Q, K, V by one product",
                     {Attention::fused, false}),
-            variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true})};
+            variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
+            variant("encoder_tuned", "padded; products by whoever is fastest, cuBLASLt or ours",
+                    {Attention::fused, false, false, true}),
+            variant("encoder_tuned_packed", "the same, no padding anywhere",
+                    {Attention::fused, true, false, true})};
 }
 
 }  // namespace encoder_fusions_variants

@@ -135,11 +135,12 @@ public:
         }
     }
 
-    // Null where nobody has tuned it, or found what none of the candidates is called.
+    // Null where nobody has tuned it, or found what none of the candidates is called. ending: what the candidates
+    // do besides, such as " and bias": another problem, to the file.
     template <class T>
-    const Candidate<T>* find(const Problem<T>& g,
-                             const std::vector<Candidate<T>>& candidates) const {
-        const auto found = found_.find(problem_text(g));
+    const Candidate<T>* find(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
+                             const std::string& ending = "") const {
+        const auto found = found_.find(problem_text(g) + ending);
         if (found == found_.end()) return nullptr;
         for (const Candidate<T>& each : candidates) {
             if (each.name == found->second.candidate) return &each;
@@ -151,8 +152,8 @@ public:
     // afterwards. Waits for the device. cudaErrorNotSupported where none takes the problem.
     template <class T>
     cudaError_t tune(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
-                     cudaStream_t stream) {
-        if (find(g, candidates) != nullptr) return cudaSuccess;
+                     cudaStream_t stream, const std::string& ending = "") {
+        if (find(g, candidates, ending) != nullptr) return cudaSuccess;
         Found best{"", INFINITY};
         for (const Candidate<T>& each : candidates) {
             const auto launch = [&] { return each.launch(g, stream); };
@@ -166,7 +167,7 @@ public:
         const cudaError_t status = cudaStreamSynchronize(stream);
         if (status != cudaSuccess) return status;
         if (best.candidate.empty()) return cudaErrorNotSupported;
-        found_[problem_text(g)] = best;
+        found_[problem_text(g) + ending] = best;
         save();
         return cudaSuccess;
     }

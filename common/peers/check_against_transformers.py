@@ -15,7 +15,7 @@ from pathlib import Path
 
 STAGES = Path(__file__).resolve().parents[2] / "stages"
 VARIANTS = ("encoder_unfused", "encoder_unfused_packed", "encoder_split_qkv", "encoder_padded",
-            "encoder_packed")
+            "encoder_packed", "encoder_tuned", "encoder_tuned_packed")
 
 # Hidden states come out of a norm, and are about 1. transformers computes in float32 here.
 ALLOWED = {"float32": 2e-5, "float16": 2e-2, "bfloat16": 0.15}

@@ -166,7 +166,7 @@ class OursInGraphs(Source):
     """Our encoders, replayed as the others are."""
 
     VARIANTS = ("encoder_unfused", "encoder_unfused_packed", "encoder_split_qkv", "encoder_padded",
-                "encoder_packed")
+                "encoder_packed", "encoder_tuned", "encoder_tuned_packed")
     ENDING = "_in_graph"
 
     def names(self, operation):

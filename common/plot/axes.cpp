@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "common/plot/axes.hpp"
 
-#include <cstdio>
-
 namespace plot {
 
 std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
         const auto found = record.shape.find(name);
-        if (found == record.shape.end()) return std::nullopt;
-        return static_cast<double>(found->second);
+        if (found == record.shape.end() || found->second <= 0) return std::nullopt;  // log axis
+        return found->second;
     };
     if (x.size != "size") return size(x.size.c_str());
     if (size("m")) return size("m");  // m, n and k: square ones are swept
     double elements = 1;
-    for (const auto& [name, each] : record.shape) elements *= static_cast<double>(each);
+    for (const auto& [name, each] : record.shape) elements *= each;
+    if (elements <= 0) return std::nullopt;
     return elements;
 }
 
@@ -35,27 +34,26 @@ Sizes fixed_sizes(const Record& record, const Axis& x) {
 }
 
 std::string size_text(const std::string& name, double size) {
-    char number[40];
-    std::snprintf(number, sizeof(number), "%.0f", size);
+    const std::string number = number_text(size);
     const bool letters = name.size() == 1 || name.find('=') != std::string::npos;
     return letters ? name + " = " + number : number + (" " + name);
 }
 
 std::string text_of(const Sizes& sizes, const Record& record) {
     if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
-        return std::to_string(sizes.at("rows")) + " x " + std::to_string(sizes.at("cols"));
+        return number_text(sizes.at("rows")) + " x " + number_text(sizes.at("cols"));
     std::string text;
     for (const std::string& name : record.sizes) {
         const auto size = sizes.find(name);
         if (size == sizes.end()) continue;
-        text += (text.empty() ? "" : ", ") + size_text(name, static_cast<double>(size->second));
+        text += (text.empty() ? "" : ", ") + size_text(name, size->second);
     }
     return text;
 }
 
 double product(const Sizes& sizes) {
     double all = 1;
-    for (const auto& [name, size] : sizes) all *= static_cast<double>(size);
+    for (const auto& [name, size] : sizes) all *= size;
     return all;
 }
 

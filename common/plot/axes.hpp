@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What one record is worth on a picture's axes, and how those are labelled.
 #pragma once
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +30,6 @@ std::optional<double> roof_of(const Record& record, const std::string& y);
 bool roof_is_a_copy(const Record& record, const std::string& y);
 
 // The sizes that stay the same along a line; as text in the record's order: "4000 x 1000", "8 rows".
-using Sizes = std::map<std::string, int64_t>;
 Sizes fixed_sizes(const Record& record, const Axis& x);
 std::string text_of(const Sizes& sizes, const Record& record);
 

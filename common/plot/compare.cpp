@@ -29,7 +29,7 @@ std::string cut(const std::string& words, size_t most) {
 
 // What makes two records the same measurement.
 using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string,
-                       std::map<std::string, int64_t>>;
+                       Sizes>;
 
 // In the order of the files; the first of several records with one key stays.
 std::vector<std::pair<Key, const Record*>> keyed(const RecordFolder& folder,
@@ -80,10 +80,10 @@ std::string shape_of(const Record& record) {
     const auto rows = record.shape.find("rows");
     const auto cols = record.shape.find("cols");
     if (record.shape.size() == 2 && rows != record.shape.end() && cols != record.shape.end())
-        return cut(std::to_string(rows->second) + " x " + std::to_string(cols->second), kShape);
+        return cut(number_text(rows->second) + " x " + number_text(cols->second), kShape);
     std::string text, numbers;
     for (const std::string& name : record.sizes) {
-        const std::string size = std::to_string(record.shape.at(name));
+        const std::string size = number_text(record.shape.at(name));
         text += (text.empty() ? "" : " ") + name + " " + size;
         numbers += (numbers.empty() ? "" : "x") + size;
     }
@@ -285,7 +285,8 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
         const auto& shape = pair.any().shape;
         if (pair.a == nullptr || pair.b == nullptr || shape.size() != 2) continue;
         if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
-        const int64_t rows = in_grid.count(pair.a) > 0 ? kRowsOfGrid : shape.at("rows");
+        const auto rows =
+            in_grid.count(pair.a) > 0 ? kRowsOfGrid : static_cast<int64_t>(shape.at("rows"));
         groups[{pair.any().op, pair.any().dtype, rows}].push_back(&pair);
     }
     const std::string first = first_operation({a, b});
@@ -320,7 +321,7 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
                 line.style = static_cast<int>(at->second);
                 panel.lines.push_back(line);
             }
-            const auto x = static_cast<double>(pair->any().shape.at("cols"));
+            const auto x = pair->any().shape.at("cols");
             panel.lines[at->second].points[x] = pair->ratio;
             low = std::min(low, pair->ratio - 0.05);
             high = std::max(high, pair->ratio + 0.05);

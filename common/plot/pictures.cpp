@@ -157,7 +157,7 @@ std::map<double, std::string> ways_of(const Selection& records) {
     for (const Chosen& each : records) {
         const std::string& way = each.record->way;
         if (way.empty()) continue;
-        const auto cols = static_cast<double>(each.record->shape.at("cols"));
+        const auto cols = each.record->shape.at("cols");
         const auto [at, is_new] = first_of.emplace(way.substr(0, way.find(':')), cols);
         if (!is_new) at->second = std::min(at->second, cols);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <set>
 #include <tuple>
@@ -42,12 +43,13 @@ const std::map<std::string, Range>& known_figures() {
     return all;
 }
 
-constexpr Range kSize{1, 1e12, true};
-constexpr size_t kMostSizes = 8;
+constexpr Range kSize{1, 1e12, true};  // of rows and cols, which a picture counts along
+constexpr Range kOption{-1e12, 1e12};  // of what else an operation has: alpha, a temperature
+constexpr size_t kMostSizes = 16;
 constexpr size_t kMostRecords = 10000;  // ours have hundreds
 
 // Sizes in the order of the record.
-using Shape = std::vector<std::pair<std::string, int64_t>>;
+using Shape = std::vector<std::pair<std::string, double>>;
 
 Shape shape_from(const Json& object, const Fields& fields) {
     Shape shape;
@@ -55,9 +57,9 @@ Shape shape_from(const Json& object, const Fields& fields) {
         const auto known = std::find_if(shape.begin(), shape.end(),
                                         [&](const auto& each) { return each.first == key; });
         if (known == shape.end())
-            shape.emplace_back(key, static_cast<int64_t>(size));
+            shape.emplace_back(key, size);
         else
-            known->second = static_cast<int64_t>(size);
+            known->second = size;
     };
     if (object.contains("shape")) {
         const Json& sizes = object["shape"];
@@ -68,7 +70,7 @@ Shape shape_from(const Json& object, const Fields& fields) {
             if (!is_name(key))
                 throw InputError("a size in 'shape' is called '" + io::printable(key, 40) +
                                  "'; wanted: letters, digits and underscores");
-            add(key, *of_shape.number(key, kSize));
+            add(key, *of_shape.number(key, key == "rows" || key == "cols" ? kSize : kOption));
         }
     }
     for (const char* key : {"rows", "cols"}) {  // older files had them at the top only
@@ -181,8 +183,8 @@ HardwareCount count_from(const Json& variant, const std::string& gpu) {
         count_rows_and_cols(variant["shape"], count);
     } else {
         for (const auto& [name, size] : shape_from(variant, fields)) {
-            if (name == "rows") count.rows = size;
-            if (name == "cols") count.cols = size;
+            if (name == "rows") count.rows = static_cast<int64_t>(size);
+            if (name == "cols") count.cols = static_cast<int64_t>(size);
         }
     }
     for (const Json& kernel : list_in(variant, "kernels")) {
@@ -242,6 +244,12 @@ bool any_record(const RecordFolder& folder, bool (Record::*holds)() const) {
 }
 
 }  // namespace
+
+std::string number_text(double size) {
+    char text[40];
+    std::snprintf(text, sizeof(text), size == std::floor(size) ? "%.0f" : "%.6g", size);
+    return text;
+}
 
 std::optional<double> Record::figure(const std::string& name) const {
     const auto found = figures.find(name);

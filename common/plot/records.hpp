@@ -13,6 +13,10 @@
 
 namespace plot {
 
+// By name: rows, cols and whatever else the operation has, options such as a temperature of 0.8 among them.
+using Sizes = std::map<std::string, double>;
+std::string number_text(double size);  // "4000", "0.8"
+
 struct Record {
     std::string stage, variant;
     std::string role = "ours";  // or "peer", "roof"
@@ -20,7 +24,7 @@ struct Record {
     std::string roof = "copy";  // what the roof's speed is that of: copy, read, join, own
     std::string backend, dtype = "float32", input = "normal";
     std::string way;                        // "cluster: why", where the variant chose
-    std::map<std::string, int64_t> shape;   // rows, cols or whatever the operation has
+    Sizes shape;
     std::vector<std::string> sizes;         // their names, in the order of the record
     std::map<std::string, double> figures;  // by name: us_median, gbps, ...
     bool overflows = false;                 // by design: the stage takes no maximum off

@@ -30,7 +30,7 @@ Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
     Axis axis;
     axis.size = size;
     for (const std::string& other : sizes) {
-        std::set<int64_t> values;
+        std::set<double> values;
         size_t same = 0;
         for (const Chosen& each : records) {
             const Sizes& shape = each.record->shape;

@@ -178,7 +178,7 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
         Figure figure = sheet.figure;
         for (const auto& [name, size] : fixed) {
             if (sheet.apart || sizes.size() > 1)
-                figure.name += "_" + (name == "rows" ? "" : name) + std::to_string(size);
+                figure.name += "_" + (name == "rows" ? "" : name) + number_text(size);
         }
         if (choice.title.empty() && !at.empty()) figure.title += ", " + at;
         if (xs[fixed].size() > 1) {

@@ -28,7 +28,7 @@ struct HeuristicResult {  // cublasLtMatmulHeuristicResult_t
 };
 
 // Attributes of the three kinds of descriptors.
-enum OfProduct { kTransposeFirst = 3, kTransposeSecond = 4 };
+enum OfProduct { kTransposeFirst = 3, kTransposeSecond = 4, kEpilogue = 7, kBias = 8 };
 enum OfLayout { kBatchCount = 5, kBatchStride = 6 };
 enum OfPreference { kMostWorkspace = 1 };
 
@@ -67,6 +67,7 @@ public:
                        void* of_first, const void* second, void* of_second, const void* beta,
                        const void* c, void* of_c, void* d, void* of_d, const Algorithm* algorithm,
                        void* workspace, size_t workspace_bytes, cudaStream_t stream) = nullptr;
+    size_t (*version)() = nullptr;
 
 private:
     CublasLt() {
@@ -82,6 +83,7 @@ private:
         library_.find("cublasLtMatmulPreferenceDestroy", destroy_preference);
         library_.find("cublasLtMatmulAlgoGetHeuristic", find_algorithms);
         library_.find("cublasLtMatmul", multiply);
+        library_.find("cublasLtGetVersion", version);
     }
 
     CublasLibrary library_{"libcublasLt"};
@@ -93,15 +95,30 @@ bool is_aligned(const void* pointer) {
     return reinterpret_cast<uintptr_t>(pointer) % 256 == 0;  // as the heuristic takes for granted
 }
 
+// A value of cublasLtEpilogue_t.
+int32_t number_of(LtEpilogue epilogue) {
+    switch (epilogue) {
+        case LtEpilogue::none:
+            break;
+        case LtEpilogue::bias:
+            return 4;
+        case LtEpilogue::bias_gelu:
+            return 36;
+    }
+    return 1;
+}
+
 }  // namespace
 
 // Null where they could not be made; then nothing is found either.
 struct LtCandidates::Descriptors {
-    Descriptors(const Shape& shape, DType dtype, Kind kind) {
+    Descriptors(const Shape& shape, DType dtype, Kind kind, LtEpilogue epilogue) {
         const CublasTypes types = cublas_types(dtype, kind);
         const CublasProduct of(shape);
         const int32_t first_transposed = of.first.transposed ? 1 : 0;  // cublasOperation_t
         const int32_t second_transposed = of.second.transposed ? 1 : 0;
+        const int32_t ending = number_of(epilogue);
+        const void* const some_bias = this;  // aligned, as each launch's will be: of none nothing is found
         const uint64_t most_workspace = kCublasWorkspace;
         void* preference = nullptr;
         int count = 0;
@@ -109,6 +126,9 @@ struct LtCandidates::Descriptors {
             lt.handle() != nullptr && lt.create_product(&product, types.sums, types.scales) == 0 &&
             lt.set_of_product(product, kTransposeFirst, &first_transposed, 4) == 0 &&
             lt.set_of_product(product, kTransposeSecond, &second_transposed, 4) == 0 &&
+            lt.set_of_product(product, kEpilogue, &ending, 4) == 0 &&
+            (epilogue == LtEpilogue::none ||
+             lt.set_of_product(product, kBias, &some_bias, sizeof(some_bias)) == 0) &&
             set_layout(first, types.elements, of.first, shape.batch) &&
             set_layout(second, types.elements, of.second, shape.batch) &&
             set_layout(result, types.elements, of.result, shape.batch) &&
@@ -153,10 +173,11 @@ struct LtCandidates::Descriptors {
     std::vector<HeuristicResult> found = std::vector<HeuristicResult>(kMostLtCandidates);
 };
 
-LtCandidates::LtCandidates(const Shape& shape, DType dtype, Kind kind)
-    : of_(std::make_unique<Descriptors>(shape, dtype, kind)),
+LtCandidates::LtCandidates(const Shape& shape, DType dtype, Kind kind, LtEpilogue epilogue)
+    : of_(std::make_unique<Descriptors>(shape, dtype, kind, epilogue)),
       alpha_(shape.alpha, kind),
-      beta_(shape.beta, kind) {}
+      beta_(shape.beta, kind),
+      has_bias_(epilogue != LtEpilogue::none) {}
 LtCandidates::~LtCandidates() = default;
 
 size_t LtCandidates::count() const {
@@ -164,9 +185,12 @@ size_t LtCandidates::count() const {
 }
 
 cudaError_t LtCandidates::launch(size_t candidate, const void* a, const void* b, void* c,
-                                 void* workspace, cudaStream_t stream) const {
+                                 void* workspace, cudaStream_t stream, const void* bias) const {
     if (candidate >= count()) return cudaErrorNotSupported;
     if (!is_aligned(a) || !is_aligned(b) || !is_aligned(c) || !is_aligned(workspace))
+        return cudaErrorInvalidValue;
+    if (has_bias_ && (bias == nullptr || !is_aligned(bias) ||
+                      of_->lt.set_of_product(of_->product, kBias, &bias, sizeof(bias)) != 0))
         return cudaErrorInvalidValue;
     const Status status =
         of_->lt.multiply(of_->lt.handle(), of_->product, alpha_.data(), b, of_->first, a,
@@ -181,9 +205,19 @@ std::string cublas_lt_obstacle() {
     return CublasLt::instance().obstacle();
 }
 
-const LtCandidates& lt_candidates(const Shape& shape, DType dtype, Kind kind) {
-    static std::map<std::tuple<std::string, DType, Kind>, LtCandidates> kept;
-    return kept.try_emplace({text_of(runner::Shape(shape)), dtype, kind}, shape, dtype, kind)
+std::string cublas_lt_version() {
+    const CublasLt& lt = CublasLt::instance();
+    if (!lt.obstacle().empty()) return "no cuBLAS";
+    const size_t number = lt.version();  // 130100 is 13.1.0
+    return "cuBLAS " + std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) +
+           "." + std::to_string(number % 100);
+}
+
+const LtCandidates& lt_candidates(const Shape& shape, DType dtype, Kind kind, LtEpilogue epilogue) {
+    static std::map<std::tuple<std::string, DType, Kind, LtEpilogue>, LtCandidates> kept;
+    return kept
+        .try_emplace({text_of(runner::Shape(shape)), dtype, kind, epilogue}, shape, dtype, kind,
+                     epilogue)
         .first->second;
 }
 

@@ -105,6 +105,27 @@ TEST_CASE("sizes that are the same number in most records go along x together") 
           "07 batched product: its variants, 16 batch, k = 64, m = n = 512");
 }
 
+TEST_CASE("options that are no whole numbers, that are nought or negative are part of a shape") {
+    const Folder folder;
+    const auto drawn = [](int cols, const std::string& options) {
+        return operations("06_best_of", "v", "draw",
+                          R"("rows": 10, "cols": )" + std::to_string(cols) + ", " + options, 5, 7);
+    };
+    const std::string usual = R"("temperature": 0.8, "beta": 0, "alpha": -1.5)";
+    folder.write("06_best_of.json", records(drawn(1000, usual) + "," + drawn(4000, usual)));
+    const Figure variants = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
+    CHECK(csv_of(variants) == "columns,v,roof\n1000,7,90\n4000,7,90\n");
+    CHECK(variants.title ==
+          "06 best of: its variants, 10 rows, 0.8 temperature, 0 beta, -1.5 alpha");
+
+    // Over an option that varies there is no place for nought: the axis has a logarithm.
+    folder.write("06_best_of.json", records(drawn(1000, R"("top_p": 0)") + "," +
+                                            drawn(1000, R"("top_p": 0.25)") + "," +
+                                            drawn(1000, R"("top_p": 0.5)")));
+    CHECK(csv_of(only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants")) ==
+          "top_p,v,roof\n0.25,7,90\n0.5,7,90\n");
+}
+
 TEST_CASE(
     "beside rows and columns a third size varies, and columns come first where lines are as long") {
     const Folder folder;

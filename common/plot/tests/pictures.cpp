@@ -417,8 +417,10 @@ TEST_CASE("records that break what they can: refused with file, record and field
     complains_of(records(timed("01_first", "v", 8, 100, 4, R"("us_median": 1e999)")), "not JSON");
     for (const char* value : {"0", "-5", "1.5", "1e300", "\"8\"", "9223372036854775807"}) {
         field(std::string("\"rows\": ") + value, "'rows' is ");
-        field(std::string("\"shape\": {\"k\": ") + value + "}", "'k' is ");
+        field(std::string("\"shape\": {\"rows\": ") + value + "}", "'rows' is ");
     }
+    for (const char* value : {"1e300", "\"8\"", "9223372036854775807"})
+        field(std::string("\"shape\": {\"k\": ") + value + "}", "'k' is ");
     field(R"("shape": {"../k": 1})", "a size in 'shape' is called '../k'");
     field(R"("shape": [1])", "[1] is no object");
     for (const char* stage : {"/tmp/x", "../../x", "01_a/../../x", "x", "01_", "01 first", ""})

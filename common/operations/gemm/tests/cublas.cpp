@@ -2,10 +2,13 @@
 // How NVIDIA's libraries, which read matrices column by column, see a row-major product.
 #include "common/operations/gemm/cublas.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "common/operations/gemm/cublas_lt.hpp"
 #include "common/runner/build_info.hpp"
+#include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
 
 namespace {
@@ -63,5 +66,53 @@ TEST_CASE("without cuBLASLt a product has another roof, and it is said why") {
         CHECK(lt_candidates(shape, DType::float16).count() == 0);
         CHECK(lt_candidates(shape, DType::float16)
                   .launch(0, nullptr, nullptr, nullptr, nullptr, nullptr) == cudaErrorNotSupported);
+    }
+}
+
+// C = f(A I + bias): what f is, is found by its values. NVIDIA's documentation only says GELU.
+TEST_CASE("cuBLASLt's GELU is the one by tanh, and a bias is added to each column") {
+    if (!cublas_lt_obstacle().empty()) {
+        CHECK(lt_candidates(Shape(1, 8, 8, 8), DType::float32, Kind::float_sums, LtEpilogue::bias)
+                  .count() == 0);
+        return;
+    }
+    constexpr int64_t kRows = 64, kCols = 8;
+    std::vector<float> a, identity, bias;
+    for (int64_t i = 0; i < kRows * kCols; ++i)
+        a.push_back(static_cast<float>(i) / 64.f - 4.f);  // -4 to 4
+    for (int64_t i = 0; i < kCols * kCols; ++i)
+        identity.push_back(i % (kCols + 1) == 0 ? 1.f : 0.f);
+    for (int64_t i = 0; i < kCols; ++i) bias.push_back(0.125f * static_cast<float>(i));
+    using Buffer = runner::DeviceBuffer<float>;
+    const Buffer d_a(a), d_b(identity), d_bias(bias);
+    runner::DeviceBuffer<unsigned char> workspace(kCublasWorkspace);
+    for (const LtEpilogue epilogue : {LtEpilogue::bias, LtEpilogue::bias_gelu}) {
+        const LtCandidates& ways = lt_candidates(Shape(1, kRows, kCols, kCols), DType::float32,
+                                                 Kind::float_sums, epilogue);
+        REQUIRE(ways.count() > 0);
+        for (size_t way = 0; way < ways.count(); ++way) {
+            Buffer c(a.size());
+            REQUIRE(ways.launch(way, d_a.data(), d_b.data(), c.data(), workspace.data(), nullptr,
+                                d_bias.data()) == cudaSuccess);
+            const std::vector<float> result = c.download();
+            double from_sum = 0, from_tanh = 0, from_erf = 0;  // largest distances
+            for (size_t i = 0; i < a.size(); ++i) {
+                const double x = double{a[i]} + double{bias[i % kCols]}, y = double{result[i]};
+                const double by_tanh =
+                    0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+                const double by_erf = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+                from_sum = std::max(from_sum, std::abs(y - x));
+                from_tanh = std::max(from_tanh, std::abs(y - by_tanh));
+                from_erf = std::max(from_erf, std::abs(y - by_erf));
+            }
+            INFO("way " << way << ": " << from_sum << " from the sum, " << from_tanh
+                        << " from GELU by tanh, " << from_erf << " from GELU by erf");
+            if (epilogue == LtEpilogue::bias) {
+                CHECK(from_sum == 0);
+            } else {
+                CHECK(from_tanh < 2e-5);
+                CHECK(from_erf > 2e-4);
+            }
+        }
     }
 }

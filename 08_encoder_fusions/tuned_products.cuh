@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// An encoder's products by whoever is fastest here: 07's tensor-core kernel or cuBLASLt, each with what ends it (a
+// bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a problem
+// and keeps in a file what it found.
+#pragma once
+#include <map>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "07_batched_gemm/further/gemm_tuner.hpp"
+#include "common/operations/gemm/cublas_lt.hpp"
+#include "common/runner/dtype.hpp"
+#include "further/encoder.cuh"
+
+namespace encoder_fusions_variants {
+
+using batched_gemm::Problem;
+using operations::gemm::LtCandidates;
+using operations::gemm::LtEpilogue;
+
+// One way to go about a product.
+struct Way {
+    std::string name;
+    const LtCandidates* lt = nullptr;  // null: ours
+    size_t candidate = 0;
+    bool kernel_behind = false;  // bias and activation have one of their own
+};
+struct Choice {
+    std::vector<Way> ways;  // the first is ours, which takes every problem
+    size_t fastest = 0;
+};
+
+// What is known of the problems of this program, by their text.
+std::map<std::string, Choice>& choices();
+
+// This program's: of the file that STAGES_TUNER_FILE names, results/gemm_tuner.json without it. What the user should
+// know goes to standard error.
+batched_gemm::GemmTuner& tuner();
+
+// As further/encoder.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. The first call of a
+// problem waits for the device; while the stream is being captured it does not, and goes our way.
+class TunedProducts {
+public:
+    explicit TunedProducts(void* workspace) : workspace_(workspace) {}
+
+    template <class T>
+    cudaError_t product(const Problem<T>& g, cudaStream_t stream) const {
+        return fastest(g, static_cast<const T*>(nullptr), NoEnding{}, stream);
+    }
+    template <class T, class Activation>
+    cudaError_t product(const Problem<T>& g, const T* bias, Activation activation,
+                        cudaStream_t stream) const {
+        return fastest(g, bias, activation, stream);
+    }
+
+private:
+    struct NoEnding {};
+    static const char* name_of(NoEnding) { return ""; }
+    static const char* name_of(batched_gemm::Identity) { return ", bias"; }
+    static const char* name_of(batched_gemm::Gelu) { return ", bias and GELU"; }
+    static const char* name_of(batched_gemm::GeluByTanh) { return ", bias and GELU by tanh"; }
+    static const char* name_of(batched_gemm::Relu) { return ", bias and ReLU"; }
+    static const char* name_of(batched_gemm::Silu) { return ", bias and SiLU"; }
+
+    template <class T, class Activation>
+    cudaError_t launch(const Way& way, const Problem<T>& g, const T* bias, Activation activation,
+                       cudaStream_t stream) const {
+        constexpr bool is_plain = std::is_same_v<Activation, NoEnding>;
+        if (way.lt == nullptr) {
+            if constexpr (is_plain) return encoder::OwnProducts{}.product(g, stream);
+            else return encoder::OwnProducts{}.product(g, bias, activation, stream);
+        }
+        const cudaError_t status = way.lt->launch(way.candidate, g.a.data, g.b.data, g.c.data,
+                                                  workspace_, stream, bias);
+        if constexpr (!is_plain) {
+            if (status == cudaSuccess && way.kernel_behind)
+                return encoder_fusions::add_bias_activation(static_cast<const T*>(g.c.data), bias,
+                                                            g.c.data, g.m, g.n, activation, stream);
+        }
+        return status;
+    }
+
+    template <class T, class Activation>
+    static Choice all_ways(const Problem<T>& g, Activation) {
+        Choice choice{{Way{"ours"}}};
+        if constexpr (std::is_same_v<Activation, NoEnding>) {
+            add(choice, g, LtEpilogue::none, false);
+        } else {
+            if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
+                add(choice, g, LtEpilogue::bias, false);
+            // Its GELU is the one by tanh: test.cu holds it to that.
+            if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
+                add(choice, g, LtEpilogue::bias_gelu, false);
+            add(choice, g, LtEpilogue::none, true);
+        }
+        return choice;
+    }
+
+    // What cuBLASLt offers, for matrices that lie close together.
+    template <class T>
+    static void add(Choice& choice, const Problem<T>& g, LtEpilogue epilogue, bool kernel_behind) {
+        const auto is_close = [&](const auto& x, int64_t lines, int64_t length) {
+            return x.each == nullptr && x.ld == length &&
+                   (g.batch == 1 || x.stride == lines * length);
+        };
+        if (!is_close(g.a, g.a.transposed ? g.k : g.m, g.a.transposed ? g.m : g.k) ||
+            !is_close(g.b, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) ||
+            !is_close(g.c, g.m, g.n))
+            return;
+        const LtCandidates& lt = operations::gemm::lt_candidates(
+            operations::gemm::Shape(g.batch, g.m, g.n, g.k)
+                .with_transposed(g.a.transposed, g.b.transposed)
+                .with_scales(static_cast<double>(g.alpha), static_cast<double>(g.beta)),
+            runner::dtype_of<T>, operations::gemm::Kind::float_sums, epilogue);
+        for (size_t i = 0; i < lt.count(); ++i)
+            choice.ways.push_back(
+                {"cublas_lt " + std::to_string(i) + (kernel_behind ? ", then a kernel" : ""), &lt,
+                 i, kernel_behind});
+    }
+
+    template <class T, class Activation>
+    cudaError_t fastest(const Problem<T>& g, const T* bias, Activation activation,
+                        cudaStream_t stream) const {
+        const std::string ending = name_of(activation);
+        // Its distances and scales too: what cuBLASLt was told of them holds for no other.
+        const std::string text = batched_gemm::problem_text(g) + ending + " " +
+                                 std::to_string(g.a.ld) + " " + std::to_string(g.b.ld) + " " +
+                                 std::to_string(g.c.ld) + " " + std::to_string(g.alpha);
+        auto known = choices().find(text);
+        if (known == choices().end()) {
+            cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+            cudaError_t status = cudaStreamIsCapturing(stream, &capture);
+            if (status != cudaSuccess) return status;
+            if (capture != cudaStreamCaptureStatusNone || g.batch * g.m * g.n == 0)
+                return launch(Way{"ours"}, g, bias, activation, stream);
+            Choice choice = all_ways(g, activation);
+            if (choice.ways.size() > 1) {  // there is cuBLASLt, and it takes the problem
+                std::vector<batched_gemm::Candidate<T>> candidates;
+                for (const Way& way : choice.ways)
+                    candidates.push_back({way.name, [&](const Problem<T>& of, cudaStream_t on) {
+                                              return launch(way, of, bias, activation, on);
+                                          }});
+                status = tuner().tune(g, candidates, stream, ending);
+                if (status != cudaSuccess) return status;
+                const auto* const best = tuner().find(g, candidates, ending);
+                if (best != nullptr) choice.fastest = static_cast<size_t>(best - candidates.data());
+            }
+            known = choices().emplace(text, std::move(choice)).first;
+        }
+        const Choice& choice = known->second;
+        const cudaError_t status =
+            launch(choice.ways[choice.fastest], g, bias, activation, stream);
+        if (status == cudaSuccess || choice.fastest == 0) return status;
+        cudaGetLastError();  // an address that it does not take
+        return launch(choice.ways.front(), g, bias, activation, stream);
+    }
+
+    void* workspace_;
+};
+
+}  // namespace encoder_fusions_variants
