@@ -287,10 +287,10 @@ __global__ void __launch_bounds__(kThreads)
             const Rough rough = rough_mass(lists.log_sum_exp[row], cols, weights);
             total = max(listed, rough.mass);
             const Mass off = min(total, rough.off);
-            const bool is_rough = draw.scale == kLog2e;  // at temperature 1, topk() knows it
+            const bool mass_is_known = draw.scale == kLog2e;  // at temperature 1, topk() knows it
             const bool is_near =
                 in(limit_of(draw.top_p, total - off), limit_of(draw.top_p, total + off));
-            if (__syncthreads_or(!is_rough || is_near))
+            if (__syncthreads_or(!mass_is_known || is_near))
                 total =
                     mass_of_row<kThreads>(Slice<T>{x + row * cols, 0, cols},
                                           [&](float each, int32_t) { return weights.mass(each); });
