@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax and products as others wrote them, described like a stage, so that the same code runs and checks it.
+// Softmax, products and selections as others wrote them, described like a stage, so that the same code runs and checks it.
 #pragma once
 #include <string>
 #include <vector>
@@ -38,7 +38,9 @@ Peer invalid_fastertransformer();  // invalid_fastertransformer.cuh
 Peer cudnn();                      // cudnn.cpp
 Peer cublas();                     // cublas.cpp
 Peer cublas_lt();
-Peer cutlass();  // cutlass.cpp
+Peer cutlass();             // cutlass.cpp
+Peer cub_segmented_sort();  // cub.cpp
+Peer cub_batched_topk();
 
 // All of them, in the order in which they are listed.
 inline std::vector<Peer> all_peers() {
@@ -50,7 +52,9 @@ inline std::vector<Peer> all_peers() {
             cudnn(),
             cublas(),
             cublas_lt(),
-            cutlass()};
+            cutlass(),
+            cub_segmented_sort(),
+            cub_batched_topk()};
 }
 
 }  // namespace peers
