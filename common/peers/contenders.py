@@ -126,6 +126,8 @@ class LibraryContenders(Source):
         if each.obstacle:
             raise Skipped(each.obstacle)
         size = self.library.workspace_bytes(name, tensors.problem)
+        if size > self.library.free_memory():
+            raise Skipped("the GPU has too little memory free for its workspace")
         workspace = self.library.allocate(size) if size else None
         launch = self.library.launcher(name, tensors.problem, tensors.pointers(), workspace)
         ours = each.role == "ours"

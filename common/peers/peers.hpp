@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax, products and selections as others wrote them, described like a stage, so that the same code runs and checks it.
+// Softmax, products and selections as others wrote them, described like a stage: the same code runs and checks them.
 #pragma once
 #include <string>
 #include <vector>

@@ -2,8 +2,11 @@
 // The peers behind the library: what they take, and the limits of the paper's own kernels.
 #include "common/peers/tests/library.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <random>
 
 namespace {
 
@@ -42,6 +45,69 @@ double worst_error(const std::vector<float>& x, const std::vector<float>& y) {
 
 bool all_nan(const std::vector<float>& y) {
     return std::all_of(y.begin(), y.end(), [](float each) { return std::isnan(each); });
+}
+
+constexpr const char* kSegmentedSort = "cub_segmented_sort/radix";
+constexpr const char* kBatchedTopk = "cub_batched_topk/unsorted";
+
+// Why it cannot be called on this machine; empty where it can.
+std::string obstacle_of(const std::string& name) {
+    for (const stages_callable& each : callables()) {
+        if (each.name == name) return each.obstacle == nullptr ? "" : each.obstacle;
+    }
+    return "nothing has that name";
+}
+
+Problem topk_problem(int64_t rows, int64_t cols, int64_t k, int dtype = STAGES_FLOAT32) {
+    return {{{"rows", rows}, {"cols", cols}}, dtype, {{"k", static_cast<double>(k)}}};
+}
+
+// Element i of the numbers that are shuffled: no two are equal, and they are in order. Of half and bfloat16,
+// bits of positive numbers, which are in order as integers.
+void set_number(float& element, size_t i) {
+    element = static_cast<float>(i) - 1000.5f;
+}
+void set_number(uint16_t& element, size_t i) {
+    element = static_cast<uint16_t>(0x0400 + i);
+}
+
+// In whichever order they come: the k largest of each row, each with its column.
+template <class Element>
+void selects_the_largest(const std::string& name, int64_t rows, int64_t cols, int64_t k,
+                         int dtype) {
+    INFO(name << ", " << rows << " x " << cols << ", k = " << k << ", dtype " << dtype);
+    const Problem problem = topk_problem(rows, cols, k, dtype);
+    REQUIRE(takes(name, problem));
+    std::mt19937 random(11);
+    std::vector<Element> x(static_cast<size_t>(rows * cols));
+    for (auto row = x.begin(); row != x.end(); row += cols) {
+        for (int64_t col = 0; col < cols; ++col) set_number(row[col], static_cast<size_t>(col));
+        std::shuffle(row, row + cols, random);
+    }
+    Tensors tensors(name, problem);
+    tensors["x"].upload(x);
+    tensors.call(name);
+    const std::vector<Element> values = tensors["values"].template download<Element>();
+    const std::vector<int32_t> indices = tensors["indices"].template download<int32_t>();
+    REQUIRE(indices.size() == static_cast<size_t>(rows * k));
+    for (int64_t row = 0; row < rows; ++row) {
+        const Element* const x_row = x.data() + row * cols;
+        std::vector<int32_t> wanted(static_cast<size_t>(cols));
+        std::iota(wanted.begin(), wanted.end(), 0);
+        std::partial_sort(wanted.begin(), wanted.begin() + k, wanted.end(),
+                          [&](int32_t a, int32_t b) { return x_row[a] > x_row[b]; });
+        wanted.resize(static_cast<size_t>(k));
+        std::vector<int32_t> found(indices.begin() + row * k, indices.begin() + (row + 1) * k);
+        const bool in_order = name == kSegmentedSort;
+        if (!in_order) {
+            std::sort(wanted.begin(), wanted.end());
+            std::sort(found.begin(), found.end());
+        }
+        INFO("row " << row);
+        REQUIRE(found == wanted);
+        for (size_t i = static_cast<size_t>(row * k); i < static_cast<size_t>((row + 1) * k); ++i)
+            REQUIRE(values[i] == x_row[indices[i]]);
+    }
 }
 
 }  // namespace
@@ -106,4 +172,42 @@ TEST_CASE("the reconstruction of NVIDIA/online-softmax has the limits that it st
             CHECK(worst_error(x, result_of(std::string(kNvidia) + variant, x)) < 3e-6);
         }
     }
+}
+
+TEST_CASE("CUB's selections need a GPU, and find the largest elements there") {
+    for (const std::string name : {kSegmentedSort, kBatchedTopk}) {
+        INFO(name);
+        if (LIBRARY(stages_backend)() != std::string("cuda")) {
+            CHECK(obstacle_of(name) == "needs a GPU");
+            CHECK(!takes(name, topk_problem(2, 100, 5)));
+            CHECK_THAT(error(), ContainsSubstring("needs a GPU"));
+            continue;
+        }
+        if (!obstacle_of(name).empty()) {  // built without its headers
+            CHECK(name == kBatchedTopk);
+            continue;
+        }
+        // At and beside the widths at which DeviceBatchedTopK's kernels end; more rows than a wave of blocks.
+        for (const auto& [rows, cols, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
+                                                                               {3, 7, 7},
+                                                                               {5, 256, 8},
+                                                                               {5, 257, 1},
+                                                                               {700, 1000, 100},
+                                                                               {2, 1024, 1024},
+                                                                               {2, 2048, 5},
+                                                                               {3, 4097, 32},
+                                                                               {2, 8192, 300}}) {
+            selects_the_largest<float>(name, rows, cols, k, STAGES_FLOAT32);
+            selects_the_largest<uint16_t>(name, rows, cols, k, STAGES_FLOAT16);
+            selects_the_largest<uint16_t>(name, rows, cols, k, STAGES_BFLOAT16);
+        }
+        CHECK(!takes(name, topk_problem(2, 100, 5, STAGES_FLOAT64)));
+    }
+    if (!obstacle_of(kSegmentedSort).empty()) return;
+    selects_the_largest<float>(kSegmentedSort, 2, 100003, 1000, STAGES_FLOAT32);
+    CHECK(!takes(kSegmentedSort, topk_problem(65536, 32768, 5)));
+    CHECK_THAT(error(), ContainsSubstring("counts elements in 32 bits"));
+    if (!obstacle_of(kBatchedTopk).empty()) return;
+    CHECK(!takes(kBatchedTopk, topk_problem(2, 8193, 5)));
+    CHECK_THAT(error(), ContainsSubstring("more than 8192 columns"));
 }
