@@ -206,6 +206,8 @@ class Run(unittest.TestCase):
         _, printed, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", more=[torch])
         for name in ("torch_eager", "torch_compile", "torch_best_first", "torch_topk"):
             self.assertRegex(printed, f"left out: {name} .*PyTorch")
+        for name in ("cub_segmented_sort/radix", "cub_batched_topk/unsorted"):
+            self.assertRegex(printed, rf"left out: {name} \(.*\): needs a GPU")
         records = files["06_softmax_topk.peers.json"]["records"]
         self.assertEqual({record["shape"]["k"] for record in records}, {3})
         shown_as = {record["op"]: record.get("shown_as") for record in records}
