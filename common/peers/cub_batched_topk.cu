@@ -73,12 +73,14 @@ cudaError_t select_by_batched_topk(const runner::Call& call) {
     const Shape shape = call.shape;
     if (shape.rows * shape.k == 0) return cudaSuccess;
     size_t bytes = call.workspace_bytes;
-    return runner::visit_but_double(call.dtype, [&](auto of) {
+    const cudaError_t error = runner::visit_but_double(call.dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         return select<T>(call.input<T>("x"), call.output<T>("values"),
                          call.output<int32_t>("indices"), shape, call.workspace, bytes,
                          call.stream);
     });
+    if (error != cudaSuccess) cudaGetLastError();  // said here, not to be found again later
+    return error;
 }
 
 }  // namespace peers

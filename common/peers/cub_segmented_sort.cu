@@ -79,7 +79,10 @@ cudaError_t select(const runner::Call& call) {
     number_columns<<<blocks_for(count), kThreads, 0, call.stream>>>(columns, count, cols);
     const cudaError_t error = sort_rows(bytes + parts.scratch, left, call.input<T>("x"), sorted,
                                         columns, sorted_columns, shape, call.stream);
-    if (error != cudaSuccess) return error;
+    if (error != cudaSuccess) {
+        cudaGetLastError();  // said here, not to be found again later
+        return error;
+    }
     take_first<<<blocks_for(kept), kThreads, 0, call.stream>>>(
         sorted, sorted_columns, call.output<T>("values"), call.output<int32_t>("indices"), kept,
         cols, k);
