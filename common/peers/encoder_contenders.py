@@ -3,6 +3,7 @@
 parameters, as it comes and compiled, each replayed as a CUDA graph; and ours as graphs. An encoder is
 a hundred small kernels: launched one by one, a small batch would time the host."""
 
+import logging
 import warnings
 
 from contenders import Contender, Skipped, Source
@@ -41,8 +42,9 @@ def replayed(torch, name, role, stage, tensors, work):
         graph.replay()
         torch.cuda.synchronize()
 
-    contender = Contender(name, role, stage, tensors.operation.name, lambda _: graph.replay(),
-                          produce=produce)
+    # What the work holds, a workspace say, the graph uses at each replay.
+    contender = Contender(name, role, stage, tensors.operation.name,
+                          lambda _, held=work: graph.replay(), produce=produce)
     if result is not None:
         contender.result = lambda: {"y": result.data_ptr()}
     return contender
@@ -87,6 +89,10 @@ class EncoderInTransformers(TorchContenders):
         from torch._inductor import metrics
         torch._dynamo.reset()
         metrics.reset()
+        # It would print all that it tries, also what takes more shared memory than there is.
+        from torch._inductor import select_algorithm
+        select_algorithm.PRINT_AUTOTUNE = False
+        logging.getLogger(select_algorithm.__name__).setLevel(logging.CRITICAL)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             contender = self._replayed(

@@ -205,8 +205,12 @@ class Memory:
         self._library, self.pointer, self.size = library, pointer.value, size
 
     def __del__(self):
-        if getattr(self, "pointer", None):
+        if not getattr(self, "pointer", None):
+            return
+        try:
             self._library.checked("stages_free", self.pointer)
+        except StagesError:
+            pass  # a fault in a kernel, which whoever launched it has been told
 
     def poison(self):
         self._library.checked("stages_poison", self.pointer, self.size)

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
@@ -85,14 +87,28 @@ void print_validation(StageRun& run) {
 }
 
 void print_ways(StageRun& run) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> ways;  // and where they are taken
     for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
         for (const Variant* variant : variants) {
             if (!variant->way) continue;
+            const std::string way = variant->name + ", " + variant->way(shape, dtype);
+            auto known = std::find_if(ways.begin(), ways.end(),
+                                      [&](const auto& each) { return each.first == way; });
+            if (known == ways.end()) known = ways.insert(ways.end(), {way, {}});
             const std::string type =
-                dtype == DType::float32 ? "" : std::string(", ") + name_of(dtype);
-            say(variant->name + " " + text_of(shape) + type + ": " + variant->way(shape, dtype));
+                dtype == DType::float32 ? "" : std::string(" ") + name_of(dtype);
+            known->second.push_back(text_of(shape) + type);
         }
     });
+    constexpr size_t kNamed = 4;
+    for (const auto& [way, where] : ways) {
+        std::string text;
+        for (size_t i = 0; i < std::min(kNamed, where.size()); ++i)
+            text += (i == 0 ? "" : "; ") + where[i];
+        if (where.size() > kNamed)
+            text += "; and " + std::to_string(where.size() - kNamed) + " more";
+        say(way + ": " + text);
+    }
 }
 
 void print_left_out(const StageRun& run) {

@@ -10,6 +10,7 @@
 #include "common/operations/transpose/operation.hpp"
 #include "common/runner/tensors.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/host_copy.hpp"
 
 namespace {
 
@@ -93,12 +94,16 @@ struct Case {
     }
     // Host and device must say the same.
     Report checked(const Case* previous = nullptr) const {
-        const runner::View other = previous == nullptr ? runner::View() : previous->outputs.view();
-        const auto report = [&](bool device) {
-            return check_on(device, inputs.view(), kind, shape, dtype, outputs.view(),
-                            previous == nullptr ? nullptr : &other);
+        const Case& other = previous == nullptr ? *this : *previous;
+        const auto report = [&](bool on_device, const runner::View& read, const runner::View& ours,
+                                const runner::View& theirs) {
+            return check_on(on_device, read, kind, shape, dtype, ours,
+                            previous == nullptr ? nullptr : &theirs);
         };
-        const Report host = report(false), device = report(true);
+        const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view(),
+                                   HostCopy(other.outputs).view());
+        const Report device =
+            report(true, inputs.view(), outputs.view(), other.outputs.view());
         CHECK(host.checked == device.checked);
         CHECK(host.mismatches == device.mismatches);
         CHECK(host.first_place == device.first_place);
@@ -211,14 +216,16 @@ TEST_CASE("a transposed matrix passes, one with two elements exchanged does not"
         for (size_t i = 0; i < x.size(); ++i) y.push_back(x[i / 15 * 15 + i % 3 * 5 + i / 3 % 5]);
         const auto mismatches = [&](const std::vector<double>& values) {
             outputs.upload("y", values);
-            const auto report = [&](bool device) {
-                return operations::transpose::check_on(device, inputs.view()["x"].data,
-                                                       outputs.view()["y"].data, shape,
-                                                       DType::float16);
+            const auto report = [&](bool on_device, const runner::View& read,
+                                    const runner::View& written) {
+                return operations::transpose::check_on(on_device, read["x"].data,
+                                                       written["y"].data, shape, DType::float16);
             };
-            CHECK(report(false).mismatches == report(true).mismatches);
-            CHECK(report(true).checked == 30);
-            return report(false).mismatches;
+            const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view());
+            const Report device = report(true, inputs.view(), outputs.view());
+            CHECK(host.mismatches == device.mismatches);
+            CHECK(device.checked == 30);
+            return host.mismatches;
         };
         CHECK(mismatches(y) == 0);
         if (input.name != std::string("normal")) continue;

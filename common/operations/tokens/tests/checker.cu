@@ -7,6 +7,7 @@
 #include "common/operations/tokens/check.hpp"
 #include "common/runner/tensors.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/host_copy.hpp"
 
 namespace {
 
@@ -83,20 +84,24 @@ struct Case {
         values[which] = how(values[which]);
         outputs.upload(name, values);
     }
-    Outputs result() const {
-        return {outputs.view()["y"].data,
-                kind == Kind::add_bias_residual_prenorm ? outputs.view()["sum"].data : nullptr,
-                rounding, 32};
+    Outputs result_in(const runner::View& written) const {
+        return {written["y"].data,
+                kind == Kind::add_bias_residual_prenorm ? written["sum"].data : nullptr, rounding,
+                32};
     }
     // Host and device must say the same.
     Report checked(const Case* previous = nullptr) const {
-        const Outputs ours = result();
-        const Outputs other = previous == nullptr ? Outputs{} : previous->result();
-        const auto report = [&](bool device) {
-            return check_on(device, inputs.view(), kind, shape, dtype, ours,
-                            previous == nullptr ? nullptr : &other);
+        const Case& other = previous == nullptr ? *this : *previous;
+        const auto report = [&](bool on_device, const runner::View& read, const runner::View& ours,
+                                const runner::View& theirs) {
+            const Outputs before = other.result_in(theirs);
+            return check_on(on_device, read, kind, shape, dtype, result_in(ours),
+                            previous == nullptr ? nullptr : &before);
         };
-        const Report host = report(false), device = report(true);
+        const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view(),
+                                   HostCopy(other.outputs).view());
+        const Report device =
+            report(true, inputs.view(), outputs.view(), other.outputs.view());
         CHECK(host.checked == device.checked);
         CHECK(host.unchecked == device.unchecked);
         CHECK(host.mismatches == device.mismatches);
