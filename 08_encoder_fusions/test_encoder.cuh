@@ -280,8 +280,7 @@ TEST_CASE("an encoder runs on weights and states from files, and saves what come
     for (const char* other : {"encoder_padded", "encoder_unfused"}) {
         INFO(other);
         const std::vector<double> y = run(other, {3, 1});
-        for (size_t i = 0; i < packed.size(); ++i)
-            REQUIRE(y[i] == Approx(packed[i]).margin(1e-5));
+        for (size_t i = 0; i < packed.size(); ++i) REQUIRE(y[i] == Approx(packed[i]).margin(1e-5));
     }
 
     const auto refused = [&](const char* why) {

@@ -71,11 +71,11 @@ struct SeenByWarp {
             for (auto& of : sum[rows]) of[2 * half] *= of_before, of[2 * half + 1] *= of_before;
 #pragma unroll
             for (auto& of : scores[rows]) {
-#pragma unroll
-                for (int one = 2 * half; one < 2 * half + 2; ++one) {
-                    of[one] = fast_exp2(of[one] * scale - base);
-                    d[rows][half] += of[one];
-                }
+                float& one = of[2 * half];
+                float& next = of[2 * half + 1];
+                one = fast_exp2(one * scale - base);
+                next = fast_exp2(next * scale - base);
+                d[rows][half] += one + next;  // half as long a chain as one after the other
             }
         }
     }

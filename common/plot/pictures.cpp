@@ -80,17 +80,23 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
 void add_further(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                  const Choice& choice) {
     const Selection here = of_stage(all, stage);
-    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
+    const auto add = [&](const Group& group, const Selection& records, const Axes& axes,
+                         const std::string& kind, const std::string& title) {
         Sheet sheet;
-        sheet.axes = axes_for(all_sizes, choice);
-        const Selection records = along(sheet.axes.x, all_sizes);
+        sheet.axes = axes;
         sheet.lines = variant_lines(records, stage, true);
-        if (sheet.lines.empty()) continue;
+        if (sheet.lines.empty()) return;
         sheet.lines.insert(sheet.lines.begin(), grey_line("best of the lesson", stage));
-        sheet.figure =
-            figure_of(stage, "further", short_name(stage, choice.known) + ": beyond the lesson",
-                      records, group, choice, sheet.axes);
+        sheet.figure = figure_of(stage, kind, short_name(stage, choice.known) + title, records,
+                                 group, choice, axes);
         draw(figures, sheet, records, choice);
+    };
+    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
+        const Axes axes = axes_for(all_sizes, choice);
+        add(group, along(axes.x, all_sizes), axes, "further", ": beyond the lesson");
+        if (!choice.x.empty()) continue;
+        for (const auto& [other, records] : other_lines(all_sizes, axes.x))
+            add(group, records, {other, axes.y}, "over_" + other.size, ", over " + other.size);
     }
 }
 

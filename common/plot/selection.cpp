@@ -162,6 +162,26 @@ Axes axes_for(const Selection& records, const Choice& choice) {
     return {x_for(records, choice), y_for(records, choice)};
 }
 
+std::vector<std::pair<Axis, Selection>> other_lines(const Selection& records, const Axis& x) {
+    constexpr size_t kPoints = 6;
+    std::vector<std::pair<Axis, Selection>> found;
+    const std::vector<std::string> sizes = sizes_of(records);
+    for (const std::string& size : sizes) {
+        if (size == x.size || std::find(x.alike.begin(), x.alike.end(), size) != x.alike.end())
+            continue;
+        const Axis axis = axis_of(size, sizes, records);
+        std::map<Sizes, std::set<double>> lines;
+        for (const Chosen& each : along(axis, records))
+            lines[fixed_sizes(*each.record, axis)].insert(*x_of(*each.record, axis));
+        Selection on_lines;
+        for (const Chosen& each : along(axis, records)) {
+            if (lines[fixed_sizes(*each.record, axis)].size() >= kPoints) on_lines.push_back(each);
+        }
+        if (!on_lines.empty()) found.emplace_back(axis, on_lines);
+    }
+    return found;
+}
+
 Selection along(const Axis& x, const Selection& records) {
     return filtered(records, [&](const Record& record) { return x_of(record, x).has_value(); });
 }

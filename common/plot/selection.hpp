@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/plot/axes.hpp"
@@ -51,6 +52,10 @@ Choice with_op_of(const Selection& stage, Choice choice);
 // goes (of equally long ones the columns, else the first), and y what the records are about: a stage that
 // is about something other than bytes has a unit of its own, and records it.
 Axes axes_for(const Selection& records, const Choice& choice);
+
+// Other sizes along which there are lines of six points or more, too, and the records on these: the length of a
+// list, say.
+std::vector<std::pair<Axis, Selection>> other_lines(const Selection& records, const Axis& x);
 
 // Those that have a place along x.
 Selection along(const Axis& x, const Selection& records);

@@ -119,11 +119,35 @@ TEST_CASE("options that are no whole numbers, that are nought or negative are pa
           "06 best of: its variants, 10 rows, 0.8 temperature, 0 beta, -1.5 alpha");
 
     // Over an option that varies there is no place for nought: the axis has a logarithm.
-    folder.write("06_best_of.json", records(drawn(1000, R"("top_p": 0)") + "," +
-                                            drawn(1000, R"("top_p": 0.25)") + "," +
-                                            drawn(1000, R"("top_p": 0.5)")));
+    folder.write("06_best_of.json",
+                 records(drawn(1000, R"("top_p": 0)") + "," + drawn(1000, R"("top_p": 0.25)") +
+                         "," + drawn(1000, R"("top_p": 0.5)")));
     CHECK(csv_of(only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants")) ==
           "top_p,v,roof\n0.25,7,90\n0.5,7,90\n");
+}
+
+TEST_CASE(
+    "what goes beyond a lesson is drawn over a second size, too, where six of it are measured") {
+    const Folder folder;
+    std::string all;
+    const auto add = [&](const std::string& variant, int cols, int k, double us, bool further) {
+        all += (all.empty() ? "" : ",") +
+               timed("06_best_of", variant, 10, cols, us,
+                     R"("shape": {"rows": 10, "cols": )" + std::to_string(cols) + R"(, "k": )" +
+                         std::to_string(k) + "}" + (further ? R"(, "further": true)" : ""));
+    };
+    for (int cols = 100; cols <= 800; ++cols) {
+        if (cols % 100 == 0) add("tuned", cols, 5, 4, true);
+    }
+    for (const int k : {1, 2, 4, 8, 16}) add("tuned", 800, k, 2, true);
+    add("plain", 800, 1, 8, false);
+    folder.write("06_best_of.json", records(all));
+    const std::vector<Figure> figures = pictures_in(folder, "06_best_of");
+    const Figure over_k = only_one(figures, "06_best_of_over_k");
+    CHECK(csv_of(over_k) ==
+          "k,best of the lesson,tuned,copy (roof)\n1,125,500,500\n2,,500,500\n4,,500,500\n"
+          "5,,250,500\n8,,500,500\n16,,500,500\n");
+    CHECK(over_k.title == "06 best of, over k, 10 x 800");
 }
 
 TEST_CASE(

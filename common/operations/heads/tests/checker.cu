@@ -102,8 +102,7 @@ struct Case {
         };
         const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view(),
                                    HostCopy(other.outputs).view());
-        const Report device =
-            report(true, inputs.view(), outputs.view(), other.outputs.view());
+        const Report device = report(true, inputs.view(), outputs.view(), other.outputs.view());
         CHECK(host.checked == device.checked);
         CHECK(host.mismatches == device.mismatches);
         CHECK(host.first_place == device.first_place);
@@ -218,8 +217,8 @@ TEST_CASE("a transposed matrix passes, one with two elements exchanged does not"
             outputs.upload("y", values);
             const auto report = [&](bool on_device, const runner::View& read,
                                     const runner::View& written) {
-                return operations::transpose::check_on(on_device, read["x"].data,
-                                                       written["y"].data, shape, DType::float16);
+                return operations::transpose::check_on(on_device, read["x"].data, written["y"].data,
+                                                       shape, DType::float16);
             };
             const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view());
             const Report device = report(true, inputs.view(), outputs.view());

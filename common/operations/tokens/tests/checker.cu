@@ -100,8 +100,7 @@ struct Case {
         };
         const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view(),
                                    HostCopy(other.outputs).view());
-        const Report device =
-            report(true, inputs.view(), outputs.view(), other.outputs.view());
+        const Report device = report(true, inputs.view(), outputs.view(), other.outputs.view());
         CHECK(host.checked == device.checked);
         CHECK(host.unchecked == device.unchecked);
         CHECK(host.mismatches == device.mismatches);
