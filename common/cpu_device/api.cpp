@@ -81,6 +81,12 @@ const std::map<cudaError_t, ErrorText>& error_texts() {
         {cudaErrorLaunchTimeout,
          {"cudaErrorLaunchTimeout", "the launch timed out and was terminated"}},
         {cudaErrorAssert, {"cudaErrorAssert", "device-side assert triggered"}},
+        {cudaErrorHostMemoryAlreadyRegistered,
+         {"cudaErrorHostMemoryAlreadyRegistered",
+          "part or all of the requested memory range is already mapped"}},
+        {cudaErrorHostMemoryNotRegistered,
+         {"cudaErrorHostMemoryNotRegistered",
+          "pointer does not correspond to a registered memory region"}},
         {cudaErrorHardwareStackError, {"cudaErrorHardwareStackError", "hardware stack error"}},
         {cudaErrorIllegalInstruction,
          {"cudaErrorIllegalInstruction", "an illegal instruction was encountered"}},
@@ -229,6 +235,32 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) {
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+// As on a GPU a priority out of range is brought into it; here all streams run alike.
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+    return cudaStreamCreateWithFlags(stream, flags);
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = -5;
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+    refuse_to_kernels();
+    if (function == nullptr) return remembered(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    const auto call = [=] {
+        // As on a GPU it is not called once a kernel has failed.
+        const cudaError_t failure = pending_failure();
+        if (failure == cudaSuccess) function(data);
+        return failure;
+    };
+    return admission.capture == 0 ? call() : record(admission.capture, cudaGraphNodeTypeHost, call);
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {

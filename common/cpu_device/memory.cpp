@@ -9,6 +9,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -318,22 +319,28 @@ struct Copy {
 struct Fill {
     static constexpr cudaGraphNodeType kNode = cudaGraphNodeTypeMemset;
     void* to;
+    size_t pitch;
     int value;
-    size_t bytes;
+    size_t width, height;
 
-    bool is_nothing() const { return bytes == 0; }
+    bool is_nothing() const { return width == 0 || height == 0; }
 
     cudaError_t check() const {
+        if (width > pitch) return cudaErrorInvalidPitchValue;
         if (!is_device_side(to)) {
             return explained(cudaErrorInvalidValue,
                              "cudaMemset of memory that is not the device's");
         }
-        return check_range(to, bytes, "cudaMemset writes");
+        return check_range(to, pitch * (height - 1) + width, "cudaMemset writes");
     }
 
     void carry_out() const {
-        std::memset(to, value, bytes);
-        if (Observer* const watcher = observer()) watcher->written_by_host(as_address(to), bytes);
+        for (size_t row = 0; row < height; ++row) {
+            char* const line = static_cast<char*>(to) + row * pitch;
+            std::memset(line, value, width);
+            if (Observer* const watcher = observer())
+                watcher->written_by_host(as_address(line), width);
+        }
     }
 };
 
@@ -358,6 +365,27 @@ cudaError_t submit(const Task& task, cudaStream_t stream) {
     if (task.is_nothing()) return cudaSuccess;
     if (const cudaError_t error = task.check()) return remembered(error);
     return record(admission.capture, Task::kNode, [task] { return do_now(task); });
+}
+
+cudaError_t check_managed(const void* pointer, size_t bytes, const char* call) {
+    const auto table = allocation_table();
+    const Allocation* const allocation = nearest_allocation(*table, as_address(pointer));
+    if (allocation == nullptr || allocation->freed || allocation->kind != MemoryKind::managed ||
+        as_address(pointer) + bytes > allocation->high())
+        return explained(cudaErrorInvalidValue,
+                         "%s of memory that is not cudaMallocManaged's, or goes past its end",
+                         call);
+    return cudaSuccess;
+}
+
+// Host memory that the program has registered: copies of it are as ever, kernels are still kept off it.
+struct Registered {
+    std::mutex mutex;
+    std::map<uintptr_t, uintptr_t> ranges;  // begin -> end
+};
+Registered& registered() {
+    static Registered all;
+    return all;
 }
 
 // A call that is no work of a stream, and might hide from a capture what its graph depends on.
@@ -474,7 +502,61 @@ cudaError_t cudaMemset(void* to, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream) {
-    return submit(Fill{to, value, bytes}, stream);
+    return cudaMemset2DAsync(to, bytes, value, bytes, 1, stream);
+}
+
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
+    return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
+}
+
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    return submit(Fill{to, pitch, value, width, height}, stream);
+}
+
+// Managed memory is where it always is: what is said of it is only checked.
+cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, cudaMemLocation,
+                                 unsigned /*flags*/, cudaStream_t stream) {
+    refuse_to_kernels();
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    if (admission.capture != 0) return refuse_to_record(admission.capture, "cudaMemPrefetchAsync");
+    return remembered(check_managed(from, bytes, "cudaMemPrefetchAsync"));
+}
+cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, int device, cudaStream_t stream) {
+    return cudaMemPrefetchAsync(from, bytes, cudaMemLocation{cudaMemLocationTypeDevice, device}, 0,
+                                stream);
+}
+cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise, cudaMemLocation) {
+    refuse_to_kernels();
+    return remembered(check_managed(of, bytes, "cudaMemAdvise"));
+}
+cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise advice, int device) {
+    return cudaMemAdvise(of, bytes, advice, cudaMemLocation{cudaMemLocationTypeDevice, device});
+}
+
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
+    return unless_captures_forbid([=] {
+        const uintptr_t low = as_address(pointer);
+        if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+        if (is_device_side(pointer))
+            return explained(cudaErrorInvalidValue,
+                             "cudaHostRegister of memory that is the device's");
+        const std::lock_guard<std::mutex> lock(registered().mutex);
+        for (const auto& [begin, end] : registered().ranges)
+            if (low < end && begin < low + bytes) return cudaErrorHostMemoryAlreadyRegistered;
+        registered().ranges.emplace(low, low + bytes);
+        return cudaSuccess;
+    });
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+    return unless_captures_forbid([=] {
+        const std::lock_guard<std::mutex> lock(registered().mutex);
+        return registered().ranges.erase(as_address(pointer)) == 0
+                   ? cudaErrorHostMemoryNotRegistered
+                   : cudaSuccess;
+    });
 }
 
 // The host's memory is the device's memory.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The host's calls: memory, copies, streams, events, attributes, limits, occupancy.
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -103,6 +104,79 @@ TEST_CASE("copies and fills go where they may") {
     CHECK(cudaMemset(host, 0, 8) == cudaErrorInvalidValue);
     CHECK(cudaMemcpy2D(columns, 4, data.data(), 12, 8, 2, cudaMemcpyDeviceToHost) ==
           cudaErrorInvalidPitchValue);
+    cudaGetLastError();
+}
+
+TEST_CASE("a fill of rows leaves what is between them") {
+    DeviceArray<unsigned char> data(24);
+    data.fill(std::vector<unsigned char>(24, 9));
+    REQUIRE(cudaMemset2D(data.data() + 1, 8, 0, 3, 3) == cudaSuccess);
+    std::vector<unsigned char> wanted(24, 9);
+    for (const size_t first : {1, 9, 17}) std::fill_n(wanted.begin() + first, 3, 0);
+    CHECK(data.read() == wanted);
+    CHECK(cudaMemset2D(data.data(), 2, 0, 3, 3) == cudaErrorInvalidPitchValue);
+    CHECK(cudaMemset2D(data.data(), 8, 0, 9, 1) == cudaErrorInvalidPitchValue);
+    CHECK(cudaMemset2D(data.data() + 1, 8, 0, 8, 3) == cudaErrorInvalidValue);
+    CHECK(cudaMemset2D(data.data(), 8, 0, 8, 0) == cudaSuccess);
+    cudaGetLastError();
+}
+
+TEST_CASE("hints are taken for managed memory, and for nothing else") {
+    int* managed = nullptr;
+    REQUIRE(cudaMallocManaged(&managed, 64 * sizeof(int)) == cudaSuccess);
+    const cudaMemLocation here{cudaMemLocationTypeDevice, 0};
+    CHECK(cudaMemPrefetchAsync(managed, 256, here, 0) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(managed, 256, 0) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(managed, 256, cudaCpuDeviceId) == cudaSuccess);
+    CHECK(cudaMemAdvise(managed, 256, cudaMemAdviseSetReadMostly, here) == cudaSuccess);
+    CHECK(cudaMemAdvise(managed, 256, cudaMemAdviseSetReadMostly, 0) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(managed, 257, 0) == cudaErrorInvalidValue);
+    CHECK(cudaMemAdvise(&managed, 4, cudaMemAdviseSetReadMostly, 0) == cudaErrorInvalidValue);
+    CHECK(cudaFree(managed) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(managed, 256, 0) == cudaErrorInvalidValue);
+    cudaGetLastError();
+}
+
+TEST_CASE("host memory is registered once, and copied as ever") {
+    std::vector<int> host(64, 3);
+    REQUIRE(cudaHostRegister(host.data(), 256, cudaHostRegisterDefault) == cudaSuccess);
+    CHECK(cudaHostRegister(host.data() + 1, 4, 0) == cudaErrorHostMemoryAlreadyRegistered);
+    DeviceArray<int> data(64);
+    REQUIRE(cudaMemcpy(data.data(), host.data(), 256, cudaMemcpyHostToDevice) == cudaSuccess);
+    CHECK(data.read() == host);
+    CHECK(cudaHostUnregister(host.data() + 1) == cudaErrorHostMemoryNotRegistered);
+    CHECK(cudaHostUnregister(host.data()) == cudaSuccess);
+    CHECK(cudaHostUnregister(host.data()) == cudaErrorHostMemoryNotRegistered);
+    CHECK(cudaHostRegister(nullptr, 4, 0) == cudaErrorInvalidValue);
+    CHECK(cudaHostRegister(data.data(), 4, 0) == cudaErrorInvalidValue);
+    cudaGetLastError();
+}
+
+TEST_CASE("a function of the host's runs in its place in a stream, and in each replay of a graph") {
+    int least = 1, greatest = 1;
+    REQUIRE(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+    CHECK(greatest <= least);
+    cudaStream_t stream = nullptr;
+    REQUIRE(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest) == cudaSuccess);
+    int calls = 0;
+    const auto count = [](void* data) { ++*static_cast<int*>(data); };
+    CHECK(cudaLaunchHostFunc(stream, count, &calls) == cudaSuccess);
+    CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+    CHECK(calls == 1);
+    CHECK(cudaLaunchHostFunc(stream, nullptr, &calls) == cudaErrorInvalidValue);
+
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cudaLaunchHostFunc(stream, count, &calls) == cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    CHECK(calls == 1);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, graph) == cudaSuccess);
+    for (int i = 0; i < 2; ++i) REQUIRE(cudaGraphLaunch(exec, stream) == cudaSuccess);
+    CHECK(calls == 3);
+    CHECK(cudaGraphExecDestroy(exec) == cudaSuccess);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+    CHECK(cudaStreamDestroy(stream) == cudaSuccess);
     cudaGetLastError();
 }
 

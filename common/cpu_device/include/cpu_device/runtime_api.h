@@ -50,6 +50,19 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                               cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* to, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream = nullptr);
+cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* pointer);
+// As CUDA 13 has them, and as those before it did.
+cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, cudaMemLocation to, unsigned flags,
+                                 cudaStream_t stream = nullptr);
+cudaError_t cudaMemPrefetchAsync(const void* from, size_t bytes, int device,
+                                 cudaStream_t stream = nullptr);
+cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation location);
+cudaError_t cudaMemAdvise(const void* of, size_t bytes, cudaMemoryAdvise advice, int device);
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 
@@ -134,6 +147,9 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);

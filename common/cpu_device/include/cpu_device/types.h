@@ -28,6 +28,8 @@ enum cudaError {
     cudaErrorLaunchOutOfResources = 701,
     cudaErrorLaunchTimeout = 702,
     cudaErrorAssert = 710,
+    cudaErrorHostMemoryAlreadyRegistered = 712,
+    cudaErrorHostMemoryNotRegistered = 713,
     cudaErrorHardwareStackError = 714,
     cudaErrorIllegalInstruction = 715,
     cudaErrorMisalignedAddress = 716,
@@ -67,7 +69,13 @@ constexpr unsigned cudaHostAllocDefault = 0;
 constexpr unsigned cudaHostAllocPortable = 1;
 constexpr unsigned cudaHostAllocMapped = 2;
 constexpr unsigned cudaHostAllocWriteCombined = 4;
+constexpr unsigned cudaHostRegisterDefault = 0;
+constexpr unsigned cudaHostRegisterPortable = 1;
+constexpr unsigned cudaHostRegisterMapped = 2;
+constexpr unsigned cudaHostRegisterReadOnly = 8;
 constexpr unsigned cudaMemAttachGlobal = 1;
+constexpr int cudaCpuDeviceId = -1;
+constexpr int cudaInvalidDeviceId = -2;
 constexpr unsigned cudaOccupancyDefault = 0;
 constexpr unsigned cudaOccupancyDisableCachingOverride = 1;
 
@@ -245,6 +253,27 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeKernel = 0,
     cudaGraphNodeTypeMemcpy = 1,
     cudaGraphNodeTypeMemset = 2,
+    cudaGraphNodeTypeHost = 3,
+};
+
+using cudaHostFn_t = void (*)(void*);
+
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid = 0,
+    cudaMemLocationTypeDevice = 1,
+    cudaMemLocationTypeHost = 2,
+};
+struct cudaMemLocation {
+    cudaMemLocationType type;
+    int id;
+};
+enum cudaMemoryAdvise {
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly = 2,
+    cudaMemAdviseSetPreferredLocation = 3,
+    cudaMemAdviseUnsetPreferredLocation = 4,
+    cudaMemAdviseSetAccessedBy = 5,
+    cudaMemAdviseUnsetAccessedBy = 6,
 };
 
 enum cudaGraphInstantiateFlags {
