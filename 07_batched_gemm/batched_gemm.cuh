@@ -76,6 +76,7 @@ __global__ void __launch_bounds__(kTile* kTile) tiled_kernel(const Problem<T> g)
 // read neighbouring packs.
 __device__ inline void multiply(float (&sums)[8][8], const DepthTile& a_tile,
                                 const DepthTile& b_tile, int row, int col) {
+#pragma unroll  // so that the next values come while these are multiplied
     for (int p = 0; p < kDepth; ++p) {
         const float4 upper = *reinterpret_cast<const float4*>(&a_tile[p][row]);
         const float4 lower = *reinterpret_cast<const float4*>(&a_tile[p][row + 64]);
@@ -108,8 +109,8 @@ __global__ void __launch_bounds__(kThreads, 2) register_tiled_kernel(const Probl
     __shared__ __align__(16) DepthTile a_tile, b_tile;
     const Tile tile(g.m, g.n, kBlockTile, kBlockTile);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
-    const int row = static_cast<int>(threadIdx.x) / 16 * 4;
-    const int col = static_cast<int>(threadIdx.x) % 16 * 4;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int row = warp / 2 * 16 + lane / 8 * 4, col = warp % 2 * 32 + lane % 8 * 4;
     float sums[8][8] = {};
     for (int64_t first = 0; first < g.k; first += kDepth) {
         load_tile<kCount>(a_tile, a, !a.transposed, tile.row, g.m, first, g.k);

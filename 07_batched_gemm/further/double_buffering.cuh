@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(kThreads, 2) double_buffered_kernel(const Prob
     __shared__ __align__(16) DepthTile b_tiles[2];
     const Tile tile(g.m, g.n, kBlockTile, kBlockTile);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
-    const int row = static_cast<int>(threadIdx.x) / 16 * 4;
-    const int col = static_cast<int>(threadIdx.x) % 16 * 4;
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int row = warp / 2 * 16 + lane / 8 * 4, col = warp % 2 * 32 + lane % 8 * 4;
 
     TileAhead<kCount, T> of_a, of_b;
     const auto load = [&](int64_t first) {
