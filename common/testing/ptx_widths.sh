@@ -167,7 +167,7 @@ compare() {
 failures=0
 # Those of the table, and those that it should have.
 stages=$({ awk 'NF { print $1 }' <<<"$table" && cd "$root" && printf '%s\n' [0-9][0-9]_*; } | sort -u)
-sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants}.cu 2>/dev/null || true; done)
+sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants,launchers}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.
 compile_all() {
