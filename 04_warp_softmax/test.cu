@@ -10,6 +10,9 @@
 #include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"
 
+// Behind the headers: what launchers.cu compiles.
+#include "04_warp_softmax/launchers.hpp"
+
 runner::Stage describe_04_warp_softmax();
 
 using runner::DeviceBuffer;

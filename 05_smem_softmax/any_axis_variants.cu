@@ -152,3 +152,6 @@ std::vector<runner::Variant> any_axis_variants() {
 }
 
 }  // namespace smem_softmax
+
+#define INSTANCE template
+#include "05_smem_softmax/any_axis_launchers.hpp"

@@ -8,6 +8,9 @@
 #include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
+// Behind the headers: what another file compiles.
+#include "04_warp_softmax/launchers.hpp"
+
 namespace {
 
 using operations::softmax::Call;
@@ -262,3 +265,6 @@ std::vector<runner::Variant> smem_softmax::on_chip_variants() {
             backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
                                              Kind::log_softmax_backward)};
 }
+
+#define INSTANCE template
+#include "05_smem_softmax/on_chip_launchers.hpp"

@@ -14,6 +14,11 @@
 #include "test_any_axis.cuh"
 #include "test_plan.cuh"
 
+// Behind the headers: what the stages' files compile.
+#include "04_warp_softmax/launchers.hpp"
+#include "05_smem_softmax/any_axis_launchers.hpp"
+#include "05_smem_softmax/on_chip_launchers.hpp"
+
 runner::Stage describe_05_smem_softmax();
 
 using runner::DeviceBuffer;

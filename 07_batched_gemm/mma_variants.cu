@@ -4,6 +4,9 @@
 #include "further/double_buffering.cuh"
 #include "further/mma_gemm.cuh"
 
+// Behind the headers: what another file compiles.
+#include "07_batched_gemm/step_launchers.hpp"
+
 namespace batched_gemm_variants {
 namespace {
 
@@ -65,3 +68,6 @@ std::vector<runner::Variant> mma_variants() {
 }
 
 }  // namespace batched_gemm_variants
+
+#define INSTANCE template
+#include "07_batched_gemm/mma_launchers.hpp"

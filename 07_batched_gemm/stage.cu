@@ -26,3 +26,6 @@ runner::Stage describe_07_batched_gemm() {
     for (const runner::Variant& variant : mma_variants()) stage.variants.push_back(variant);
     return stage;
 }
+
+#define INSTANCE template
+#include "07_batched_gemm/step_launchers.hpp"

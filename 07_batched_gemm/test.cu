@@ -14,6 +14,10 @@
 #include "test_mma.cuh"
 #include "test_tuner.cuh"
 
+// Behind the headers: what the stage's files compile.
+#include "07_batched_gemm/mma_launchers.hpp"
+#include "07_batched_gemm/step_launchers.hpp"
+
 runner::Stage describe_07_batched_gemm();
 
 namespace {

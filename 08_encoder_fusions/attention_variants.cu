@@ -220,3 +220,6 @@ std::vector<runner::Variant> attention_variants() {
 }
 
 }  // namespace encoder_fusions_variants
+
+#define INSTANCE template
+#include "08_encoder_fusions/attention_launchers.hpp"

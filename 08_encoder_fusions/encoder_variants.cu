@@ -12,6 +12,11 @@
 #include "common/operations/encoder/operation.hpp"
 #include "further/encoder.cuh"
 
+// Behind the headers: what other files compile.
+#include "08_encoder_fusions/attention_launchers.hpp"
+#include "08_encoder_fusions/softmax_launchers.hpp"
+#include "08_encoder_fusions/token_launchers.hpp"
+
 namespace encoder_fusions_variants {
 
 std::map<std::string, Choice>& choices() {
@@ -122,7 +127,8 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
             };
             if (!way.tuned) return forward(call.workspace_bytes, encoder::OwnProducts{});
             const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
-            return forward(of_encoder, TunedProducts(static_cast<char*>(call.workspace) + of_encoder));
+            return forward(of_encoder,
+                           TunedProducts(static_cast<char*>(call.workspace) + of_encoder));
         });
     variant.further = true;
     for (const runner::Optional& each : variant.operation->optional())
@@ -171,3 +177,8 @@ std::vector<runner::Variant> encoder_variants() {
 }
 
 }  // namespace encoder_fusions_variants
+
+// For the test, too.
+template cudaError_t encoder::forward(const Config&, const Layer<float>*, const float*,
+                                      const int32_t*, float*, void*, size_t, cudaStream_t,
+                                      const OwnProducts&);

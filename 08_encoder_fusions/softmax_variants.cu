@@ -65,3 +65,6 @@ std::vector<runner::Variant> softmax_variants() {
 }
 
 }  // namespace encoder_fusions_variants
+
+#define INSTANCE template
+#include "08_encoder_fusions/softmax_launchers.hpp"

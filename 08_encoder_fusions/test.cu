@@ -13,6 +13,11 @@
 #include "test_encoder.cuh"
 #include "unfused.cuh"
 
+// Behind the headers: what the stage's files compile.
+#include "08_encoder_fusions/attention_launchers.hpp"
+#include "08_encoder_fusions/softmax_launchers.hpp"
+#include "08_encoder_fusions/token_launchers.hpp"
+
 runner::Stage describe_08_encoder_fusions();
 
 namespace {

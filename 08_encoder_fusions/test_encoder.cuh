@@ -19,6 +19,10 @@
 #include "common/testing/redirected.hpp"
 #include "further/encoder.cuh"
 
+extern template cudaError_t encoder::forward(const Config&, const Layer<float>*, const float*,
+                                             const int32_t*, float*, void*, size_t, cudaStream_t,
+                                             const OwnProducts&);
+
 runner::Stage describe_08_encoder_fusions();
 
 namespace encoder_tests {

@@ -214,3 +214,6 @@ std::vector<runner::Variant> half2_variants() {
 }
 
 }  // namespace encoder_fusions_variants
+
+#define INSTANCE template
+#include "08_encoder_fusions/token_launchers.hpp"

@@ -21,6 +21,10 @@ endif()
 option(STAGES_KEEP_PTX "the stages' PTX stays in the build folder, under ptx/" OFF)
 set(STAGES_PTX "${CMAKE_BINARY_DIR}/ptx")
 
+# Where nvcc compiles what nothing runs, only the stages' PTX is looked at.
+set(STAGES_UNSEEN_CUDA_FLAGS "" CACHE STRING "nvcc's flags for device files other than the stages' own, such as -Ofc=max")
+mark_as_advanced(STAGES_UNSEEN_CUDA_FLAGS)
+
 # Warnings for the course's own files; a learner's are compiled without STAGES_WARNINGS_AS_ERRORS.
 add_library(warnings INTERFACE)
 target_compile_options(warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>

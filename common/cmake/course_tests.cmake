@@ -31,6 +31,7 @@ function(add_course_test name)
     add_executable(${name} EXCLUDE_FROM_ALL ${host_files})
     target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
     target_link_libraries(${name} PRIVATE catch_main strict_warnings)
+    target_compile_options(${name} PRIVATE -O0)  # the host's code runs but once
     if(device_files)
         translate_device_files(translated_${name} ${device_files})
         list(FILTER device_files INCLUDE REGEX "\\.cu$")

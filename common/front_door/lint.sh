@@ -28,7 +28,7 @@ check_format() {
 }
 
 check_scripts() {
-    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run common/testing/*.sh \
+    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run .ci/warnings.sh common/testing/*.sh \
         common/testing/front_door/*.sh common/course/tests/*.sh common/course/my/tests/*.sh common/peers/tests/*.sh)
 }
 

@@ -25,7 +25,6 @@ readonly table="
 04_warp_softmax    warp_softmax::flat_rows_kernel             cp.async16 ld8 st8 st16 | cp.async16 ld4 st4 st16 | cp.async16 ld2 st2 st16
 04_warp_softmax    warp_softmax::warp_softmax_backward_kernel ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    warp_softmax::warp_per_row_kernel          ld16 st16 | ld4 st4 | ld2 st2
-05_smem_softmax    warp_softmax::row_groups_kernel            ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    smem_softmax::row_in_shared_kernel         ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    smem_softmax::functor_rows_kernel          ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 05_smem_softmax    smem_softmax::row_on_chip_kernel           ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st8 | cp.async16 ld16 ld4 st4 | cp.async16 ld16 ld2 st2 | cp.async16 ld16 ld8 ld4 st16 st8 st4 | cp.async16 ld16 ld8 ld2 st16 st8 st2 | ld16 ld8 ld4 st16 st8 st4 | ld16 ld8 ld2 st16 st8 st2
@@ -167,7 +166,7 @@ compare() {
 failures=0
 # Those of the table, and those that it should have.
 stages=$({ awk 'NF { print $1 }' <<<"$table" && cd "$root" && printf '%s\n' [0-9][0-9]_*; } | sort -u)
-sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants}.cu 2>/dev/null || true; done)
+sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants,launchers}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.
 compile_all() {

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// What stages 04 and 05 and their tests launch, compiled once for all of them.
+#include "further/any_width.cuh"
+#include "further/row_groups.cuh"
+#include "further/warp_softmax_backward.cuh"
+
+#define INSTANCE template
+#include "04_warp_softmax/launchers.hpp"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The launchers of row_groups.cuh, any_width.cuh and warp_softmax_backward.cuh that launchers.cu compiles for whoever
+// in the course calls them. To be included behind those headers.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace warp_softmax {
+
+#define LAUNCHERS(T, kAlgorithm)                                                                   \
+    INSTANCE cudaError_t launch<kAlgorithm>(DirectLoad<T>, DirectStore<T>, int64_t, int64_t,       \
+                                            cudaStream_t);                                         \
+    INSTANCE cudaError_t launch_any_width<kAlgorithm>(const T*, T*, int64_t, int64_t,              \
+                                                      cudaStream_t);                               \
+    INSTANCE cudaError_t launch_backward<kAlgorithm>(DirectLoad<T>, DirectLoad<T>, DirectStore<T>, \
+                                                     int64_t, int64_t, cudaStream_t)
+
+LAUNCHERS(float, Algorithm::softmax);
+LAUNCHERS(float, Algorithm::log_softmax);
+LAUNCHERS(double, Algorithm::softmax);
+LAUNCHERS(double, Algorithm::log_softmax);
+LAUNCHERS(__half, Algorithm::softmax);
+LAUNCHERS(__half, Algorithm::log_softmax);
+LAUNCHERS(__nv_bfloat16, Algorithm::softmax);
+LAUNCHERS(__nv_bfloat16, Algorithm::log_softmax);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace warp_softmax

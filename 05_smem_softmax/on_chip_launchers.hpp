@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The launchers of softmax.cuh and of what it includes that on_chip_variants.cu compiles for the test as well. To be
+// included behind that header.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace smem_softmax {
+
+#define LAUNCHERS(T, kAlgorithm)                                                                  \
+    INSTANCE cudaError_t launch_as<kAlgorithm>(const Cut&, const T*, T*, int64_t, int64_t, void*, \
+                                               cudaStream_t);                                     \
+    INSTANCE cudaError_t launch_tile<kAlgorithm>(const Tile&, const T*, T*, int64_t, int64_t,     \
+                                                 cudaStream_t);                                   \
+    INSTANCE cudaError_t launch_online_cached<kAlgorithm>(const T*, T*, int64_t, int64_t,         \
+                                                          cudaStream_t);                          \
+    INSTANCE cudaError_t launch_backward_as<kAlgorithm>(const Cut&, const T*, const T*, T*,       \
+                                                        int64_t, int64_t, void*, cudaStream_t);   \
+    INSTANCE cudaError_t launch_backward<kAlgorithm>(const T*, const T*, T*, int64_t, int64_t,    \
+                                                     void*, size_t, cudaStream_t)
+
+LAUNCHERS(float, Algorithm::softmax);
+LAUNCHERS(float, Algorithm::log_softmax);
+LAUNCHERS(double, Algorithm::softmax);
+LAUNCHERS(double, Algorithm::log_softmax);
+LAUNCHERS(__half, Algorithm::softmax);
+LAUNCHERS(__half, Algorithm::log_softmax);
+LAUNCHERS(__nv_bfloat16, Algorithm::softmax);
+LAUNCHERS(__nv_bfloat16, Algorithm::log_softmax);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace smem_softmax

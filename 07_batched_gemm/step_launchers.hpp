@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The launchers of batched_gemm.cuh that stage.cu compiles for mma_variants.cu and the test as well. To be included
+// behind that header.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace batched_gemm {
+
+#define LAUNCHERS(T)                                             \
+    INSTANCE cudaError_t naive(const Problem<T>&, cudaStream_t); \
+    INSTANCE cudaError_t tiled(const Problem<T>&, cudaStream_t); \
+    INSTANCE cudaError_t register_tiled(const Problem<T>&, cudaStream_t)
+
+LAUNCHERS(float);
+LAUNCHERS(__half);
+LAUNCHERS(__nv_bfloat16);
+INSTANCE cudaError_t tensor_core(const Problem<__half>&, cudaStream_t);
+INSTANCE cudaError_t tensor_core(const Problem<__nv_bfloat16>&, cudaStream_t);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace batched_gemm

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The launchers of attention_mma.cuh and fused_attention.cuh that attention_variants.cu compiles for the encoder and
+// the test as well. To be included behind those headers.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace fused_attention {
+
+#define LAUNCHERS(T)                                                                               \
+    INSTANCE cudaError_t query_per_block(const Problem<T>&, int64_t, void*, size_t, cudaStream_t); \
+    INSTANCE cudaError_t attention(const Problem<T>&, void*, size_t, cudaStream_t)
+
+LAUNCHERS(float);
+LAUNCHERS(__half);
+LAUNCHERS(__nv_bfloat16);
+INSTANCE cudaError_t attention_mma(const Problem<__half>&, int64_t, void*, size_t, cudaStream_t);
+INSTANCE cudaError_t attention_mma(const Problem<__nv_bfloat16>&, int64_t, void*, size_t,
+                                   cudaStream_t);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace fused_attention

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The launchers of masked_softmax.cuh and unfused.cuh that softmax_variants.cu compiles for the encoder and the test as
+// well. To be included behind those headers.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace encoder_fusions {
+
+#define LAUNCHERS(T)                                                                          \
+    INSTANCE cudaError_t masked_softmax(const T*, T*, float, bool, const Sequences&, int64_t, \
+                                        cudaStream_t);                                        \
+    INSTANCE cudaError_t unfused_masked_softmax(const T*, T*, float, bool, const Sequences&,  \
+                                                int64_t, bool*, cudaStream_t)
+
+LAUNCHERS(float);
+LAUNCHERS(__half);
+LAUNCHERS(__nv_bfloat16);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace encoder_fusions

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The launchers of bias_activation.cuh and layernorm.cuh that token_variants.cu compiles for the encoder and the test
+// as well. To be included behind those headers.
+#ifndef INSTANCE
+#define INSTANCE extern template
+#endif
+
+namespace encoder_fusions {
+
+#define LAUNCHERS(T)                                                                               \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Identity,   \
+                                             cudaStream_t);                                        \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Gelu,       \
+                                             cudaStream_t);                                        \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, GeluByTanh, \
+                                             cudaStream_t);                                        \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Relu,       \
+                                             cudaStream_t);                                        \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Silu,       \
+                                             cudaStream_t);                                        \
+    INSTANCE cudaError_t add_bias_residual_prenorm(const T*, const T*, const T*, const Norm<T>&,   \
+                                                   T*, T*, int64_t, int64_t, cudaStream_t);        \
+    INSTANCE cudaError_t layernorm(const T*, const Norm<T>&, T*, int64_t, int64_t, cudaStream_t)
+
+LAUNCHERS(float);
+LAUNCHERS(__half);
+LAUNCHERS(__nv_bfloat16);
+
+#undef LAUNCHERS
+#undef INSTANCE
+
+}  // namespace encoder_fusions
