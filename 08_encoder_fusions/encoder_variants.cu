@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "08_encoder_fusions/tuned_products.cuh"
+#include "08_encoder_fusions/tuned_products.hpp"
 #include "common/operations/encoder/operation.hpp"
 #include "further/encoder.cuh"
 
@@ -170,7 +170,7 @@ std::vector<runner::Variant> encoder_variants() {
             variant("encoder_padded", "fused attention; Q, K, V by one product",
                     {Attention::fused, false}),
             variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
-            variant("encoder_tuned", "padded; products by whoever is fastest, cuBLASLt or ours",
+            variant("encoder_tuned", "padded; products by who is fastest: ours, cuBLASLt",
                     {Attention::fused, false, false, true}),
             variant("encoder_tuned_packed", "the same, no padding anywhere",
                     {Attention::fused, true, false, true})};
