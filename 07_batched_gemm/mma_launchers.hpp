@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The launchers of mma_gemm.cuh and double_buffering.cuh that mma_variants.cu compiles for the test as well. To be
-// included behind those headers.
+// The launchers of mma_gemm.cuh that mma_variants.cu compiles for the test as well. To be included behind that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
 
 namespace batched_gemm {
 
-INSTANCE cudaError_t double_buffered(const Problem<float>&, cudaStream_t);
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__half>&, const Plain&, cudaStream_t);
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__nv_bfloat16>&, const Plain&,
                                              cudaStream_t);

@@ -58,7 +58,7 @@ runner::Variant of_kind(const std::string& name, const std::string& summary,
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
     return {of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
-                           Kind::float_sums, batched_gemm::double_buffered<float>),
+                           Kind::float_sums, batched_gemm::double_buffered),
             mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles"),
             mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
             of_kind<__half>("mma_half_sums", "mma with sums in half", Kind::half_sums,

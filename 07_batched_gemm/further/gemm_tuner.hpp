@@ -43,10 +43,9 @@ struct Candidate {
 // Every step of the lesson that takes the type, and mma_gemm.
 template <class T>
 std::vector<Candidate<T>> own_candidates() {
-    std::vector<Candidate<T>> all = {{"naive", naive<T>},
-                                     {"tiled", tiled<T>},
-                                     {"register_tiled", register_tiled<T>},
-                                     {"double_buffered", double_buffered<T>}};
+    std::vector<Candidate<T>> all = {
+        {"naive", naive<T>}, {"tiled", tiled<T>}, {"register_tiled", register_tiled<T>}};
+    if constexpr (std::is_same_v<T, float>) all.push_back({"double_buffered", double_buffered});
     if constexpr (sizeof(T) == 2) {
         all.push_back({"tensor_core", tensor_core<T>});
         all.push_back({"mma", [](const Problem<T>& g, cudaStream_t stream) {

@@ -33,12 +33,13 @@ template <int kSize, bool kInPacks>
 constexpr int kKeysAtOnce = kSize <= 64 && kInPacks ? 128 : 64;
 constexpr float kLog2e = 1.4426950408889634f;
 
-// Tiles of queries, keys and values, for heads of up to kSize elements.
+// Tiles of queries, of keys and of values, for heads of up to kSize elements; of these two of each: some are used
+// while the next are on their way.
 template <int kSize, bool kInPacks>
 struct Tiles {
     using OfQueries = batched_gemm::SwizzledTile<kQueriesAtOnce, kSize>;
     using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks>, kSize>;
-    static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
+    static constexpr size_t kBytes = (OfQueries::kElements + 4 * OfKeys::kElements) * 2;
 };
 
 // What a warp's 32 queries have seen: of those in 16 rows each, twice, as mma lays results: a lane has columns
@@ -54,21 +55,27 @@ struct SeenByWarp {
         for (auto& of_rows : m) of_rows[0] = of_rows[1] = -INFINITY;
     }
     // Merges the set of these keys, of which scores are turned into weights. scale: of a score, times log2(e).
+    // m need not be the maximum, only near it: until one is 2^8 times as far up, sums are left as they are, and
+    // weights may be as large as that.
     __device__ void merge(float (&scores)[2][kKeys / 8][4], float scale) {
+        constexpr float kNear = 8.f;
+        float max[2][2];
+        bool is_far = false;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            float& best = max[i / 2][i % 2];
+            best = m[i / 2][i % 2];
+            for (const auto& of : scores[i / 2])
+                best = fmaxf(best, fmaxf(of[i % 2 * 2], of[i % 2 * 2 + 1]));
+            for (int bit = 1; bit < 4; bit *= 2)
+                best = fmaxf(best, __shfl_xor_sync(~0u, best, bit));
+            is_far = is_far || best * scale > m[i / 2][i % 2] * scale + kNear;
+        }
+        if (__any_sync(~0u, is_far)) raise(max, scale);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const int rows = i / 2, half = i % 2;
-            float& max = m[rows][half];
-            const float before = max;
-#pragma unroll
-            for (const auto& of : scores[rows])
-                max = fmaxf(max, fmaxf(of[2 * half], of[2 * half + 1]));
-            for (int bit = 1; bit < 4; bit *= 2) max = fmaxf(max, __shfl_xor_sync(~0u, max, bit));
-            const float base = max == -INFINITY ? 0.f : max * scale;
-            const float of_before = fast_exp2(before * scale - base);
-            d[rows][half] *= of_before;
-#pragma unroll
-            for (auto& of : sum[rows]) of[2 * half] *= of_before, of[2 * half + 1] *= of_before;
+            const float base = m[rows][half] == -INFINITY ? 0.f : m[rows][half] * scale;
 #pragma unroll
             for (auto& of : scores[rows]) {
                 float& one = of[2 * half];
@@ -77,6 +84,19 @@ struct SeenByWarp {
                 next = fast_exp2(next * scale - base);
                 d[rows][half] += one + next;  // half as long a chain as one after the other
             }
+        }
+    }
+    __device__ void raise(const float (&to)[2][2], float scale) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int rows = i / 2, half = i % 2;
+            const float before = m[rows][half];
+            m[rows][half] = to[rows][half];
+            const float base = to[rows][half] == -INFINITY ? 0.f : to[rows][half] * scale;
+            const float of_before = fast_exp2(before * scale - base);
+            d[rows][half] *= of_before;
+#pragma unroll
+            for (auto& of : sum[rows]) of[2 * half] *= of_before, of[2 * half + 1] *= of_before;
         }
     }
 };
@@ -89,8 +109,7 @@ __global__ void __launch_bounds__(kBlock, 2)
     using OfKeys = typename Tiles<kSize, kInPacks>::OfKeys;
     constexpr int kKeys = kKeysAtOnce<kSize, kInPacks>;
     T* const q_tile = reinterpret_cast<T*>(shared_bytes);
-    T* const k_tile = q_tile + OfQueries::kElements;
-    T* const v_tile = k_tile + OfKeys::kElements;
+    T* const first_tiles = q_tile + OfQueries::kElements;
     const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
     // The last queries see most keys, if not all see all: their blocks begin first.
@@ -110,13 +129,23 @@ __global__ void __launch_bounds__(kBlock, 2)
     const Rows q{rows_of(g.q, g.first_query, b, head), g.q.row, false};
     const Rows k{rows_of(g.k, g.first_key, b, head), g.k.row, false};
     const Rows v{rows_of(g.v, g.first_key, b, head), g.v.row, false};
-    const auto fetch_keys = [&](T* tile, const Rows& x, int key) {
-        if (key < end) OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
+    // Of keys and of values beside each other.
+    const auto tiles_of = [&](int key) {
+        return first_tiles + (key - begin) / kKeys % 2 * 2 * OfKeys::kElements;
+    };
+    const auto fetch_keys = [&](int key) {
+        if (key < end) {
+            const auto fetch = [&](T* tile, const Rows& x) {
+                OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
+            };
+            fetch(tiles_of(key), k);
+            fetch(tiles_of(key) + OfKeys::kElements, v);
+        }
         __pipeline_commit();
     };
     OfQueries::template fetch<kInPacks, kBlock>(q_tile, q, first_query, sequence.queries, 0,
                                                 g.size);
-    fetch_keys(k_tile, k, begin);
+    fetch_keys(begin);
 
     // What a lane names of the first 16 x 16 elements for an ldmatrix: rows beside each other for q and v, for k
     // keys below each other.
@@ -128,8 +157,10 @@ __global__ void __launch_bounds__(kBlock, 2)
     const int my_query = first_query + warp * 32 + lane / 4;  // and 8, 16, 24 further
     for (int key = begin; key < end; key += kKeys) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // keys are there; nobody needs the values before
-        fetch_keys(v_tile, v, key);
+        __syncthreads();  // these are there; nobody needs those before
+        fetch_keys(key + kKeys);
+        const T* const k_tile = tiles_of(key);
+        const T* const v_tile = k_tile + OfKeys::kElements;
 
         float scores[2][kKeys / 8][4] = {};
 #pragma unroll
@@ -161,10 +192,6 @@ __global__ void __launch_bounds__(kBlock, 2)
                 }
             }
         }
-
-        __pipeline_wait_prior(0);
-        __syncthreads();  // values are there; nobody needs the keys any more
-        fetch_keys(k_tile, k, key + kKeys);
 
         mine.merge(scores, g.scale * kLog2e);
 #pragma unroll
