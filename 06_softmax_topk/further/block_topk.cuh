@@ -176,7 +176,7 @@ private:
             const int reached = above + __shfl_sync(~0u, within, lane);
             low += static_cast<Key>(kBins - 1 - bin) << shift;
             if (reached == k_ || shift == 0) return low;
-            high = low + (Key{1} << shift) - 1;
+            high = low + min(high - low, (Key{1} << shift) - 1);
         }
     }
 

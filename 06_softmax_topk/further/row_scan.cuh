@@ -39,8 +39,8 @@ using Key = unsigned long long;
 // In the order of the numbers. -0 becomes 0, and NaN the largest.
 __device__ inline uint32_t ordered(float u) {
     const uint32_t bits = __float_as_uint(u + 0.f);
-    if (u != u) return ~0u;
-    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+    const uint32_t turned = bits >> 31 != 0 ? ~0u : 0x80000000u;
+    return u != u ? ~0u : bits ^ turned;
 }
 __device__ inline float number_of(uint32_t ordered) {
     if (ordered == ~0u) return NAN;
@@ -119,7 +119,7 @@ public:
         const auto pack = [&](int i) {
             return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
         };
-        if (count_ == kCols) {
+        if (is_whole()) {
 #pragma unroll
             for (int i = 0; i < kCount; i += kPack) held[i / kPack] = pack(i);
         } else if (from_ == 0 && count_ % kPack == 0) {
@@ -159,6 +159,9 @@ public:
     __device__ bool has(int i) const {
         return static_cast<unsigned>(place(i) - from_) < static_cast<unsigned>(count_);
     }
+    __device__ bool is_whole() const {
+        return count_ == kCols;
+    }
     __device__ int32_t column_at(int place) const {
         return first_ + place;
     }
@@ -171,7 +174,7 @@ public:
             if (!(x[i] < least)) bits |= 1u << i;
         }
         // What is outside of the slice looks like -inf, which is less than most thresholds.
-        if (count_ == kCols || least > -INFINITY) return bits;
+        if (is_whole() || least > -INFINITY) return bits;
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
             if (!has(i)) bits &= ~(1u << i);
