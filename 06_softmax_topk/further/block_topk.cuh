@@ -76,13 +76,15 @@ public:
         }
         return bits;
     }
-    // The same of all threads, with a threshold that rises where there is no room.
-    template <class KeyOfLowest>
-    __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest) {
+    // The same of all threads, with a threshold that rises where there is no room. not_below(element): a bit for
+    // each that is as good.
+    template <class KeyOfLowest, class NotBelow>
+    __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
         for (;;) {
             bits = put(bits, key_of_lowest);
             if (!__syncthreads_or(bits != 0)) return;
             keep_best();
+            bits &= not_below(element_of(threshold_.key));
         }
     }
     // All have put what they wanted. The k best, in order.
@@ -292,7 +294,7 @@ __global__ void __launch_bounds__(kBlock, 3)
 
         unsigned bits = 0;
         if (add_batch(mine, x_, list.threshold().least)) {
-            bits = part.candidates(x_, list.threshold().least);
+            bits = is_first ? part.all() : part.candidates(x_, list.threshold().least);
         }
         // The first batch would send everything. The k-th best of so many groups' own best is a threshold.
         constexpr int kGroups = 4, kOfGroup = kAtOnce / kGroups;
@@ -309,7 +311,9 @@ __global__ void __launch_bounds__(kBlock, 3)
             const uint32_t least = list.raise(elements);
             if (least != 0) bits &= part.candidates(x_, number_of(least));
         }
-        list.put_all(bits, [&](unsigned some) { return part.lowest(some, x_); });
+        list.put_all(
+            bits, [&](unsigned some) { return part.lowest(some, x_); },
+            [&](float least) { return part.candidates(x_, least); });
     }
     const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
     hand_over(list.sorted(), all, row, k, outputs, partial);
@@ -337,12 +341,13 @@ __global__ void __launch_bounds__(kBlock)
         for (int i = 0; i < kSome; ++i) {
             if (mine[i] >= list.threshold().key) bits |= 1u << i;
         }
-        list.put_all(bits, [&](unsigned some) {
+        const auto lowest = [&](unsigned some) {
             Key key = 0;
 #pragma unroll
             for (int i = kSome - 1; i >= 0; --i) key = (some >> i & 1) != 0 ? mine[i] : key;
             return key;
-        });
+        };
+        list.put_all(bits, lowest, [](float) { return ~0u; });
     }
     Normalizer mine{-INFINITY, 0.f};
     for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {

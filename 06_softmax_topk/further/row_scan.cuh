@@ -65,6 +65,7 @@ struct Threshold {
     // NaN there is no more: NaN, which no element is less than.)
     float least = -INFINITY;
 
+    __device__ bool is_none() const { return key == 1; }
     __device__ void raise(Key to) {
         if (to <= key) return;
         key = to;
@@ -166,7 +167,17 @@ public:
         return first_ + place;
     }
 
-    // A bit for each element that is not less.
+    // A bit for each element that there is.
+    __device__ unsigned all() const {
+        unsigned bits = ~0u >> (32 - kCount);
+        if (is_whole()) return bits;
+#pragma unroll
+        for (int i = 0; i < kCount; ++i) {
+            if (!has(i)) bits &= ~(1u << i);
+        }
+        return bits;
+    }
+    // Of these a bit for each that is not less than `least`.
     __device__ unsigned candidates(const float (&x)[kCount], float least) const {
         unsigned bits = 0;
 #pragma unroll
@@ -174,12 +185,7 @@ public:
             if (!(x[i] < least)) bits |= 1u << i;
         }
         // What is outside of the slice looks like -inf, which is less than most thresholds.
-        if (is_whole() || least > -INFINITY) return bits;
-#pragma unroll
-        for (int i = 0; i < kCount; ++i) {
-            if (!has(i)) bits &= ~(1u << i);
-        }
-        return bits;
+        return least > -INFINITY ? bits : bits & all();
     }
     // The element of the lowest bit; a free place where none is set. Each bit of its number says which half of
     // what is left has it.

@@ -206,7 +206,7 @@ __device__ __forceinline__ void for_each_best(const K (&keys)[kHeld], int k, Vis
 
 // kLanes lanes per row.
 template <int kLanes, int kBest, class T>
-__global__ void __launch_bounds__(kShortBlock, 6)
+__global__ void __launch_bounds__(kShortBlock, 8)
     short_rows_kernel(const T* x, Outputs<T> outputs, int64_t rows, int cols, int k) {
     constexpr int kCols = kLanes * kHeld;
     using Part = Batch<kLanes, T>;
@@ -253,6 +253,10 @@ __global__ void __launch_bounds__(kShortBlock, 6)
         });
     } else {
         Key keys[kHeld];
+        // From the lane to itself: or nvcc would keep 16 registers for what `narrow` was made of.
+        const int self = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+        for (float& each : u) each = __shfl_sync(~0u, each, self);
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) keys[i] = part.has(i) ? key_of(u[i], part.column(i)) : 0;
         best_of_row<kLanes, kBest>(keys);

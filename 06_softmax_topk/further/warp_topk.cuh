@@ -72,7 +72,8 @@ public:
     // Two elements of each lane, as numbers in their order, 0 for none. The k-th best of these is a threshold,
     // since k have as much; it is returned.
     __device__ uint32_t raise(uint32_t one, uint32_t another) {
-        const uint32_t best = merged(sorted(one), sorted(another));
+        const uint32_t best = k_ <= 16 ? sorted(max(one, another))  // of each lane one will do
+                                       : merged(sorted(one), sorted(another));
         const uint32_t least = __shfl_sync(~0u, best, k_ - 1);
         threshold_.raise(Key{least} << 32);
         return least;
@@ -127,7 +128,11 @@ __device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64
         const bool any = add_batch(mine, x, list.threshold().least);
         if (!__any_sync(~0u, any)) continue;  // most batches
 
-        unsigned bits = any ? part.candidates(x, list.threshold().least) : 0;
+        unsigned bits = 0;
+        if (any) {
+            bits = list.threshold().is_none() ? part.all()
+                                              : part.candidates(x, list.threshold().least);
+        }
         constexpr int kHalf = kCount / 2;
         const bool low = bits << (32 - kHalf) != 0, high = bits >> kHalf != 0;
         const int halves = __popc(__ballot_sync(~0u, low)) + __popc(__ballot_sync(~0u, high));
