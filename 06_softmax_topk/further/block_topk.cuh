@@ -20,7 +20,7 @@ namespace softmax_topk {
 constexpr int kBlock = 256;       // threads
 constexpr int64_t kMostK = 1024;  // of which a block sorts the best
 
-constexpr int kRoom = 4096;       // candidates that a block keeps
+constexpr int kRoom = 4096;  // candidates that a block keeps
 constexpr int kBins = kBlock;
 
 // Candidates of a block's row, in shared memory. All threads make the same calls.
@@ -95,8 +95,7 @@ public:
     }
 
 private:
-    // The threshold becomes the k-th best; what does not reach it goes. For all threads to see, something has
-    // been put since the last time.
+    // The threshold becomes the k-th best; what does not reach it goes. (The threads have met since the last put.)
     __device__ void keep_best() {
         const int count = min(shared_.count, kRoom);
         uint32_t best = 0;
@@ -118,11 +117,12 @@ private:
             }
             __syncthreads();  // as many places are free as keys were read
 #pragma unroll
-            for (int j = 0; j < kSome; ++j) put(1, [&](unsigned bits) { return bits != 0 ? keys[j] : 0; });
+            for (int j = 0; j < kSome; ++j)
+                put(1, [&](unsigned bits) { return bits != 0 ? keys[j] : 0; });
         }
         __syncthreads();
     }
-    // The block's largest, or something that was larger once. Whoever calls it again has met the others.
+    // The block's largest, or what was larger in an earlier call, after which the threads have met.
     __device__ uint32_t top_of(uint32_t mine) {
         for (int bit = 16; bit > 0; bit /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, bit));
         if (lane_ == 0) atomicMax(&shared_.top, mine);
