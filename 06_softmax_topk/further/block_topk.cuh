@@ -58,6 +58,8 @@ public:
         threshold_.raise(least << 32);
         return element;
     }
+    // For all threads the same: k of what will be put reach it.
+    __device__ void raise_to(Key key) { threshold_.raise(key); }
     // As many candidates of a warp's lanes as there is room for: a bit for each; those that are left are
     // returned. key_of_lowest(bits): the lowest one, a free place where none is set.
     template <class KeyOfLowest>
@@ -328,6 +330,19 @@ __global__ void __launch_bounds__(kBlock)
     BlockList list(shared, k);
     const int64_t row = blockIdx.x;
     const Key* keys = partial.best + row * slices * k;
+
+    // Lists are in order: where each slice has p + 1 elements that are as good as something, and these are k or
+    // more, it is a threshold. (Of a slice with fewer it is a free place, which raises nothing.)
+    __shared__ unsigned least;
+    if (threadIdx.x == 0) least = ~0u;
+    __syncthreads();
+    const int64_t p = (k - 1) / slices;
+    for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
+        atomicMin(&least, static_cast<unsigned>(keys[slice * k + p] >> 32));
+    }
+    __syncthreads();
+    list.raise_to(Key{least} << 32);
+
     constexpr int kSome = 8;  // of a thread at a time
     for (int64_t begin = 0; begin < slices * k; begin += kSome * kBlock) {
         Key mine[kSome];
