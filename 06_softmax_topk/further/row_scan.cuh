@@ -39,8 +39,8 @@ using Key = unsigned long long;
 // In the order of the numbers. -0 becomes 0, and NaN the largest.
 __device__ inline uint32_t ordered(float u) {
     const uint32_t bits = __float_as_uint(u + 0.f);
-    if (u != u) return ~0u;
-    return bits >> 31 != 0 ? ~bits : bits | 0x80000000u;
+    const uint32_t turned = bits >> 31 != 0 ? ~0u : 0x80000000u;
+    return u != u ? ~0u : bits ^ turned;
 }
 __device__ inline float number_of(uint32_t ordered) {
     if (ordered == ~0u) return NAN;
@@ -61,12 +61,16 @@ __device__ inline int32_t column_of(Key key) {
 // The k-th best so far. Only what is as good may be among the best of all.
 struct Threshold {
     Key key = 1;  // any but a free place
-    float element = -INFINITY;
+    // What an element needs whose column is behind those seen so far: more than the k-th best has. (Of +inf and
+    // NaN there is no more: NaN, which no element is less than.)
+    float least = -INFINITY;
 
+    __device__ bool is_none() const { return key == 1; }
     __device__ void raise(Key to) {
         if (to <= key) return;
         key = to;
-        element = element_of(to);
+        const auto element = static_cast<uint32_t>(to >> 32);
+        least = element >= ordered(INFINITY) ? NAN : number_of(element + 1);
     }
 };
 
@@ -95,13 +99,14 @@ __device__ Slice<T> part_of(const Slice<T>& row, int64_t part, int64_t parts) {
     return {row.row, up_to(part), up_to(part + 1)};
 }
 
-// The part of a slice that kThreads threads look at together, from column `first` on. Columns are counted
-// from there. (What a thread holds lies in registers, so that no variable may index it.)
-template <int kThreads, class T>
+// The part of a slice that kThreads threads look at together, kCount elements each, from column `first` on.
+// Columns are counted from there. (What a thread holds lies in registers, so that no variable may index it.)
+template <int kThreads, class T, int kCount = kAtOnce>
 class Batch {
 public:
     static constexpr int kPack = 16 / sizeof(T);
-    static constexpr int kCols = kThreads * kAtOnce;
+    static constexpr int kCols = kThreads * kCount;
+    using Held = Pack<T, kPack>[kCount / kPack];
 
     __device__ Batch(const Slice<T>& slice, int64_t first, int thread)
         : at_(slice.row + first),
@@ -111,32 +116,39 @@ public:
           count_(static_cast<int>(slice.end - first < kCols ? slice.end - first : kCols) - from_) {}
 
     // Outside of the slice -inf. Packs that lie inside or outside as a whole are loaded as such.
-    __device__ void load(float (&x)[kAtOnce]) const {
-        Pack<T, kPack> held[kAtOnce / kPack];
+    __device__ void fetch(Held& held) const {
         const auto pack = [&](int i) {
             return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
         };
-        if (count_ == kCols) {
+        if (is_whole()) {
 #pragma unroll
-            for (int i = 0; i < kAtOnce; i += kPack) held[i / kPack] = pack(i);
+            for (int i = 0; i < kCount; i += kPack) held[i / kPack] = pack(i);
         } else if (from_ == 0 && count_ % kPack == 0) {
 #pragma unroll
-            for (int i = 0; i < kAtOnce; i += kPack) {
+            for (int i = 0; i < kCount; i += kPack) {
                 for (T& element : held[i / kPack].element) element = static_cast<T>(-INFINITY);
                 if (has(i)) held[i / kPack] = pack(i);
             }
         } else {
 #pragma unroll
-            for (int i = 0; i < kAtOnce; ++i) {
+            for (int i = 0; i < kCount; ++i) {
                 T& element = held[i / kPack].element[i % kPack];
                 element = static_cast<T>(-INFINITY);
                 if (has(i)) element = at_[place(i)];
             }
         }
+    }
+    // What was fetched, as numbers.
+    __device__ static void unpack(const Held& held, float (&x)[kCount]) {
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kCount; ++i) {
             x[i] = static_cast<float>(held[i / kPack].element[i % kPack]);
         }
+    }
+    __device__ void load(float (&x)[kCount]) const {
+        Held held;
+        fetch(held);
+        unpack(held, x);
     }
     // Where the thread's element i is in the batch and in the row, and whether it is in the slice.
     __device__ int place(int i) const {
@@ -148,43 +160,54 @@ public:
     __device__ bool has(int i) const {
         return static_cast<unsigned>(place(i) - from_) < static_cast<unsigned>(count_);
     }
+    __device__ bool is_whole() const {
+        return count_ == kCols;
+    }
     __device__ int32_t column_at(int place) const {
         return first_ + place;
     }
 
-    // A bit for each element that is as good as the threshold. (Where that is NaN, for others too.)
-    __device__ unsigned candidates(const float (&x)[kAtOnce], const Threshold& threshold) const {
-        const auto last_of_equals = static_cast<unsigned>(column_of(threshold.key));
-        unsigned bits = 0;
+    // A bit for each element that there is.
+    __device__ unsigned all() const {
+        unsigned bits = ~0u >> (32 - kCount);
+        if (is_whole()) return bits;
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            const bool is_equal = x[i] == threshold.element;
-            const bool comes_first = static_cast<unsigned>(column(i)) <= last_of_equals;
-            const bool is_good = is_equal ? comes_first : !(x[i] < threshold.element);
-            if (has(i) && is_good) bits |= 1u << i;
+        for (int i = 0; i < kCount; ++i) {
+            if (!has(i)) bits &= ~(1u << i);
         }
         return bits;
     }
-    // The best of those whose bits are set; a free place where none is.
-    __device__ Key best(unsigned bits, const float (&x)[kAtOnce]) const {
-        Key best = 0;
+    // Of these a bit for each that is not less than `least`.
+    __device__ unsigned candidates(const float (&x)[kCount], float least) const {
+        unsigned bits = 0;
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
-            const Key key = (bits >> i & 1) != 0 ? key_of(x[i], column(i)) : 0;
-            best = key > best ? key : best;
+        for (int i = 0; i < kCount; ++i) {
+            if (!(x[i] < least)) bits |= 1u << i;
         }
-        return best;
+        // What is outside of the slice looks like -inf, which is less than most thresholds.
+        return least > -INFINITY ? bits : bits & all();
     }
-    // The element of the lowest bit; a free place where none is set.
-    __device__ Key lowest(unsigned bits, const float (&x)[kAtOnce]) const {
+    // The element of the lowest bit; a free place where none is set. Each bit of its number says which half of
+    // what is left has it.
+    __device__ Key lowest(unsigned bits, const float (&x)[kCount]) const {
         const int which = __ffs(static_cast<int>(bits)) - 1;
-        float u = 0.f;
-#pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) u = i == which ? x[i] : u;
+        const float u = chosen<0, kCount>(x, which);
         return bits == 0 ? 0 : key_of(u, column(which));
     }
 
 private:
+    // The element `which` of kSome from kFirst on: each bit of the number says which half has it.
+    template <int kFirst, int kSome>
+    __device__ static float chosen(const float (&x)[kCount], int which) {
+        if constexpr (kSome == 1) {
+            return x[kFirst];
+        } else {
+            const float a = chosen<kFirst, kSome / 2>(x, which);
+            const float b = chosen<kFirst + kSome / 2, kSome / 2>(x, which);
+            return (which & kSome / 2) != 0 ? b : a;
+        }
+    }
+
     const T* at_;
     int32_t first_;
     int mine_, from_, count_;
@@ -200,14 +223,20 @@ __device__ inline float short_exp(float x, float scale = kLog2e) {
     return fast_exp2(x * scale);
 }
 
-// A set and a batch as one set; tells whether one of the batch may be as good as the threshold. NaN is no
-// maximum, but makes d NaN.
-template <int kCount>
-__device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float threshold,
-                          float scale = kLog2e) {
-    float max = x[0];
+// Of kSome elements from kFirst on. NaN is no maximum.
+template <int kFirst, int kSome, int kCount>
+__device__ float max_of(const float (&x)[kCount]) {
+    float max = x[kFirst];
 #pragma unroll
-    for (int i = 1; i < kCount; ++i) max = fmaxf(max, x[i]);
+    for (int i = 1; i < kSome; ++i) max = fmaxf(max, x[kFirst + i]);
+    return max;
+}
+
+// A set and a batch as one set; tells whether one of the batch may have `least` or more. NaN makes d NaN.
+template <int kCount>
+__device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least,
+                          float scale = kLog2e) {
+    const float max = fmaxf(max_of<0, kCount / 2>(x), max_of<kCount / 2, kCount / 2>(x));
     const float m = fmaxf(set.m, max);
     const float base = base_of(m);
     float sums[4] = {};  // no addition waits for all before it
@@ -215,7 +244,7 @@ __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float thres
     for (int i = 0; i < kCount; ++i) sums[i % 4] += short_exp(x[i] - base, scale);
     set.d = set.d * short_exp(set.m - base, scale) + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
     set.m = m;
-    return !(max < threshold) || set.d != set.d;
+    return !(max < least) || set.d != set.d;
 }
 
 // Two sets as one.

@@ -86,7 +86,18 @@ __device__ __forceinline__ void sort_bitonic(K (&keys)[kHeld]) {
 template <int kLanes, int kBest, class K>
 __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     const bool is_odd = (threadIdx.x & 1) != 0;
-    sort(keys);
+    if constexpr (kBest < kHeld) {  // the lane's best 8 of two sorted halves
+        sort<0, kHeld / 2>(keys);
+        sort<kHeld / 2, kHeld / 2>(keys);
+#pragma unroll
+        for (int i = 0; i < kBest; ++i) {
+            const K other = keys[kHeld - 1 - i];
+            keys[i] = other > keys[i] ? other : keys[i];
+        }
+        sort_bitonic<kBest>(keys);
+    } else {
+        sort(keys);
+    }
     // Two lists, one the other way round: place by place the better are the best of both, rising and then
     // falling.
     const auto best_of = [&](auto kept, int lane_bits) {
@@ -195,7 +206,7 @@ __device__ __forceinline__ void for_each_best(const K (&keys)[kHeld], int k, Vis
 
 // kLanes lanes per row.
 template <int kLanes, int kBest, class T>
-__global__ void __launch_bounds__(kShortBlock, 6)
+__global__ void __launch_bounds__(kShortBlock, 8)
     short_rows_kernel(const T* x, Outputs<T> outputs, int64_t rows, int cols, int k) {
     constexpr int kCols = kLanes * kHeld;
     using Part = Batch<kLanes, T>;
@@ -211,8 +222,10 @@ __global__ void __launch_bounds__(kShortBlock, 6)
 
     uint32_t narrow[kHeld];
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
-        narrow[i] = part.has(i) ? narrow_key<kCols>(u[i], part.place(i)) : 0;
+    for (int i = 0; i < kHeld; ++i) narrow[i] = narrow_key<kCols>(u[i], part.place(i));
+    if (!part.is_whole()) {
+#pragma unroll
+        for (int i = 0; i < kHeld; ++i) narrow[i] = part.has(i) ? narrow[i] : 0;
     }
     best_of_row<kLanes, kBest>(narrow);
 
@@ -240,6 +253,10 @@ __global__ void __launch_bounds__(kShortBlock, 6)
         });
     } else {
         Key keys[kHeld];
+        // From the lane to itself: or nvcc would keep 16 registers for what `narrow` was made of.
+        const int self = static_cast<int>(threadIdx.x % 32);
+#pragma unroll
+        for (float& each : u) each = __shfl_sync(~0u, each, self);
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) keys[i] = part.has(i) ? key_of(u[i], part.column(i)) : 0;
         best_of_row<kLanes, kBest>(keys);

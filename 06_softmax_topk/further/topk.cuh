@@ -8,8 +8,7 @@
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
 //   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
-//   needs      nothing but x and the results, but few long rows take less time with a workspace; for k above 128
-//              a GPU of compute capability 8.0, before which a block has no 65 KB of shared memory
+//   needs      nothing but x and the results, but few long rows take less time with a workspace
 #pragma once
 #include <algorithm>
 
@@ -33,13 +32,13 @@ struct Plan {
 
 constexpr int64_t kListed = 32;  // places of a warp's list
 
-// Blocks have the rows: several each, if there are too few rows to keep all multiprocessors loading, of at
-// least a batch for each thread.
+// Blocks have the rows: several each, if there are too few rows to keep all multiprocessors loading, of
+// hardly less than a batch for each thread.
 inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
                            size_t workspace_bytes) {
-    constexpr int64_t kBlocksForAll = 2, kLeastCols = 256 * kAtOnce, kMostSlices = 512;
+    constexpr int64_t kBlocksForAll = 3, kCols = 256 * kAtOnce, kMostSlices = 512;
     const int64_t slices = std::min({kBlocksForAll * multiprocessors / std::max<int64_t>(rows, 1),
-                                     cols / kLeastCols, kMostSlices});
+                                     (cols + kCols - 1) / kCols, kMostSlices});
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
     const size_t needed =
         keys * sizeof(Key) + static_cast<size_t>(rows * slices) * sizeof(Normalizer);
@@ -127,40 +126,29 @@ template <class T>
 cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial) {
     if (plan.way == Way::warp) {
         const auto blocks = static_cast<unsigned>((p.rows + kWarps - 1) / kWarps);
-        warp_topk_kernel<false>
-            <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
+        // Short rows at once, or in two parts: one threshold for twice as many elements.
+        const auto kernel = p.cols <= 4 * 32 * kAtOnce ? warp_topk_kernel<false, 2 * kAtOnce, T>
+                                                       : warp_topk_kernel<false, kAtOnce, T>;
+        kernel<<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
         return cudaGetLastError();
     }
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
-    warp_topk_kernel<true>
+    warp_topk_kernel<true, kAtOnce>
         <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
     if (plan.slices > 1) {
-        merge_lists_kernel<<<blocks.x, kWarps * 32, 0, p.stream>>>(partial, plan.slices, p.outputs,
-                                                                   p.k);
+        merge_lists_kernel<<<blocks.x, kMergingWarps * 32, 0, p.stream>>>(partial, plan.slices,
+                                                                          p.outputs, p.k);
     }
     return cudaGetLastError();
 }
 
-template <int kRoom, class T>
+template <class T>
 cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
-    constexpr int kBytes = sizeof(typename BlockList<kRoom>::Shared);
-    const auto allow = [&](auto* kernel) {  // more than 48 KB have to be asked for, once
-        int is_allowed = 0;
-        const auto ask = [=](int*, int) {
-            return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        kBytes);
-        };
-        return warp_softmax::ask_once(&is_allowed, ask, reinterpret_cast<const void*>(kernel));
-    };
-    const auto find = block_topk_kernel<kRoom, T>;
-    const auto merge_all = merge_slices_kernel<kRoom, T>;
-    cudaError_t status = allow(find);
-    if (status == cudaSuccess && plan.slices > 1) status = allow(merge_all);
-    if (status != cudaSuccess) return status;
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
-    find<<<blocks, kBlock, kBytes, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
+    block_topk_kernel<<<blocks, kBlock, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
     if (plan.slices > 1) {
-        merge_all<<<blocks.x, kBlock, kBytes, p.stream>>>(partial, plan.slices, p.outputs, p.k);
+        merge_slices_kernel<<<blocks.x, kBlock, 0, p.stream>>>(partial, plan.slices, p.outputs,
+                                                               p.k);
     }
     return cudaGetLastError();
 }
@@ -177,8 +165,7 @@ cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
         return p.k <= 8 ? launch_lanes<8>(plan.lanes, p) : launch_lanes<32>(plan.lanes, p);
     }
     if (plan.way != Way::block) return launch_warps(plan, p, partial);
-    return p.k <= 128 ? launch_blocks<kRoomOf32To128>(plan, p, partial)
-                      : launch_blocks<kRoomOfMore>(plan, p, partial);
+    return launch_blocks(plan, p, partial);
 }
 
 // Where results go, rows x k each, the logarithms of the sums of exponentials one a row. Any may be nullptr:

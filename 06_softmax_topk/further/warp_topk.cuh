@@ -16,14 +16,18 @@
 namespace softmax_topk {
 
 // Of a lane and of the one whose number differs in `bit`, the lower has the better of the two.
-__device__ inline Key exchanged(Key mine, int bit, bool better_first = true) {
-    const Key other = __shfl_xor_sync(~0u, mine, bit);
+template <class K>
+__device__ K exchanged(K mine, int bit, bool better_first = true) {
+    const K other = __shfl_xor_sync(~0u, mine, bit);
     const bool is_lower = (threadIdx.x & bit) == 0;
     return (is_lower == better_first) == (mine > other) ? mine : other;
 }
 // A warp's keys in order, the best in lane 0 (Batcher's bitonic sort).
-__device__ inline Key sorted(Key mine) {
+template <class K>
+__device__ K sorted(K mine) {
+#pragma unroll
     for (int size = 2; size <= 32; size *= 2) {
+#pragma unroll
         for (int bit = size / 2; bit > 0; bit /= 2) {
             mine = exchanged(mine, bit, (threadIdx.x & 31 & size) == 0);
         }
@@ -32,9 +36,11 @@ __device__ inline Key sorted(Key mine) {
 }
 // The best 32 of two lists in order. One of them the other way round, lane by lane the better: these are the
 // best, rising and then falling, which five exchanges put in order.
-__device__ inline Key merged(Key a, Key b) {
-    const Key other = __shfl_sync(~0u, b, 31 - static_cast<int>(threadIdx.x % 32));
-    Key mine = a > other ? a : other;
+template <class K>
+__device__ K merged(K a, K b) {
+    const K other = __shfl_sync(~0u, b, 31 - static_cast<int>(threadIdx.x % 32));
+    K mine = a > other ? a : other;
+#pragma unroll
     for (int bit = 16; bit > 0; bit /= 2) mine = exchanged(mine, bit);
     return mine;
 }
@@ -63,10 +69,14 @@ public:
         __syncwarp();  // all have read before anybody overwrites
         if (lane_ < waiting_) queue_[lane_] = next;
     }
-    // As many lanes as k have something as good as the k-th best of these, one of each lane: nothing below
-    // may be among the best.
-    __device__ void raise(Key best_of_lane) {
-        threshold_.raise(__shfl_sync(~0u, sorted(best_of_lane), k_ - 1));
+    // Two elements of each lane, as numbers in their order, 0 for none. The k-th best of these is a threshold,
+    // since k have as much; it is returned.
+    __device__ uint32_t raise(uint32_t one, uint32_t another) {
+        const uint32_t best = k_ <= 16 ? sorted(max(one, another))  // of each lane one will do
+                                       : merged(sorted(one), sorted(another));
+        const uint32_t least = __shfl_sync(~0u, best, k_ - 1);
+        threshold_.raise(Key{least} << 32);
+        return least;
     }
     // A list in order.
     __device__ void add(Key list) {
@@ -95,23 +105,41 @@ struct Seen32 {
     Normalizer normalizer;
 };
 
-template <class T>
+// kCount elements of a lane at a time.
+template <int kCount, class T>
 __device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64]) {
-    using Part = Batch<32, T>;
+    using Part = Batch<32, T, kCount>;
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    // Of a long row the next batch is on its way while one is looked at.
+    constexpr bool kTwoAtOnce = kCount == kAtOnce;
     WarpList list(queue, k);
     Normalizer mine{-INFINITY, 0.f};
-    for (int64_t first = slice.first_pack(); first < slice.end; first += Part::kCols) {
-        const Part part(slice, first, threadIdx.x % 32);
-        float x[kAtOnce];
-        part.load(x);
-        const bool any = add_batch(mine, x, list.threshold().element);
-        const unsigned lanes = __ballot_sync(~0u, any);
-        if (lanes == 0) continue;  // most batches
+    typename Part::Held next;
+    int64_t first = slice.first_pack();
+    if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
+    while (first < slice.end) {
+        const Part part(slice, first, lane);
+        float x[kCount];
+        if (!kTwoAtOnce) part.fetch(next);
+        Part::unpack(next, x);
+        first += Part::kCols;
+        if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
 
-        unsigned bits = any ? part.candidates(x, list.threshold()) : 0;
-        if (__popc(lanes) > k) {
-            list.raise(part.best(bits, x));
-            bits = part.candidates(x, list.threshold());
+        const bool any = add_batch(mine, x, list.threshold().least);
+        if (!__any_sync(~0u, any)) continue;  // most batches
+
+        unsigned bits = 0;
+        if (any) {
+            bits = list.threshold().is_none() ? part.all()
+                                              : part.candidates(x, list.threshold().least);
+        }
+        constexpr int kHalf = kCount / 2;
+        const bool low = bits << (32 - kHalf) != 0, high = bits >> kHalf != 0;
+        const int halves = __popc(__ballot_sync(~0u, low)) + __popc(__ballot_sync(~0u, high));
+        if (halves > k) {
+            const uint32_t least = list.raise(low ? ordered(max_of<0, kHalf>(x)) : 0,
+                                              high ? ordered(max_of<kHalf, kHalf>(x)) : 0);
+            bits &= part.candidates(x, number_of(least));
         }
         while (__any_sync(~0u, bits != 0)) {
             list.offer(part.lowest(bits, x));
@@ -122,10 +150,11 @@ __device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64
 }
 
 // The block's warps as one, in warp 0: half of them merge what the other half knows, and so on.
-__device__ inline Seen32 merge_warps(Seen32 mine, Key (&best)[kWarps][64]) {
-    __shared__ Normalizer normalizers[kWarps];
+template <int kCount, int kPlaces>
+__device__ Seen32 merge_warps(Seen32 mine, Key (&best)[kCount][kPlaces]) {
+    __shared__ Normalizer normalizers[kCount];
     const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-    for (int half = kWarps / 2; half > 0; half /= 2) {
+    for (int half = kCount / 2; half > 0; half /= 2) {
         if (warp >= half && warp < 2 * half) {
             best[warp][lane] = mine.best;
             if (lane == 0) normalizers[warp] = mine.normalizer;
@@ -141,8 +170,8 @@ __device__ inline Seen32 merge_warps(Seen32 mine, Key (&best)[kWarps][64]) {
 
 // kShared: the warps of a block share a row, or a part of it; blockIdx.y is the part. Otherwise each has a row
 // of its own. What is found goes to `outputs`, of parts to `partial`, 32 keys each.
-template <bool kShared, class T>
-__global__ void __launch_bounds__(kWarps * 32, 4)
+template <bool kShared, int kCount, class T>
+__global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     warp_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t rows, int64_t cols,
                      int64_t k) {
     __shared__ Key queue[kWarps][64];
@@ -151,7 +180,7 @@ __global__ void __launch_bounds__(kWarps * 32, 4)
     if (row >= rows) return;  // whole warps, which nobody waits for
     const int64_t parts = kShared ? int64_t{gridDim.y} * kWarps : 1;
     const int64_t part = kShared ? int64_t{blockIdx.y} * kWarps + warp : 0;
-    Seen32 seen = scan(part_of(Slice<T>{x + row * cols, 0, cols}, part, parts), k, queue);
+    Seen32 seen = scan<kCount>(part_of(Slice<T>{x + row * cols, 0, cols}, part, parts), k, queue);
     if constexpr (kShared) {
         seen = merge_warps(seen, queue);
         if (warp != 0) return;
@@ -166,13 +195,14 @@ __global__ void __launch_bounds__(kWarps * 32, 4)
 }
 
 // A block per row merges what the slices of the row left.
+constexpr int kMergingWarps = 32;
 template <class T>
-__global__ void __launch_bounds__(kWarps * 32)
+__global__ void __launch_bounds__(kMergingWarps * 32)
     merge_lists_kernel(Partial partial, int64_t slices, Outputs<T> outputs, int64_t k) {
-    __shared__ Key lists[kWarps][64];
+    __shared__ Key lists[kMergingWarps][32];
     const int64_t row = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Seen32 seen{0, {-INFINITY, 0.f}};
-    for (int64_t slice = row * slices + warp; slice < (row + 1) * slices; slice += kWarps) {
+    for (int64_t slice = row * slices + warp; slice < (row + 1) * slices; slice += kMergingWarps) {
         seen.best = merged(seen.best, partial.best[slice * 32 + lane]);
         seen.normalizer = merge(seen.normalizer, partial.normalizers[slice]);
     }
