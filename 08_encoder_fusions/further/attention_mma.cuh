@@ -33,13 +33,12 @@ template <int kSize, bool kInPacks>
 constexpr int kKeysAtOnce = kSize <= 64 && kInPacks ? 128 : 64;
 constexpr float kLog2e = 1.4426950408889634f;
 
-// Tiles of queries, of keys and of values, for heads of up to kSize elements; of these two of each: some are used
-// while the next are on their way.
+// Tiles of queries, keys and values, for heads of up to kSize elements.
 template <int kSize, bool kInPacks>
 struct Tiles {
     using OfQueries = batched_gemm::SwizzledTile<kQueriesAtOnce, kSize>;
     using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks>, kSize>;
-    static constexpr size_t kBytes = (OfQueries::kElements + 4 * OfKeys::kElements) * 2;
+    static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
 };
 
 // What a warp's 32 queries have seen: of those in 16 rows each, twice, as mma lays results: a lane has columns
@@ -109,7 +108,8 @@ __global__ void __launch_bounds__(kBlock, 2)
     using OfKeys = typename Tiles<kSize, kInPacks>::OfKeys;
     constexpr int kKeys = kKeysAtOnce<kSize, kInPacks>;
     T* const q_tile = reinterpret_cast<T*>(shared_bytes);
-    T* const first_tiles = q_tile + OfQueries::kElements;
+    T* const k_tile = q_tile + OfQueries::kElements;
+    T* const v_tile = k_tile + OfKeys::kElements;
     const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
     // The last queries see most keys, if not all see all: their blocks begin first.
@@ -129,23 +129,13 @@ __global__ void __launch_bounds__(kBlock, 2)
     const Rows q{rows_of(g.q, g.first_query, b, head), g.q.row, false};
     const Rows k{rows_of(g.k, g.first_key, b, head), g.k.row, false};
     const Rows v{rows_of(g.v, g.first_key, b, head), g.v.row, false};
-    // Of keys and of values beside each other.
-    const auto tiles_of = [&](int key) {
-        return first_tiles + (key - begin) / kKeys % 2 * 2 * OfKeys::kElements;
-    };
-    const auto fetch_keys = [&](int key) {
-        if (key < end) {
-            const auto fetch = [&](T* tile, const Rows& x) {
-                OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
-            };
-            fetch(tiles_of(key), k);
-            fetch(tiles_of(key) + OfKeys::kElements, v);
-        }
+    const auto fetch_keys = [&](T* tile, const Rows& x, int key) {
+        if (key < end) OfKeys::template fetch<kInPacks, kBlock>(tile, x, key, end, 0, g.size);
         __pipeline_commit();
     };
     OfQueries::template fetch<kInPacks, kBlock>(q_tile, q, first_query, sequence.queries, 0,
                                                 g.size);
-    fetch_keys(begin);
+    fetch_keys(k_tile, k, begin);
 
     // What a lane names of the first 16 x 16 elements for an ldmatrix: rows beside each other for q and v, for k
     // keys below each other.
@@ -157,10 +147,8 @@ __global__ void __launch_bounds__(kBlock, 2)
     const int my_query = first_query + warp * 32 + lane / 4;  // and 8, 16, 24 further
     for (int key = begin; key < end; key += kKeys) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // these are there; nobody needs those before
-        fetch_keys(key + kKeys);
-        const T* const k_tile = tiles_of(key);
-        const T* const v_tile = k_tile + OfKeys::kElements;
+        __syncthreads();  // keys are there; nobody needs the values before
+        fetch_keys(v_tile, v, key);
 
         float scores[2][kKeys / 8][4] = {};
 #pragma unroll
@@ -192,6 +180,10 @@ __global__ void __launch_bounds__(kBlock, 2)
                 }
             }
         }
+
+        __pipeline_wait_prior(0);
+        __syncthreads();  // values are there; nobody needs the keys any more
+        fetch_keys(k_tile, k, key + kKeys);
 
         mine.merge(scores, g.scale * kLog2e);
 #pragma unroll
