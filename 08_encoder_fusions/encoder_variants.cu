@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "08_encoder_fusions/tuned_products.hpp"
 #include "common/operations/encoder/operation.hpp"
 #include "further/encoder.cuh"
+#include "further/tuned_products.hpp"
 
 // Behind the headers: what other files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"

@@ -11,6 +11,8 @@
 //   needs      a GPU of compute capability 8.0
 //   source     PTX ISA, ldmatrix and mma.m16n8k16; CUTLASS's multistage kernels
 #pragma once
+#include <algorithm>
+
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "../batched_gemm.cuh"
 #include "activations.cuh"
@@ -52,32 +54,44 @@ struct BiasResidual {
     }
 };
 
-constexpr int kStages = 3;  // tiles on their way or in use
-
 // What a lane holds of 16 x 8 sums: floats, or halves in pairs.
 template <class Sum>
 using LaneSums = std::conditional_t<std::is_same_v<Sum, float>, float[4], uint32_t[2]>;
 
+// How a block's part of C is shared out: so many warps down and across, of kWarpRows x 64 sums each; tiles of
+// kLine bytes along k, kStages of them on their way or in use; kBlocks blocks to be on a multiprocessor at once.
+template <int kDown, int kAcross, int kWarpRows, int kLine, int kStages, int kBlocks>
+struct MmaShape {
+    static constexpr int kWarpsAcross = kAcross, kThreads = kDown * kAcross * 32;
+    static constexpr int kSumRows = kWarpRows, kSumCols = 64;
+    static constexpr int kRows = kDown * kWarpRows, kCols = kAcross * kSumCols;
+    static constexpr int kBytesAlongK = kLine, kTiles = kStages, kAtOnce = kBlocks;
+};
+// What large products want; what those of few columns or few steps along k, as of heads; and those of 64 columns.
 template <class T>
-constexpr int kStep = 128 / sizeof(T);  // of a tile along k: eight chunks of 16 bytes
+using Wide = MmaShape<2, 4, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 1>;
+using Square = MmaShape<2, 2, 64, 128, 3, 2>;
+using Narrow = MmaShape<4, 1, 32, 128, 3, 3>;
 
-constexpr int kMmaThreads = 128;  // four warps, two down and two across
-
-// The tiles of a block: 128 rows of A, kTileCols columns of B, 128 or 64. All stages of both, and when these have
-// been used, each warp's sums, of which a line begins 8 banks behind the one above.
-template <class T, class Layouts, int kTileCols, bool kSwizzled>
+// The tiles of a block in shared memory, A's and B's of one step beside each other; and when these have been used,
+// each warp's results, of which a line begins 4 banks behind the one above (of floats 8).
+template <class T, class Layouts, class Shape, bool kSwizzled>
 struct MmaTiles {
     static constexpr bool kRowsA = std::is_same_v<typename Layouts::A, nvcuda::wmma::row_major>;
     static constexpr bool kRowsB = std::is_same_v<typename Layouts::B, nvcuda::wmma::row_major>;
-    static constexpr int kDeep = kStep<T>;
-    using A = SwizzledTile<kRowsA ? kBlockTile : kDeep, kRowsA ? kDeep : kBlockTile, kSwizzled,
+    static constexpr int kDeep = Shape::kBytesAlongK / sizeof(T);
+    using A = SwizzledTile<kRowsA ? Shape::kRows : kDeep, kRowsA ? kDeep : Shape::kRows, kSwizzled,
                            kPerPack<T>>;
-    using B = SwizzledTile<kRowsB ? kDeep : kTileCols, kRowsB ? kTileCols : kDeep, kSwizzled,
+    using B = SwizzledTile<kRowsB ? kDeep : Shape::kCols, kRowsB ? Shape::kCols : kDeep, kSwizzled,
                            kPerPack<T>>;
-    static constexpr int kWarpCols = kTileCols / 2, kPatchPitch = kWarpCols + 8;
-    static constexpr int kPatch = kBlockTile / 2 * kPatchPitch;  // floats
-    static constexpr size_t kBytes = std::max(kStages * (A::kElements + B::kElements) * sizeof(T),
-                                              kMmaThreads / 32 * kPatch * sizeof(float));
+    static constexpr int kStage = A::kElements + B::kElements;
+    static constexpr int kPatchPitch = Shape::kSumCols + 8;
+    static constexpr int kPatch = Shape::kSumRows * kPatchPitch;
+    // Where k is short, fewer tiles than there could be.
+    static size_t bytes(int64_t k) {
+        const int64_t tiles = std::min<int64_t>(Shape::kTiles, (k + kDeep - 1) / kDeep);
+        return std::max<int64_t>(tiles * kStage, Shape::kThreads / 32 * kPatch) * sizeof(T);
+    }
 };
 
 // What ldmatrix gives of halves, of floats in a tile with k going down, which it cannot transpose: 16 x 8 of a from
@@ -91,153 +105,216 @@ __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int
     for (int i = 0; i < 4; ++i) {
         const int rows = p + (kOfB ? i % 2 : i / 2) * 4;
         const int cols = first + (kOfB ? i / 2 : i % 2) * 8;
-        to[i] = __float_as_uint(tile[(own ^ (cols & 31)) + (cols & ~31) + rows * kBlockTile]);
+        to[i] = __float_as_uint(tile[Tile::further(own, rows, cols & 31) + (cols & ~31)]);
     }
 }
 
-template <class Sum, class T, class Layouts, int kTileCols, bool kSwizzled, class Epilogue>
-__global__ void __launch_bounds__(kMmaThreads, kTileCols == 64 ? 3 : 2)
+template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
     mma_kernel(const Problem<T> g, const Epilogue epilogue) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    using Tiles = MmaTiles<T, Layouts, kTileCols, kSwizzled>;
+    using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
     using TileA = typename Tiles::A;
     using TileB = typename Tiles::B;
     constexpr bool kRowsA = Tiles::kRowsA, kRowsB = Tiles::kRowsB;
     constexpr bool kOneByOne = std::is_same_v<T, float>;
-    constexpr int kChunk = kPerPack<T>, kDeep = Tiles::kDeep;
-    constexpr int kRows = kBlockTile / 2, kCols = Tiles::kWarpCols;  // of a warp's sums
-    T* const a_tiles = reinterpret_cast<T*>(shared_bytes);
-    T* const b_tiles = a_tiles + kStages * TileA::kElements;
-    const Tile tile(g.m, g.n, kBlockTile, kTileCols);
+    constexpr int kChunk = kPerPack<T>, kDeep = Tiles::kDeep, kStages = Shape::kTiles;
+    constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;  // of a warp's sums
+    T* const tiles = reinterpret_cast<T*>(shared_bytes);
+    const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int row = warp / 2 * kRows, col = warp % 2 * kCols;
+    const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
 
-    // Every thread makes a group of copies for each step, an empty one behind the last: so it knows by
-    // their number which have arrived.
-    const auto fetch = [&](int64_t step) {
-        const int64_t p = step * kDeep;
-        const int stage = static_cast<int>(step % kStages);
-        T* const a_tile = a_tiles + stage * TileA::kElements;
-        T* const b_tile = b_tiles + stage * TileB::kElements;
-        const auto fetch = [](auto tile, T* to, const auto& x, int64_t line, int64_t lines,
-                              int64_t first, int64_t length) {
-            decltype(tile)::template fetch<true, kMmaThreads>(to, x, line, lines, first, length);
-        };
-        if (p < g.k) {
-            if constexpr (kRowsA) fetch(TileA{}, a_tile, a, tile.row, g.m, p, g.k);
-            if constexpr (!kRowsA) fetch(TileA{}, a_tile, a, p, g.k, tile.row, g.m);
-            if constexpr (kRowsB) fetch(TileB{}, b_tile, b, p, g.k, tile.col, g.n);
-            if constexpr (!kRowsB) fetch(TileB{}, b_tile, b, tile.col, g.n, p, g.k);
-        }
-        __pipeline_commit();
+    // Copies of the tiles at p along k, A's and B's, into a place for both.
+    const auto fetch = [](auto tile, T* to, const auto& x, int64_t line, int64_t lines,
+                          int64_t first, int64_t length) {
+        decltype(tile)::template fetch<true, Shape::kThreads>(to, x, line, lines, first, length);
     };
-    for (int step = 0; step < kStages - 1; ++step) fetch(step);
-
-    LaneSums<Sum> sums[kRows / 16][kCols / 8] = {};  // of 16 x 8 each
-    for (int64_t step = 0; step * kDeep < g.k; ++step) {
+    const auto fetch_a = [&](int64_t p, int place) {
+        T* const to = tiles + place * Tiles::kStage;
+        if constexpr (kRowsA) fetch(TileA{}, to, a, tile.row, g.m, p, g.k);
+        if constexpr (!kRowsA) fetch(TileA{}, to, a, p, g.k, tile.row, g.m);
+    };
+    const auto fetch_b = [&](int64_t p, int place) {
+        T* const to = tiles + place * Tiles::kStage + TileA::kElements;
+        if constexpr (kRowsB) fetch(TileB{}, to, b, p, g.k, tile.col, g.n);
+        if constexpr (!kRowsB) fetch(TileB{}, to, b, tile.col, g.n, p, g.k);
+    };
+    const auto arrive = [] {
         __pipeline_wait_prior(kStages - 2);
         __syncthreads();  // everybody's copies are there, and nobody needs the tile before
-        fetch(step + kStages - 1);
-        const T* const a_tile = a_tiles + step % kStages * TileA::kElements;
-        const T* const b_tile = b_tiles + step % kStages * TileB::kElements;
-#pragma unroll(kOneByOne ? 1 : 4)  // one by one takes places, too: not all fit into registers
-        for (int p = 0; p < kDeep; p += 2 * kChunk) {
-            // Of 16 columns each: two chunks of k for 8 of them, then for 8 more.
-            uint32_t of_b[kCols / 16][4];
+    };
+
+    // What is multiplied at once: two chunks along k of all the warp's rows and columns.
+    struct Slice {
+        uint32_t of_a[kRows / 16][4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
+        uint32_t of_b[kCols / 16][4];  // two chunks of k for 8 columns, then for 8 more
+    };
+    constexpr int kSlice = 2 * kChunk, kSlices = kDeep / kSlice;
+    const int own_a = kRowsA ? TileA::at(row + lane % 16, lane / 16 * kChunk)
+                             : TileA::at(lane % 8 + lane / 16 * 8, row + lane / 8 % 2 * 8);
+    const int own_b = kRowsB ? TileB::at(lane % 16, col + lane / 16 * 8)
+                             : TileB::at(col + lane % 8 + lane / 16 * 8, lane / 8 % 2 * kChunk);
+    const auto load = [&](Slice& to, int place, int p) {
+        const T* const a_tile = tiles + place * Tiles::kStage;
+        const T* const b_tile = a_tile + TileA::kElements;
 #pragma unroll
-            for (int j = 0; j < kCols / 16; ++j) {
-                const int at_k = kRowsB ? p + lane % 16 : p + lane / 8 % 2 * kChunk;
-                const int at_col =
-                    col + 16 * j + (kRowsB ? lane / 16 * 8 : lane % 8 + lane / 16 * 8);
-                const int at = kRowsB ? TileB::at(at_k, at_col) : TileB::at(at_col, at_k);
-                if constexpr (kRowsB && kOneByOne)
-                    load_one_by_one<TileB, true>(of_b[j], b_tile, p, col + 16 * j);
-                else
-                    ldmatrix<kRowsB>(of_b[j], b_tile, at);
+        for (int j = 0; j < kCols / 16; ++j) {
+            if constexpr (kRowsB && kOneByOne)
+                load_one_by_one<TileB, true>(to.of_b[j], b_tile, p, col + 16 * j);
+            else
+                ldmatrix<kRowsB>(to.of_b[j], b_tile,
+                                 TileB::further(own_b, kRowsB ? p : 16 * j, kRowsB ? 16 * j : p));
+        }
+#pragma unroll
+        for (int i = 0; i < kRows / 16; ++i) {
+            if constexpr (!kRowsA && kOneByOne)
+                load_one_by_one<TileA, false>(to.of_a[i], a_tile, p, row + 16 * i);
+            else
+                ldmatrix<!kRowsA>(to.of_a[i], a_tile,
+                                  TileA::further(own_a, kRowsA ? 16 * i : p, kRowsA ? p : 16 * i));
+        }
+    };
+
+    LaneSums<Sum> sums[kRows / 16][kCols / 8] = {};  // of 16 x 8 each
+    // While one slice is multiplied the next is loaded, where registers are enough for two.
+    constexpr int kRegisters = 65536 / (Shape::kThreads * Shape::kAtOnce);
+    constexpr int kTaken = kRows * kCols / 32 + 2 * sizeof(Slice) / 4 + 40;  // 40: for addresses
+    constexpr int kSets = kTaken <= kRegisters && (kRowsA || !kOneByOne) ? 2 : 1;
+    Slice slices[kSets];
+    // Every thread makes a group of copies for each tile, an empty one behind the last: so it knows by
+    // their number which have arrived.
+    for (int i = 0; i < kStages - 1; ++i) {
+        if (i * kDeep < g.k) fetch_a(i * kDeep, i), fetch_b(i * kDeep, i);
+        __pipeline_commit();
+    }
+    arrive();
+    if (g.k > 0) load(slices[0], 0, 0);
+    int use = 0,
+        fill = kStages - 1;  // the place of the tile at p, and of the next one to be fetched
+    const auto next = [](int place) { return place + 1 < kStages ? place + 1 : 0; };
+    const auto step = [&](int64_t p, auto fetches, bool is_last) {
+        constexpr bool kFetches = decltype(fetches)::value;
+        const auto load_next = [&](int i) {
+            if (i + 1 < kSlices) {
+                load(slices[(i + 1) % kSets], use, (i + 1) * kSlice);
+            } else if (!is_last) {  // all of this tile is in registers
+                arrive();
+                load(slices[0], next(use), 0);
             }
+        };
 #pragma unroll
-            for (int i = 0; i < kRows / 16; ++i) {
-                uint32_t of_a[4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
-                const int at_row = row + 16 * i + (kRowsA ? lane % 16 : lane / 8 % 2 * 8);
-                const int at_k = kRowsA ? p + lane / 16 * kChunk : p + lane % 8 + lane / 16 * 8;
-                const int at = kRowsA ? TileA::at(at_row, at_k) : TileA::at(at_k, at_row);
-                if constexpr (!kRowsA && kOneByOne)
-                    load_one_by_one<TileA, false>(of_a, a_tile, p, row + 16 * i);
-                else
-                    ldmatrix<!kRowsA>(of_a, a_tile, at);
+        for (int i = 0; i < kSlices; ++i) {
+            if (kSets == 2) load_next(i);
+            if (i == 0 && kFetches) fetch_a(p + (kStages - 1) * kDeep, fill);
+            if (i == kSlices / 2 - 1 && kFetches) fetch_b(p + (kStages - 1) * kDeep, fill);
+            if (i == kSlices / 2 - 1) __pipeline_commit();
+            const Slice& slice = slices[i % kSets];
 #pragma unroll
-                for (int j = 0; j < kCols / 8; ++j) {
-                    const uint32_t half[2] = {of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]};
-                    mma<T>(sums[i][j], of_a, half);
+            for (int r = 0; r < kRows / 16; ++r) {
+#pragma unroll
+                for (int c = 0; c < kCols / 8; ++c) {
+                    const uint32_t half[2] = {slice.of_b[c / 2][c % 2 * 2],
+                                              slice.of_b[c / 2][c % 2 * 2 + 1]};
+                    mma<T>(sums[r][c], slice.of_a[r], half);
                 }
             }
+            if (kSets == 1) load_next(i);
         }
-    }
+        use = next(use), fill = next(fill);
+    };
+    int64_t p = 0;
+    for (; p + (kStages - 1) * kDeep < g.k; p += kDeep) step(p, std::true_type{}, false);
+    for (; p < g.k; p += kDeep) step(p, std::false_type{}, p + kDeep >= g.k);
     __pipeline_wait_prior(0);
-
     __syncthreads();  // nobody needs the tiles any more
 
-    // A lane holds two neighbours in a row, and two 8 rows below: by way of shared memory each comes to have four,
-    // beside the next lane's. Columns come in chunks: all four are there or none.
-    float* const patch = reinterpret_cast<float*>(shared_bytes) + warp * Tiles::kPatch;
+    // A lane holds two neighbours in a row, and two 8 rows below: by way of shared memory each comes to have a chunk
+    // beside the next lane's. Columns come in chunks: all of one is there or nothing.
+    T* const patch = tiles + warp * Tiles::kPatch;
+    const auto for_each_two = [&](auto visit) {
 #pragma unroll
-    for (int i = 0; i < kRows / 8; ++i) {
+        for (int i = 0; i < kRows; i += 8) {
 #pragma unroll
-        for (int j = 0; j < kCols / 8; ++j) {
-            const auto& two = sums[i / 2][j];
-            float* const to =
-                patch + (i * 8 + lane / 4) * Tiles::kPatchPitch + j * 8 + lane % 4 * 2;
-            *reinterpret_cast<float2*>(to) =
-                make_float2(sum_of(two, i % 2 * 2), sum_of(two, i % 2 * 2 + 1));
+            for (int j = 0; j < kCols; j += 8) {
+                const int at_row = i + lane / 4, at_col = j + lane % 4 * 2;
+                visit(sums[i / 16][j / 8], i / 8 % 2 * 2,
+                      patch + at_row * Tiles::kPatchPitch + at_col, tile.row + row + at_row,
+                      tile.col + col + at_col);
+            }
         }
+    };
+    constexpr int kAcross = kCols / kChunk, kApart = 32 / kAcross;  // lanes side by side, below
+    T* const chunks = patch + lane / kAcross * Tiles::kPatchPitch + lane % kAcross * kChunk;
+    const int64_t c_row = tile.row + row + lane / kAcross;
+    const int64_t c_col = tile.col + col + lane % kAcross * kChunk;
+    const int below =
+        c_col >= g.n ? 0 : static_cast<int>(g.m - c_row < kRows ? g.m - c_row : kRows);
+    T* const in_c = g.c[tile.batch].data + c_row * g.c.ld + c_col;
+    if (g.beta != 0.f) {
+        const T* from = in_c;
+#pragma unroll
+        for (int i = 0; i < kRows; i += kApart, from += kApart * g.c.ld) {
+            Pack<T, kChunk> pack{};
+            if (i < below) pack = *reinterpret_cast<const Pack<T, kChunk>*>(from);
+            *reinterpret_cast<Pack<T, kChunk>*>(chunks + i * Tiles::kPatchPitch) = pack;
+        }
+        __syncwarp();
+        for_each_two([&](auto& sums, int at, T* in_patch, int64_t, int64_t) {
+            const Pack<T, 2> two = *reinterpret_cast<const Pack<T, 2>*>(in_patch);
+            set_two(sums, at, g.alpha * sum_of(sums, at) + g.beta * static_cast<float>(two.of[0]),
+                    g.alpha * sum_of(sums, at + 1) + g.beta * static_cast<float>(two.of[1]));
+        });
     }
-    __syncwarp();
-    constexpr int kAcross = kCols / 4;  // lanes side by side
-    const int64_t c_col = tile.col + col + lane % kAcross * 4;
-#pragma unroll 4
-    for (int i = lane / kAcross; i < kRows; i += 32 / kAcross) {
-        const int64_t c_row = tile.row + row + i;
-        if (c_row >= g.m || c_col >= g.n) continue;
-        const float* const from = patch + i * Tiles::kPatchPitch + lane % kAcross * 4;
-        const float4 four = *reinterpret_cast<const float4*>(from);
-        const float of[] = {four.x, four.y, four.z, four.w};
-        T* const to = &g.c[tile.batch](c_row, c_col);
-        Pack<T, 4> pack{};
-        if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, 4>*>(to);
-        for (int one = 0; one < 4; ++one) {
-            float result = g.alpha * of[one];
-            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.of[one]);
-            pack.of[one] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + one));
+    const float alpha = g.beta != 0.f ? 1.f : g.alpha;
+    for_each_two([&](auto& sums, int at, T* in_patch, int64_t c_row, int64_t c_col) {
+        float first = alpha * sum_of(sums, at), second = alpha * sum_of(sums, at + 1);
+        if (c_row < g.m && c_col < g.n) {
+            first = epilogue(first, tile.batch, c_row, c_col);
+            second = epilogue(second, tile.batch, c_row, c_col + 1);
         }
-        *reinterpret_cast<Pack<T, 4>*>(to) = pack;
+        put_two(in_patch, first, second);
+    });
+    __syncwarp();
+    T* to = in_c;
+#pragma unroll
+    for (int i = 0; i < kRows; i += kApart, to += kApart * g.c.ld) {
+        if (i < below)
+            *reinterpret_cast<Pack<T, kChunk>*>(to) =
+                *reinterpret_cast<const Pack<T, kChunk>*>(chunks + i * Tiles::kPatchPitch);
     }
 #endif
 }
 
-template <class Sum, class Layouts, int kTileCols, bool kSwizzled, class T, class Epilogue>
-cudaError_t launch_tiles_of(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
-    const auto kernel = mma_kernel<Sum, T, Layouts, kTileCols, kSwizzled, Epilogue>;
-    constexpr size_t kBytes = MmaTiles<T, Layouts, kTileCols, kSwizzled>::kBytes;
+template <class Sum, class Layouts, class Shape, bool kSwizzled, class T, class Epilogue>
+cudaError_t launch_shape(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
+    const auto kernel = mma_kernel<Sum, T, Layouts, Shape, kSwizzled, Epilogue>;
+    using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
     int is_allowed = 0;
     const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(Tiles::bytes(Shape::kTiles * Tiles::kDeep)));
     });
     if (status != cudaSuccess) return status;
-    return launch_tiles(g, kBlockTile, kTileCols, [&](unsigned blocks) {
-        kernel<<<blocks, kMmaThreads, kBytes, stream>>>(g, epilogue);
+    return launch_tiles(g, Shape::kRows, Shape::kCols, [&](unsigned blocks) {
+        kernel<<<blocks, Shape::kThreads, Tiles::bytes(g.k), stream>>>(g, epilogue);
     });
 }
 
-// Of A and B stored so. Values of heads have 64 columns, and plain products of them are many.
+// Of A and B stored so. Plain products are also those of heads, many and small: scores have a short k, values 64
+// columns.
 template <class Sum, class Layouts, bool kSwizzled, class T, class Epilogue>
 cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
     using Row = nvcuda::wmma::row_major;
-    if constexpr (std::is_same_v<Layouts, Stored<Row, Row>> && sizeof(T) == 2 && kSwizzled &&
-                  std::is_same_v<Epilogue, Plain>) {
-        if (g.n <= 64) return launch_tiles_of<Sum, Layouts, 64, true>(g, epilogue, stream);
+    if constexpr (sizeof(T) == 2 && kSwizzled && std::is_same_v<Epilogue, Plain>) {
+        if constexpr (std::is_same_v<Layouts, Stored<Row, Row>>) {
+            if (g.n <= 64) return launch_shape<Sum, Layouts, Narrow, true>(g, epilogue, stream);
+        }
+        if (g.k <= 64 || g.n <= 128)
+            return launch_shape<Sum, Layouts, Square, true>(g, epilogue, stream);
     }
-    return launch_tiles_of<Sum, Layouts, kBlockTile, kSwizzled>(g, epilogue, stream);
+    return launch_shape<Sum, Layouts, Wide<T>, kSwizzled>(g, epilogue, stream);
 }
 
 // epilogue(alpha A B + beta C), asynchronous on stream. cudaErrorNotSupported where lines do not begin and

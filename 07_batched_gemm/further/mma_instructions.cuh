@@ -76,6 +76,15 @@ __device__ uint32_t both_of(float first, float second) {
 #endif
 }
 
+// Two neighbours to memory, by one instruction.
+template <class T>
+__device__ void put_two(T* to, float first, float second) {
+    if constexpr (sizeof(T) == 2)
+        *reinterpret_cast<uint32_t*>(to) = both_of<T>(first, second);
+    else
+        *reinterpret_cast<float2*>(to) = make_float2(first, second);
+}
+
 // d += a b, 16 x 8 of 16 x 16 and 16 x 8. With g = lane / 4 and t = lane % 4 * 2, and each register's
 // second element one column further (of b: one row):
 //   a   (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
@@ -141,6 +150,13 @@ __device__ inline float sum_of(const float (&d)[4], int i) {
 }
 __device__ inline float sum_of(const uint32_t (&d)[2], int i) {
     return __half2float(__ushort_as_half(static_cast<unsigned short>(d[i / 2] >> i % 2 * 16)));
+}
+
+__device__ inline void set_two(float (&d)[4], int i, float first, float second) {
+    d[i] = first, d[i + 1] = second;
+}
+__device__ inline void set_two(uint32_t (&d)[2], int i, float first, float second) {
+    d[i / 2] = both_of<__half>(first, second);
 }
 
 // Of halves, whose sums are halves too, in pairs: rounded once an instruction on Hopper, and for every 8 or 4

@@ -26,7 +26,7 @@ struct SwizzledTile {
     static constexpr int kLinesAt128 = kChunks < 8 ? 8 / kChunks : 1;
     // Of long lines of floats, which ldmatrix cannot transpose, a warp reads 8 side by side in each of 4 lines: two
     // chunks each, so that every line turns by two.
-    static constexpr int kTurn = kChunk == 4 && kChunks >= 8 ? 2 : 1;
+    static constexpr int kTurn = kChunk == 4 && kChunks > 8 ? 2 : 1;
     // Of the chunk of (row, col).
     __device__ static int at(int row, int col) {
         const int turn = kSwizzled ? row / kLinesAt128 * kTurn % (kChunks < 8 ? kChunks : 8) : 0;
@@ -56,8 +56,7 @@ struct SwizzledTile {
             if (kRows % kApart != 0 && row + i >= kRows) break;
             const bool is_there = i < below;
             if (kInPacks) {  // what is not there: 16 zero bytes instead, and nothing is read
-                __pipeline_memcpy_async(to + i * kCols, is_there ? from : x.data, 16,
-                                        is_there ? 0 : 16);
+                __pipeline_memcpy_async(to + i * kCols, from, 16, is_there ? 0 : 16);
             } else {
                 for (int one = 0; one < kChunk; ++one)
                     to[i * kCols + one] = is_there && one < left ? from[one] : T{};

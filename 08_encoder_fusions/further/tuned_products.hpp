@@ -12,7 +12,7 @@
 #include "07_batched_gemm/further/gemm_tuner.hpp"
 #include "common/operations/gemm/cublas_lt.hpp"
 #include "common/runner/dtype.hpp"
-#include "further/encoder.cuh"
+#include "encoder.cuh"
 
 namespace encoder_fusions_variants {
 
