@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 07_batched_gemm/mma_gemm, version 1.0
+// softmax-stages 07_batched_gemm/mma_gemm, version 1.1
 //
 // Step 4 by the instructions behind wmma: tiles come while others are multiplied, and lie without gaps.
-//   new here   cp.async in three stages; an XOR in place of padding (a swizzle); what is done to a result on
-//              its way out (an epilogue); a warp has 64 x 64 sums, and loads half as much for each of them
+//   new here   cp.async in three stages; an XOR in place of padding (a swizzle); fragments loaded while others are
+//              multiplied; what is done to a result on its way out (an epilogue); a warp has 64 x 64 sums, and
+//              loads half as much for each of them
 //   traffic    as tensor_core: 2k / 128 loads per element of C
 //   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at
 //              multiples of 16 bytes: for others mma_gemm() calls tensor_core()
@@ -67,10 +68,12 @@ struct MmaShape {
     static constexpr int kRows = kDown * kWarpRows, kCols = kAcross * kSumCols;
     static constexpr int kBytesAlongK = kLine, kTiles = kStages, kAtOnce = kBlocks;
 };
-// What large products want; what those of few columns or few steps along k, as of heads; and those of 64 columns.
+// What most products want; those of one step along k, as of a head's queries and keys, where the time goes into what
+// comes before and after it, so that three blocks at once are worth a few numbers that find no register; and those of
+// 64 columns.
 template <class T>
-using Wide = MmaShape<2, 4, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 1>;
-using Square = MmaShape<2, 2, 64, 128, 3, 2>;
+using Square = MmaShape<2, 2, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 2>;
+using Short = MmaShape<2, 2, 64, 128, 3, 3>;
 using Narrow = MmaShape<4, 1, 32, 128, 3, 3>;
 
 // The tiles of a block in shared memory, A's and B's of one step beside each other; and when these have been used,
@@ -311,10 +314,9 @@ cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStr
         if constexpr (std::is_same_v<Layouts, Stored<Row, Row>>) {
             if (g.n <= 64) return launch_shape<Sum, Layouts, Narrow, true>(g, epilogue, stream);
         }
-        if (g.k <= 64 || g.n <= 128)
-            return launch_shape<Sum, Layouts, Square, true>(g, epilogue, stream);
+        if (g.k <= 64) return launch_shape<Sum, Layouts, Short, true>(g, epilogue, stream);
     }
-    return launch_shape<Sum, Layouts, Wide<T>, kSwizzled>(g, epilogue, stream);
+    return launch_shape<Sum, Layouts, Square<T>, kSwizzled>(g, epilogue, stream);
 }
 
 // epilogue(alpha A B + beta C), asynchronous on stream. cudaErrorNotSupported where lines do not begin and
