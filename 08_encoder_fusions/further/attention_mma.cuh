@@ -9,7 +9,7 @@
 //   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses and distances
 //   rows       as there; but a NaN among values spoils also queries of the block that do not see it (0 times NaN)
 //   needs      a GPU of compute capability 8.0
-//   source     Dao 2023, FlashAttention-2
+//   source     Dao 2023, FlashAttention-2; that m may lag behind: FlashAttention-4
 #pragma once
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "../../04_warp_softmax/further/lifted_exp.cuh"
