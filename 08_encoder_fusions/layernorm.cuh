@@ -36,7 +36,11 @@ __device__ float row_sum(float value, float* partials) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (lane == 0) partials[warp] = value;
     __syncthreads();  // all partial sums are there
-    return warp_sum(lane < kWarps ? partials[lane] : 0.f);
+    if constexpr (kWarps > 4) return warp_sum(lane < kWarps ? partials[lane] : 0.f);
+    float sum = 0.f;  // of few, which every thread reads, sooner than by five shuffles
+#pragma unroll
+    for (int i = 0; i < kWarps; ++i) sum += partials[i];
+    return sum;
 }
 
 // What is normalised. A pack is fetched and then looked at, so that all packs of a row are under way before the
@@ -119,11 +123,18 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
     const float scale = rsqrtf(row_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
 
+    // All of them before the first result is stored: y might be where the next of them lies, for all that nvcc knows.
+    Pack factors[kPacks], offsets[kPacks];
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 * kWarps + threadIdx.x;
+        if (p < packs) factors[i] = norm.gamma[p], offsets[i] = norm.beta[p];
+    }
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 * kWarps + threadIdx.x;
         if (p >= packs) continue;
-        const Pack factor = norm.gamma[p], offset = norm.beta[p];
+        const Pack factor = factors[i], offset = offsets[i];
         Pack kept, result;
 #pragma unroll
         for (int j = 0; j < Pack::kSize; ++j) {
@@ -137,23 +148,9 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
 }
 
-// Launches the kernel with the fewest packs a lane that holds a row: of 1, 4, 16 or 32 warps.
 template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
-cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
-                        int64_t packs, cudaStream_t stream) {
-    using Limit = Most<Pack>;
-    // A warp alone waits for half as much: more rows are under way, but none of them for long.
-    constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
-    if (packs > 32 * kWarps * kPacks) {
-        if constexpr (kPacks < kMostPacks) {
-            return launch_norm<kPacks + Limit::kStep, kWarps>(from, norm, sum, y, rows, packs,
-                                                              stream);
-        } else if constexpr (kWarps < Limit::kWarps) {
-            constexpr int kMore = kWarps < 16 ? 4 * kWarps : 32;
-            return launch_norm<Limit::kStep, kMore>(from, norm, sum, y, rows, packs, stream);
-        }
-        return cudaErrorInvalidValue;
-    }
+cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y,
+                          int64_t rows, int64_t packs, cudaStream_t stream) {
     constexpr int kRowsOfBlock = kWarps == 1 ? 4 : 1;
     const int64_t blocks = (rows - 1) / kRowsOfBlock + 1;
     if (blocks > INT32_MAX) return cudaErrorInvalidValue;
@@ -161,6 +158,32 @@ cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pac
         <<<static_cast<unsigned>(blocks), dim3(32 * kWarps, kRowsOfBlock), 0, stream>>>(
             from, norm, sum, y, rows, static_cast<int>(packs));
     return cudaGetLastError();
+}
+
+// With the fewest packs a lane that hold a row, of 1, 4, 16 or 32 warps. Between 1 and 4 warps of wide packs are 3,
+// which 768 columns fill, and 2 for 1024: fewer barriers, and no lane without a pack.
+template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
+cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
+                        int64_t packs, cudaStream_t stream) {
+    using Limit = Most<Pack>;
+    // A warp alone waits for half as much: more rows are under way, but none of them for long.
+    constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
+    if (packs <= 32 * kWarps * kPacks)
+        return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);
+    if constexpr (kPacks < kMostPacks) {
+        return launch_norm<kPacks + Limit::kStep, kWarps>(from, norm, sum, y, rows, packs, stream);
+    } else if constexpr (kWarps == 1 && !Limit::kIsNarrow) {
+        constexpr int kStep = Limit::kStep;
+        if (packs <= 32 * 3 * kStep)
+            return launch_kernel<kStep, 3>(from, norm, sum, y, rows, packs, stream);
+        if (packs <= 32 * 2 * 2 * kStep)
+            return launch_kernel<2 * kStep, 2>(from, norm, sum, y, rows, packs, stream);
+        return launch_norm<2 * kStep, 4>(from, norm, sum, y, rows, packs, stream);
+    } else if constexpr (kWarps < Limit::kWarps) {
+        constexpr int kMore = kWarps < 16 ? 4 * kWarps : 32;
+        return launch_norm<Limit::kStep, kMore>(from, norm, sum, y, rows, packs, stream);
+    }
+    return cudaErrorInvalidValue;
 }
 
 // sum = x + bias + residual, where it is wanted (not nullptr), and y = its layernorm: (sum - mean) /

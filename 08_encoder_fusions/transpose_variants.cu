@@ -2,7 +2,7 @@
 // Stage 08: the transposition of 16-bit matrices, step by step.
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/transpose/operation.hpp"
-#include "transpose.cuh"
+#include "further/transpose_packs.cuh"
 
 namespace encoder_fusions_variants {
 namespace {
@@ -36,6 +36,12 @@ runner::Variant tiled(const std::string& name, const std::string& summary) {
 }  // namespace
 
 std::vector<runner::Variant> transpose_variants() {
+    runner::Variant by_packs = step(
+        "transpose_packs", "16 bytes at a time, past the caches",
+        [](const auto* x, auto* y, int64_t batch, int64_t rows, int64_t cols, cudaStream_t stream) {
+            return encoder_fusions::transpose_packs(x, y, batch, rows, cols, stream);
+        });
+    by_packs.further = true;
     return {step("naive_transpose", "a thread an element: scattered stores",
                  [](const auto* x, auto* y, int64_t batch, int64_t rows, int64_t cols,
                     cudaStream_t stream) {
@@ -43,7 +49,8 @@ std::vector<runner::Variant> transpose_variants() {
                  }),
             tiled<encoder_fusions::Unpadded>("tiled_transpose", "tiles of pairs: one bank for all"),
             tiled<encoder_fusions::Padded>("padded_transpose", "a word more after two rows"),
-            tiled<encoder_fusions::Swizzled>("transpose", "an XOR instead: no word more")};
+            tiled<encoder_fusions::Swizzled>("transpose", "an XOR instead: no word more"),
+            by_packs};
 }
 
 }  // namespace encoder_fusions_variants

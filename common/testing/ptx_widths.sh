@@ -73,6 +73,7 @@ readonly table="
 08_encoder_fusions smem_softmax::functor_rows_kernel            ld16 ld8 st16 | ld16 ld4 st16 | ld4 st4 | ld4 ld2 st2 | ld4 ld1 st4 | ld2 ld1 st2
 08_encoder_fusions encoder_fusions::naive_transpose_kernel      ld2 st2
 08_encoder_fusions encoder_fusions::tiled_transpose_kernel      ld4 st4 | ld2 st2
+08_encoder_fusions encoder_fusions::pack_transpose_kernel       ld16 st16
 08_encoder_fusions encoder_fusions::half2_bias_gelu_kernel      ld4 st4
 08_encoder_fusions encoder_fusions::half2_layernorm_kernel      ld4 st4
 08_encoder_fusions fused_attention::query_per_block_kernel     ld4 st4 | ld4 ld2 st4 st2
