@@ -3,10 +3,10 @@
 // softmax-stages 06_softmax_topk/further/block_topk, version 1.0
 //
 // Up to 1024 best of a row, by a block.
-//   new here   the best are not kept in order while the row is read: a threshold keeps most elements out, the
-//              others wait in shared memory, and when it is full the k-th best of them is the next threshold,
-//              which is found by counting in 256 bins at a time
-//   traffic    1 read per element
+//   new here   the best are not kept in order while the row is read: a threshold guessed from a sample keeps most
+//              elements out, the others wait in shared memory, and of these the k best are found by counting in
+//              256 bins at a time. Where the guess was wrong the row is read again, with thresholds that are safe
+//   traffic    1 read per element, and of a long row 2048 more for the sample
 //   accepts    float, __half, __nv_bfloat16; any address; k up to 1024 and up to cols, which are up to 2^31 - 1
 //   order      as in the lesson, whatever the number of blocks that share a row
 //   source     ours; a threshold from a sample: Floyd & Rivest 1975, "Expected time bounds for selection"
@@ -30,38 +30,134 @@ public:
         Key keys[kRoom];
         Pack<int, 4> bins[2][kBins / 4];
         int count;
-        unsigned top;  // no element is better
+        unsigned top;     // no element is better
+        unsigned bottom;  // each thread has had one as good
     };
 
     __device__ BlockList(Shared& shared, int64_t k)
         : shared_(shared), k_(static_cast<int>(k)), lane_(static_cast<int>(threadIdx.x % 32)) {
+        while (places_ < k_) places_ *= 2;
+        restart();
+    }
+    // Without any candidate, and no threshold.
+    __device__ void restart() {
+        __syncthreads();
+        threshold_ = {};
         if (threadIdx.x == 0) {
-            shared.count = 0;
-            shared.top = 0;
+            shared_.count = 0;
+            shared_.top = 0;
+            shared_.bottom = ~0u;
         }
         __syncthreads();
     }
 
     __device__ const Threshold& threshold() const { return threshold_; }
+    __device__ int k() const { return k_; }
+    // For all threads the same, once they have met: more than kRoom if not all that was put has a place.
+    __device__ int count() const { return shared_.count; }
+    __device__ Key key(int i) const { return shared_.keys[i]; }
 
-    // The k-th best of the block's elements, each as a number in their order, 0 for none: a threshold, since k
-    // have as much. It is returned; 0 if there are fewer.
+    // An element that `rank` of the block's reach, hardly more; 0 if there are fewer. exists: a bit for each of
+    // the thread's that is one.
     template <int kCount>
-    __device__ uint32_t raise(const uint32_t (&elements)[kCount]) {
-        uint32_t best = 0;
-        for (const uint32_t element : elements) best = max(best, element);
-        const Key least = kth_best(1, top_of(best), [&](auto visit) {
-            for (const uint32_t element : elements) visit(Key{element});
+    __device__ uint32_t reached_by(int rank, const float (&x)[kCount], unsigned exists) {
+        const uint32_t best = exists != 0 ? ordered(max_of<0, kCount>(x)) : 0;
+        uint32_t least = best;
+        for (int bit = 16; bit > 0; bit /= 2) least = min(least, __shfl_xor_sync(~0u, least, bit));
+        if (lane_ == 0) atomicMin(&shared_.bottom, least);
+        const uint32_t top = top_of(best);
+        const uint32_t low = rank <= kBlock ? max(shared_.bottom, 1u) : 1;
+        const int most = rank == k_ ? places_ : rank + rank / 4;
+        const uint32_t element = kth_best(low, top, rank, most, [&](auto visit) {
+#pragma unroll
+            for (int i = 0; i < kCount; ++i) {
+                if ((exists >> i & 1) != 0) visit(ordered(x[i]));
+            }
         });
-        const auto element = static_cast<uint32_t>(least);
-        if (least <= 1) return 0;
-        threshold_.raise(least << 32);
-        return element;
+        return element <= 1 ? 0 : element;
     }
-    // For all threads the same: k of what will be put reach it.
+    // From now on, candidates are elements that are as good.
+    __device__ void guess(uint32_t element) {
+        threshold_ = {Key{element} << 32, number_of(element)};
+    }
+    // For all threads the same: k of what is or will be put reach it.
     __device__ void raise_to(Key key) { threshold_.raise(key); }
-    // As many candidates of a warp's lanes as there is room for: a bit for each; those that are left are
-    // returned. key_of_lowest(bits): the lowest one, a free place where none is set.
+
+    // A warp's candidates, a bit for each. key_of_lowest(bits): that of the lowest. False if there was no room.
+    template <class KeyOfLowest>
+    __device__ bool put_at_once(unsigned bits, KeyOfLowest key_of_lowest) {
+        const int mine = __popc(bits);
+        int up_to = mine;  // in this lane and those before it
+        for (int step = 1; step < 32; step *= 2) {
+            const int before = __shfl_up_sync(~0u, up_to, step);
+            if (lane_ >= step) up_to += before;
+        }
+        int at = lane_ == 31 ? atomicAdd(&shared_.count, up_to) : 0;
+        at = __shfl_sync(~0u, at, 31) + up_to - mine;
+        for (; bits != 0; bits &= bits - 1, ++at) {
+            if (at < kRoom) shared_.keys[at] = key_of_lowest(bits);
+        }
+        return __all_sync(~0u, at <= kRoom);
+    }
+    // The same of all threads, with a threshold that rises where there is no room. not_below(element): a bit for
+    // each that is as good. key_of_lowest(bits): a free place where none is set.
+    template <class KeyOfLowest, class NotBelow>
+    __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
+        for (;;) {
+            bits = put(bits, key_of_lowest);
+            if (!__syncthreads_or(bits != 0)) return;
+            keep_best(places_);
+            bits &= not_below(element_of(threshold_.key));
+        }
+    }
+    // The threshold becomes one that k reach, and no more than `most`, k or more; what does not reach it goes.
+    // (The threads have met since the last put.)
+    __device__ void keep_best(int most) {
+        const int count = min(shared_.count, kRoom);
+        uint32_t best = 0;
+        for (int i = threadIdx.x; i < count; i += kBlock) {
+            best = max(best, static_cast<uint32_t>(shared_.keys[i] >> 32));
+        }
+        const Key top = Key{top_of(best)} << 32 | ~0u;
+        threshold_.raise(kth_best(threshold_.key, top, k_, most, [&](auto visit) {
+            for (int i = threadIdx.x; i < count; i += kBlock) visit(shared_.keys[i]);
+        }));
+        if (threadIdx.x == 0) shared_.count = 0;
+        constexpr int kSome = 4;  // of a thread
+        for (int begin = 0; begin < count; begin += kSome * kBlock) {
+            Key keys[kSome];
+            unsigned bits = 0;
+#pragma unroll
+            for (int j = 0; j < kSome; ++j) {
+                const int i = begin + j * kBlock + static_cast<int>(threadIdx.x);
+                keys[j] = i < count ? shared_.keys[i] : 0;
+                if (keys[j] >= threshold_.key) bits |= 1u << j;
+            }
+            __syncthreads();  // as many places are free as keys were read
+            put_at_once(bits, [&](unsigned some) { return lowest_of(some, keys); });
+        }
+        __syncthreads();
+    }
+    // All have put what they wanted. The k best, in order.
+    __device__ const Key* sorted() {
+        __syncthreads();
+        if (shared_.count > places_) keep_best(places_);
+        if (k_ <= kBlock) return sorted<1>();
+        return k_ <= 2 * kBlock ? sorted<2>() : sorted<4>();
+    }
+
+    // The one that the lowest bit stands for; a free place where none is set.
+    template <int kCount>
+    __device__ static Key lowest_of(unsigned bits, const Key (&keys)[kCount]) {
+        Key key = 0;
+#pragma unroll
+        for (int i = kCount - 1; i >= 0; --i) key = (bits >> i & 1) != 0 ? keys[i] : key;
+        return key;
+    }
+
+private:
+    // As many candidates of a warp's lanes as there is room for, if they reach the threshold; a bit for each
+    // that is left is returned.
     template <class KeyOfLowest>
     __device__ unsigned put(unsigned bits, KeyOfLowest key_of_lowest) {
         while (__any_sync(~0u, bits != 0)) {
@@ -78,52 +174,6 @@ public:
         }
         return bits;
     }
-    // The same of all threads, with a threshold that rises where there is no room. not_below(element): a bit for
-    // each that is as good.
-    template <class KeyOfLowest, class NotBelow>
-    __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
-        for (;;) {
-            bits = put(bits, key_of_lowest);
-            if (!__syncthreads_or(bits != 0)) return;
-            keep_best();
-            bits &= not_below(element_of(threshold_.key));
-        }
-    }
-    // All have put what they wanted. The k best, in order.
-    __device__ const Key* sorted() {
-        __syncthreads();
-        if (k_ <= kBlock) return sorted<1>();
-        return k_ <= 2 * kBlock ? sorted<2>() : sorted<4>();
-    }
-
-private:
-    // The threshold becomes the k-th best; what does not reach it goes. (The threads have met since the last put.)
-    __device__ void keep_best() {
-        const int count = min(shared_.count, kRoom);
-        uint32_t best = 0;
-        for (int i = threadIdx.x; i < count; i += kBlock) {
-            best = max(best, static_cast<uint32_t>(shared_.keys[i] >> 32));
-        }
-        const Key top = Key{top_of(best)} << 32 | ~0u;
-        threshold_.raise(kth_best(threshold_.key, top, [&](auto visit) {
-            for (int i = threadIdx.x; i < count; i += kBlock) visit(shared_.keys[i]);
-        }));
-        if (threadIdx.x == 0) shared_.count = 0;
-        constexpr int kSome = 4;  // of a thread
-        for (int begin = 0; begin < count; begin += kSome * kBlock) {
-            Key keys[kSome];
-#pragma unroll
-            for (int j = 0; j < kSome; ++j) {
-                const int i = begin + j * kBlock + static_cast<int>(threadIdx.x);
-                keys[j] = i < count ? shared_.keys[i] : 0;
-            }
-            __syncthreads();  // as many places are free as keys were read
-#pragma unroll
-            for (int j = 0; j < kSome; ++j)
-                put(1, [&](unsigned bits) { return bits != 0 ? keys[j] : 0; });
-        }
-        __syncthreads();
-    }
     // The block's largest, or what was larger in an earlier call, after which the threads have met.
     __device__ uint32_t top_of(uint32_t mine) {
         for (int bit = 16; bit > 0; bit /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, bit));
@@ -132,20 +182,20 @@ private:
         return shared_.top;
     }
 
-    // The least key that k of the block's keys reach and no more, except for equal ones; low if there are fewer.
-    // for_each(visit): the thread's keys, of which those below low are none. None is above high.
+    // A number that `rank` of the block's reach, and no more than `most` but for equal ones; low if there are
+    // fewer. for_each(visit): the thread's numbers. Those below low or above high are none.
     //
-    // The range is cut into 256 bins, and the keys in each are counted. From the best bin down, in one of them the
-    // count passes k: that is the next range.
-    template <class ForEach>
-    __device__ Key kth_best(Key low, Key high, ForEach for_each) {
-        int above = 0;  // keys that are better than the range
+    // The range is cut into 256 bins, and the numbers in each are counted. From the best bin down, in one of them
+    // the count passes the rank: that is the next range.
+    template <class K, class ForEach>
+    __device__ K kth_best(K low, K high, int rank, int most, ForEach for_each) {
+        int above = 0;  // numbers that are better than the range
         for (int turn = 0;; ++turn) {
             Pack<int, 4>* bins = shared_.bins[turn % 2];  // the other's may still be read
             bins[threadIdx.x / 4].element[threadIdx.x % 4] = 0;
             __syncthreads();
             const int shift = max(0, 56 - __clzll(static_cast<long long>(high - low)));
-            for_each([&](Key key) {
+            for_each([&](K key) {
                 if (key < low || key > high) return;
                 const auto bin = kBins - 1 - static_cast<int>((key - low) >> shift);  // best first
                 atomicAdd(&bins[bin / 4].element[bin % 4], 1);
@@ -164,12 +214,12 @@ private:
                 const int before = __shfl_up_sync(~0u, up_to, step);
                 if (lane_ >= step) up_to += before;
             }
-            const unsigned who = __ballot_sync(~0u, above + up_to >= k_);
+            const unsigned who = __ballot_sync(~0u, above + up_to >= rank);
             if (who == 0) return low;
             int bin = 8 * lane_, better = above + up_to - mine, within = counts[0];
 #pragma unroll
             for (int i = 1; i < 8; ++i) {
-                if (better + within >= k_) break;
+                if (better + within >= rank) break;
                 better += within;
                 within = counts[i];
                 ++bin;
@@ -178,27 +228,25 @@ private:
             bin = __shfl_sync(~0u, bin, lane);
             above = __shfl_sync(~0u, better, lane);
             const int reached = above + __shfl_sync(~0u, within, lane);
-            low += static_cast<Key>(kBins - 1 - bin) << shift;
-            if (reached == k_ || shift == 0) return low;
-            high = low + min(high - low, (Key{1} << shift) - 1);
+            low += static_cast<K>(kBins - 1 - bin) << shift;
+            if (reached <= most || shift == 0) return low;
+            high = low + min(high - low, (K{1} << shift) - 1);
         }
     }
 
     // A thread has kEach neighbours of a list of kEach * kBlock (Batcher's bitonic sort).
     template <int kEach>
     __device__ const Key* sorted() {
-        if (shared_.count > kEach * kBlock) keep_best();
         Key* keys = shared_.keys;
         const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
-        int places = 32;
-        while (places < count) places *= 2;
+        const bool has_any = thread * kEach < places_;  // so have all of the warp, or none
         Key mine[kEach];
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
             const int i = thread * kEach + j;
             mine[j] = i < count ? keys[i] : 0;
         }
-        for (int size = 2; size <= places; size *= 2) {
+        for (int size = 2; size <= places_; size *= 2) {
             // Of two places, whether the lower has the better key.
             const auto is_falling = [&](int j) { return ((thread * kEach + j) & size) == 0; };
             for (int bit = size / 2; bit > 0; bit /= 2) {
@@ -209,6 +257,7 @@ private:
                     for (int j = 0; j < kEach; ++j) keys[j * kBlock + thread] = mine[j];
                     __syncthreads();
                 }
+                if (!has_any) continue;
                 if (other_thread > 0) {
                     const bool is_lower = (thread & other_thread) == 0;
 #pragma unroll
@@ -243,6 +292,7 @@ private:
 
     Shared& shared_;
     int k_, lane_;
+    int places_ = 32;  // of the sorted list
     Threshold threshold_;
 };
 
@@ -252,124 +302,196 @@ struct MergeNormalizers {
 };
 using ReduceNormalizers = cub::BlockReduce<Normalizer, kBlock>;
 
-// The list in order and the pair, which thread 0 has, as outputs, or as what a slice leaves.
-template <class T>
-__device__ void hand_over(const Key* keys, Normalizer mine, int64_t row, int64_t k,
-                          const Outputs<T>& outputs, const Partial& partial) {
+// The pair of a block's threads, in all of them.
+__device__ inline Normalizer of_block(Normalizer mine) {
+    __shared__ typename ReduceNormalizers::TempStorage scratch;
     __shared__ Normalizer normalizer;
-    if (threadIdx.x == 0) normalizer = mine;
+    const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
+    if (threadIdx.x == 0) normalizer = all;
     __syncthreads();
-    const int64_t slice = row * gridDim.y + blockIdx.y;
-    if (partial.best != nullptr && threadIdx.x == 0) partial.normalizers[slice] = normalizer;
-    for (int64_t i = threadIdx.x; i < k; i += kBlock) {
-        if (partial.best != nullptr) {
-            partial.best[slice * k + i] = keys[i];
-        } else {
-            write(outputs, row, k, i, keys[i], normalizer);
-        }
+    return normalizer;
+}
+
+// Of a slice's elements 8 a thread, from as many places all over it, 16 packs side by side at each. For slices
+// of more than a batch.
+template <class T>
+__device__ void load_sample(const Slice<T>& slice, float (&x)[8]) {
+    constexpr int kPack = 16 / sizeof(T), kPacks = 8 / kPack, kLanes = 16;
+    constexpr int64_t kPlaces = kPacks * kBlock / kLanes;
+    // One pack less at either end: these may lie in part outside.
+    const int64_t packs = (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
+    const auto* all = reinterpret_cast<const Pack<T, kPack>*>(slice.row + slice.first_pack()) + 1;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const auto thread = static_cast<int>(threadIdx.x);
+        const int64_t place = i * (kBlock / kLanes) + thread / kLanes;
+        const Pack<T, kPack> pack = all[place * packs + (packs - kLanes) / 2 + thread % kLanes];
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) x[i * kPack + j] = static_cast<float>(pack.element[j]);
     }
 }
 
-// A block per row and slice of it: blockIdx.x is the row, blockIdx.y the slice. What is found goes to `outputs`,
-// of slices to `partial`, k keys each.
-template <class T>
-__global__ void __launch_bounds__(kBlock, 3)
-    block_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t cols, int64_t k) {
-    using Part = Batch<kBlock, T>;
-    __shared__ BlockList::Shared shared;
-    __shared__ typename ReduceNormalizers::TempStorage scratch;
+// What reaches the rank-th best of so many of a row's elements are very likely k of the row or more: of the k
+// best, a Poisson-distributed number is among so many, and more than four deviations above its mean it seldom is.
+__device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
+    const float mean = static_cast<float>(k) * static_cast<float>(some) / static_cast<float>(cols);
+    return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
+}
 
+// Puts a slice's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
+// is a guess, and no warp waits for another. The list has too many if there was no room, perhaps fewer than k,
+// and the pair is worth something only if there was room.
+template <bool kSafe, class T>
+__device__ Normalizer put_slice(BlockList& list, const Slice<T>& slice, int64_t cols) {
+    using Part = Batch<kBlock, T>;
+    const int64_t begin = slice.first_pack(), length = slice.end - slice.begin;
+    const bool has_sample = !kSafe && length > Part::kCols;
+    if (has_sample) {
+        float x[8];
+        load_sample(slice, x);
+        const uint32_t element = list.reached_by(likely_rank(list.k(), 8 * kBlock, cols), x, 0xff);
+        if (element != 0) list.guess(element);
+    }
+    Normalizer mine{-INFINITY, 0.f};
+    for (int64_t first = begin; first < slice.end; first += Part::kCols) {
+        const Part part(slice, first, threadIdx.x);
+        float x[kAtOnce];
+        part.load(x);
+        unsigned bits = 0;
+        if (add_batch(mine, x, list.threshold().least)) {
+            bits = part.candidates(x, list.threshold().least);
+        }
+        if (first == begin && !has_sample) {
+            const int rank = kSafe ? list.k() : likely_rank(list.k(), length, cols);
+            const uint32_t element = list.reached_by(rank, x, part.all());
+            if (element != 0) {
+                bits &= part.candidates(x, number_of(element));
+                if constexpr (kSafe) {
+                    list.raise_to(Key{element} << 32);
+                } else {
+                    list.guess(element);
+                }
+            }
+        }
+        const auto key_of_lowest = [&](unsigned some) { return part.lowest(some, x); };
+        if constexpr (kSafe) {
+            list.put_all(bits, key_of_lowest,
+                         [&](float least) { return part.candidates(x, least); });
+        } else if (__any_sync(~0u, bits != 0)) {
+            if (!list.put_at_once(bits, key_of_lowest)) break;
+        }
+    }
+    __syncthreads();
+    return mine;
+}
+
+// A block per row and slice of it: blockIdx.x is the row, blockIdx.y the slice. What is found goes to `outputs`,
+// of slices to `partial`, up to k keys each.
+template <class T>
+__global__ void __launch_bounds__(kBlock, 4)
+    block_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t cols, int64_t k) {
+    __shared__ BlockList::Shared shared;
     const int64_t row = blockIdx.x;
     const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
+    const bool is_shared = partial.best != nullptr;
 
     BlockList list(shared, k);
-    Normalizer mine{-INFINITY, 0.f};
-    typename Part::Held next;
-    int64_t first = slice.first_pack();
-    if (first < slice.end) Part(slice, first, threadIdx.x).fetch(next);
-    for (bool is_first = true; first < slice.end; is_first = false) {
-        const Part part(slice, first, threadIdx.x);
-        float x_[kAtOnce];
-        Part::unpack(next, x_);
-        first += Part::kCols;  // is on its way while these are looked at
-        if (first < slice.end) Part(slice, first, threadIdx.x).fetch(next);
-
-        unsigned bits = 0;
-        if (add_batch(mine, x_, list.threshold().least)) {
-            bits = is_first ? part.all() : part.candidates(x_, list.threshold().least);
-        }
-        // The first batch would send everything. The k-th best of so many groups' own best is a threshold.
-        constexpr int kGroups = 4, kOfGroup = kAtOnce / kGroups;
-        if (is_first && k <= kGroups * kBlock / 2) {
-            const float best[kGroups] = {max_of<0, kOfGroup>(x_), max_of<kOfGroup, kOfGroup>(x_),
-                                         max_of<2 * kOfGroup, kOfGroup>(x_),
-                                         max_of<3 * kOfGroup, kOfGroup>(x_)};
-            uint32_t elements[kGroups];
-#pragma unroll
-            for (int i = 0; i < kGroups; ++i) {
-                const bool has_any = (bits >> i * kOfGroup & ((1u << kOfGroup) - 1)) != 0;
-                elements[i] = has_any ? ordered(best[i]) : 0;
-            }
-            const uint32_t least = list.raise(elements);
-            if (least != 0) bits &= part.candidates(x_, number_of(least));
-        }
-        list.put_all(
-            bits, [&](unsigned some) { return part.lowest(some, x_); },
-            [&](float least) { return part.candidates(x_, least); });
+    Normalizer mine = put_slice<false>(list, slice, cols);
+    // A slice may have fewer: whoever merges it sees whether that matters.
+    if (list.count() > kRoom || (list.count() < k && !is_shared)) {
+        list.restart();
+        mine = put_slice<true>(list, slice, cols);
     }
-    const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
-    hand_over(list.sorted(), all, row, k, outputs, partial);
+    const Normalizer all = of_block(mine);
+    if (!is_shared) {
+        const Key* keys = list.sorted();
+        for (int64_t i = threadIdx.x; i < k; i += kBlock) write(outputs, row, k, i, keys[i], all);
+        return;
+    }
+    if (list.count() > k) list.keep_best(static_cast<int>(k));
+    const int64_t at = row * gridDim.y + blockIdx.y;
+    for (int i = threadIdx.x; i < list.count(); i += kBlock) partial.best[at * k + i] = list.key(i);
+    if (threadIdx.x == 0) {
+        partial.counts[at] = list.count();
+        partial.cuts[at] = list.threshold().key;
+        partial.normalizers[at] = all;
+    }
 }
 
 // A block per row merges what the slices of the row left.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    merge_slices_kernel(Partial partial, int64_t slices, Outputs<T> outputs, int64_t k) {
+    merge_slices_kernel(const T* x, Partial partial, int64_t slices, Outputs<T> outputs,
+                        int64_t cols, int64_t k) {
     __shared__ BlockList::Shared shared;
-    __shared__ typename ReduceNormalizers::TempStorage scratch;
-    BlockList list(shared, k);
-    const int64_t row = blockIdx.x;
-    const Key* keys = partial.best + row * slices * k;
-
-    // Lists are in order: where each slice has p + 1 elements that are as good as something, and these are k or
-    // more, it is a threshold. (Of a slice with fewer it is a free place, which raises nothing.)
+    __shared__ int longest;
     __shared__ unsigned least;
-    if (threadIdx.x == 0) least = ~0u;
-    __syncthreads();
-    const int64_t p = (k - 1) / slices;
-    for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
-        atomicMin(&least, static_cast<unsigned>(keys[slice * k + p] >> 32));
+    const int64_t row = blockIdx.x;
+    const int* counts = partial.counts + row * slices;
+    const Key* cuts = partial.cuts + row * slices;
+    if (threadIdx.x == 0) {
+        longest = 0;
+        least = ~0u;
     }
-    __syncthreads();
-    list.raise_to(Key{least} << 32);
-
-    constexpr int kSome = 8;  // of a thread at a time
-    for (int64_t begin = 0; begin < slices * k; begin += kSome * kBlock) {
-        Key mine[kSome];
-        unsigned bits = 0;
-#pragma unroll
-        for (int i = 0; i < kSome; ++i) {
-            const int64_t at = begin + i * kBlock + threadIdx.x;
-            mine[i] = at < slices * k ? keys[at] : 0;
-        }
-#pragma unroll
-        for (int i = 0; i < kSome; ++i) {
-            if (mine[i] >= list.threshold().key) bits |= 1u << i;
-        }
-        const auto lowest = [&](unsigned some) {
-            Key key = 0;
-#pragma unroll
-            for (int i = kSome - 1; i >= 0; --i) key = (some >> i & 1) != 0 ? mine[i] : key;
-            return key;
-        };
-        list.put_all(bits, lowest, [](float) { return ~0u; });
-    }
+    BlockList list(shared, k);
     Normalizer mine{-INFINITY, 0.f};
     for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
         mine = merge(mine, partial.normalizers[row * slices + slice]);
+        atomicMax(&longest, counts[slice]);
+        atomicMin(&least, static_cast<unsigned>(cuts[slice] >> 32));
     }
-    const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
-    hand_over(list.sorted(), all, row, k, outputs, Partial{});
+    const Normalizer all = of_block(mine);
+
+    constexpr int kSome = 8;  // of a thread at a time
+    const int length = longest, places = static_cast<int>(slices) * length;
+    for (int begin = 0; begin < places; begin += kSome * kBlock) {
+        Key keys[kSome];
+        unsigned bits = 0;
+#pragma unroll
+        for (int i = 0; i < kSome; ++i) {
+            const int at = begin + i * kBlock + static_cast<int>(threadIdx.x);
+            const int slice = at / length, place = at % length;
+            const bool is_one = at < places && place < counts[slice];
+            keys[i] = is_one ? partial.best[(row * slices + slice) * k + place] : 0;
+            if (keys[i] >= list.threshold().key) bits |= 1u << i;
+        }
+        list.put_all(
+            bits, [&](unsigned some) { return BlockList::lowest_of(some, keys); },
+            [](float) { return ~0u; });
+    }
+    // k reach a threshold now, if there are so many.
+    if (list.count() >= k) {
+        list.raise_to(Key{least} << 32);
+        list.keep_best(static_cast<int>(k));
+    }
+    // A slice that cut off more may lack some of the best. (Hardly ever: where a slice has many more than others.)
+    bool has_lost = false;
+    for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
+        has_lost |= cuts[slice] > list.threshold().key;
+    }
+    if (__syncthreads_or(has_lost)) {
+        using Part = Batch<kBlock, T>;
+        for (int64_t which = 0; which < slices; ++which) {
+            const Key cut = cuts[which];
+            if (cut <= list.threshold().key) continue;
+            const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, which, slices);
+            for (int64_t first = slice.first_pack(); first < slice.end; first += Part::kCols) {
+                const Part part(slice, first, threadIdx.x);
+                float u[kAtOnce];
+                part.load(u);
+                const auto not_below = [&](float element) { return part.candidates(u, element); };
+                list.put_all(
+                    not_below(element_of(list.threshold().key)),
+                    [&](unsigned some) {
+                        const Key key = part.lowest(some, u);
+                        return key < cut ? key : 0;  // what is above has been put
+                    },
+                    not_below);
+            }
+        }
+    }
+    const Key* keys = list.sorted();
+    for (int64_t i = threadIdx.x; i < k; i += kBlock) write(outputs, row, k, i, keys[i], all);
 }
 
 }  // namespace softmax_topk

@@ -278,10 +278,14 @@ __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t
     }
 }
 
-// What a slice leaves for whoever merges the slices of a row: its best, sorted, and its normalizer.
+// What a slice leaves for whoever merges the slices of a row: its best and its normalizer.
 struct Partial {
     Key* best;  // k or more places a slice
     Normalizer* normalizers;
+    // Of slices that blocks leave, whose best are in no order: how many, and a key that all of them reach, and
+    // nothing else that may be among the row's best.
+    Key* cuts;
+    int* counts;
 };
 
 }  // namespace softmax_topk

@@ -41,7 +41,8 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
                                      (cols + kCols - 1) / kCols, kMostSlices});
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
     const size_t needed =
-        keys * sizeof(Key) + static_cast<size_t>(rows * slices) * sizeof(Normalizer);
+        keys * sizeof(Key) +
+        static_cast<size_t>(rows * slices) * (sizeof(Normalizer) + sizeof(Key) + sizeof(int));
     if (slices < 2) return {way, 0, 1, "a block has a row", 0, 0};
     if (workspace_bytes < needed)
         return {way, 0, 1, "a block has a row, for want of a workspace", 0, needed};
@@ -147,8 +148,8 @@ cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
     block_topk_kernel<<<blocks, kBlock, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
     if (plan.slices > 1) {
-        merge_slices_kernel<<<blocks.x, kBlock, 0, p.stream>>>(partial, plan.slices, p.outputs,
-                                                               p.k);
+        merge_slices_kernel<<<blocks.x, kBlock, 0, p.stream>>>(p.x, partial, plan.slices, p.outputs,
+                                                               p.cols, p.k);
     }
     return cudaGetLastError();
 }
@@ -159,7 +160,9 @@ cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
     if (plan.slices > 1) {
         const int64_t places = std::max(p.k, kListed) * p.rows * plan.slices;
         partial.best = static_cast<Key*>(workspace);
-        partial.normalizers = reinterpret_cast<Normalizer*>(partial.best + places);
+        partial.cuts = partial.best + places;
+        partial.normalizers = reinterpret_cast<Normalizer*>(partial.cuts + p.rows * plan.slices);
+        partial.counts = reinterpret_cast<int*>(partial.normalizers + p.rows * plan.slices);
     }
     if (plan.way == Way::lanes) {
         return p.k <= 8 ? launch_lanes<8>(plan.lanes, p) : launch_lanes<32>(plan.lanes, p);
