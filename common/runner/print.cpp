@@ -84,6 +84,7 @@ void print_validation(StageRun& run) {
     for (const auto& [key, result] : run.results) {
         for (const std::string& line : result.remarks(key.first->name)) say(line);
     }
+    std::fflush(stdout);  // to be read in a file, too, while times are taken
 }
 
 void print_ways(StageRun& run) {

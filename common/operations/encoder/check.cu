@@ -19,6 +19,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "common/operations/elements.cuh"
 #include "common/operations/heads/check.hpp"
@@ -442,28 +445,70 @@ bool is_looked_at(const Shape& shape, int64_t sequence) {
            sequence == 0 || sequence == shape.batch / 2 || sequence == shape.batch - 1;
 }
 
+// All that the reference depends on, as one number. To read it takes a small part of the time of computing with it.
+uint64_t fingerprint(const View& inputs, const Shape& shape, DType dtype) {
+    uint64_t hash = 0;
+    for (const runner::Operand& each : operation()->operands(shape, dtype)) {
+        if (!each.is_input()) continue;
+        const auto bytes = static_cast<size_t>(each.bytes());
+        std::vector<uint64_t> words((bytes + 7) / 8);
+        if (bytes > 0)
+            runner::check_cuda(
+                cudaMemcpy(words.data(), inputs[each.name].data, bytes, cudaMemcpyDefault),
+                "reading what the reference is of");
+        for (const uint64_t word : words) hash = mix(hash + word);
+    }
+    return hash;
+}
+
+// What was computed last: all variants of a case are held to the same states.
+struct Known {
+    bool device;
+    runner::Shape shape;
+    DType dtype;
+    uint64_t inputs;
+    Scratch<Uncertain> states;
+};
+
 template <class T>
-runner::Report check_as(bool device, const View& inputs, const Shape& shape, const T* y,
-                        const T* previous) {
+const Uncertain* wanted_states(bool device, const View& inputs, const Shape& shape) {
+    static std::unique_ptr<Known>& known =
+        *new std::unique_ptr<Known>;  // the device may be gone first
+    const DType dtype = runner::dtype_of<T>;
+    const uint64_t of = fingerprint(inputs, shape, dtype);
+    if (known != nullptr && known->device == device && known->dtype == dtype &&
+        known->inputs == of && known->shape == runner::Shape(shape))
+        return known->states.data();
+    known.reset();  // its memory first
     const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
     std::vector<int32_t> lengths(static_cast<size_t>(shape.batch));
     if (shape.batch > 0)
         runner::check_cuda(cudaMemcpy(lengths.data(), inputs["lengths"].data,
                                       lengths.size() * sizeof(int32_t), cudaMemcpyDefault),
                            "reading lengths");
-    Scratch<Uncertain> wanted(device, shape.batch * of_sequence);
-    elements::for_each(device, shape.batch * of_sequence, NoToken{wanted.data()});
+    std::unique_ptr<Known> made(
+        new Known{device, shape, dtype, of, {device, shape.batch * of_sequence}});
+    Uncertain* const states = made->states.data();
+    elements::for_each(device, shape.batch * of_sequence, NoToken{states});
     Reference<T> reference(device, inputs, shape);
     const T* const x = static_cast<const T*>(inputs["x"].data);
     for (int64_t b = 0; b < shape.batch; ++b) {
         const auto tokens = std::clamp<int64_t>(lengths[static_cast<size_t>(b)], 0, shape.seq);
         if (is_looked_at(shape, b))
-            reference.run(x + b * of_sequence, wanted.data() + b * of_sequence, tokens);
+            reference.run(x + b * of_sequence, states + b * of_sequence, tokens);
         else
-            elements::for_each(device, tokens * row, NotLookedAt{wanted.data() + b * of_sequence});
+            elements::for_each(device, tokens * row, NotLookedAt{states + b * of_sequence});
     }
+    known = std::move(made);
+    return states;
+}
+
+template <class T>
+runner::Report check_as(bool device, const View& inputs, const Shape& shape, const T* y,
+                        const T* previous) {
+    const int64_t row = shape.hidden(), of_sequence = shape.seq * row;
     const Precision precision = precision_of(runner::dtype_of<T>);
-    const Wanted of{wanted.data(), precision};
+    const Wanted of{wanted_states<T>(device, inputs, shape), precision};
     const elements::Judge<T, Wanted> judge{y, previous, of, of, precision};
     return elements::judge(device, shape.batch * of_sequence, judge, [&](int64_t i) {
         return "sequence " + std::to_string(i / of_sequence) + ", token " +
