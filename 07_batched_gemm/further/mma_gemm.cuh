@@ -69,11 +69,10 @@ struct MmaShape {
     static constexpr int kBytesAlongK = kLine, kTiles = kStages, kAtOnce = kBlocks;
 };
 // What most products want; those of one step along k, as of a head's queries and keys, where the time goes into what
-// comes before and after it, so that three blocks at once are worth a few numbers that find no register; and those of
-// 64 columns.
+// comes before and after it: so four blocks at once, of half the rows; and those of 64 columns.
 template <class T>
 using Square = MmaShape<2, 2, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 2>;
-using Short = MmaShape<2, 2, 64, 128, 3, 3>;
+using Short = MmaShape<2, 2, 32, 128, 3, 4>;
 using Narrow = MmaShape<4, 1, 32, 128, 3, 3>;
 
 // The tiles of a block in shared memory, A's and B's of one step beside each other; and when these have been used,
