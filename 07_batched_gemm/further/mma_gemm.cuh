@@ -73,7 +73,7 @@ struct MmaShape {
 template <class T>
 using Square = MmaShape<2, 2, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 2>;
 using Short = MmaShape<2, 2, 32, 128, 3, 4>;
-using Narrow = MmaShape<4, 1, 32, 128, 3, 3>;
+using Narrow = MmaShape<4, 1, 32, 128, 3, 4>;
 
 // The tiles of a block in shared memory, A's and B's of one step beside each other; and when these have been used,
 // each warp's results, of which a line begins 4 banks behind the one above (of floats 8).

@@ -47,7 +47,7 @@ readonly table="
 06_softmax_topk    softmax_topk::warp_topk_kernel             ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::block_topk_kernel            ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::merge_lists_kernel           ld8 st4 st8 | ld8 st2 st4 st8
-06_softmax_topk    softmax_topk::merge_slices_kernel          ld8 st4 st8 | ld8 st2 st4 st8
+06_softmax_topk    softmax_topk::merge_slices_kernel          ld16 ld8 ld4 st4 st8 | ld16 ld8 ld4 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::sampling::best_kernel        ld16 ld4 st4 st8 | ld16 ld2 st4 st8
 06_softmax_topk    softmax_topk::sampling::whole_row_kernel   ld16 ld4 st4 st8 | ld16 ld2 st4 st8
 06_softmax_topk    softmax_topk::sampling::cut_row_kernel     ld4 st4 st8 | ld2 st4 st8
@@ -55,9 +55,9 @@ readonly table="
 07_batched_gemm    batched_gemm::naive_kernel                 ld8 ld4 st4 | ld8 ld2 st2
 07_batched_gemm    batched_gemm::tiled_kernel                 ld8 ld4 st4 | ld8 ld2 st2
 07_batched_gemm    batched_gemm::register_tiled_kernel        ld16 ld8 st16 | ld16 ld8 st8 | ld8 ld4 st4 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::double_buffered_kernel       ld16 ld8 st16
+07_batched_gemm    batched_gemm::double_buffered_kernel       cp.async16 cp.async4 ld16 ld8 st16
 07_batched_gemm    batched_gemm::tensor_core_kernel           ld16 ld8 st8 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::mma_kernel                   cp.async16 ld8 st8 | cp.async16 ld8 ld16 st16
+07_batched_gemm    batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16
 08_encoder_fusions encoder_fusions::activation_kernel           ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 08_encoder_fusions encoder_fusions::bias_activation_kernel      ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 08_encoder_fusions encoder_fusions::add_kernel                  ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
@@ -82,7 +82,7 @@ readonly table="
 08_encoder_fusions encoder::clear_padding_kernel              ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
 08_encoder_fusions encoder::cut_offsets_kernel                ld4 st4
 08_encoder_fusions batched_gemm::register_tiled_kernel        ld16 ld8 st16 | ld16 ld8 st8 | ld8 ld4 st4 | ld8 ld2 st2
-08_encoder_fusions batched_gemm::mma_kernel                   cp.async16 ld8 st8 | cp.async16 ld8 ld2 st8 | cp.async16 ld8 ld16 st16
+08_encoder_fusions batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16 | cp.async16 ld8 ld16 ld2 st16
 "
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
