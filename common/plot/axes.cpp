@@ -3,13 +3,22 @@
 
 namespace plot {
 
+namespace {
+
+// "size" is all sizes together, but where one of them has that name.
+bool is_all_together(const Record& record, const Axis& x) {
+    return x.size == "size" && record.shape.count("size") == 0;
+}
+
+}  // namespace
+
 std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
         const auto found = record.shape.find(name);
         if (found == record.shape.end() || found->second <= 0) return std::nullopt;  // log axis
         return found->second;
     };
-    if (x.size != "size") return size(x.size.c_str());
+    if (!is_all_together(record, x)) return size(x.size.c_str());
     if (size("m")) return size("m");  // m, n and k: square ones are swept
     double elements = 1;
     for (const auto& [name, each] : record.shape) elements *= each;
@@ -19,9 +28,9 @@ std::optional<double> x_of(const Record& record, const Axis& x) {
 
 Sizes fixed_sizes(const Record& record, const Axis& x) {
     Sizes fixed = record.shape;
-    if (x.size == "size" && fixed.count("m") == 0) return {};
-    for (const char* name : {"m", "n", "k"}) {
-        if (x.size == "size") fixed.erase(name);
+    if (is_all_together(record, x)) {
+        if (fixed.count("m") == 0) return {};
+        for (const char* name : {"m", "n", "k"}) fixed.erase(name);
     }
     fixed.erase(x.size);
     const auto along = record.shape.find(x.size);

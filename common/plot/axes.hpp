@@ -9,8 +9,8 @@
 
 namespace plot {
 
-// Along x goes a size, by its name, or "size": all of them together. Sizes that are alike are the same
-// number in most records, as those of square matrices; where they are, they go along.
+// Along x goes a size, by its name, or "size": all of them together, where none has that name. Sizes that are alike
+// are the same number in most records, as those of square matrices; where they are, they go along.
 struct Axis {
     std::string size;
     std::vector<std::string> alike;

@@ -126,6 +126,17 @@ TEST_CASE("options that are no whole numbers, that are nought or negative are pa
           "top_p,v,roof\n0.25,7,90\n0.5,7,90\n");
 }
 
+TEST_CASE("a size may be called size, and is no product of all") {
+    const Folder folder;
+    const auto of = [](int size) {
+        return operations("08_heads", "v", "attend",
+                          R"("keys": 512, "size": )" + std::to_string(size), 5, size);
+    };
+    folder.write("08_heads.json", records(of(32) + "," + of(64)));
+    CHECK(csv_of(only_one(pictures_in(folder, "08_heads"), "08_heads_variants")) ==
+          "size,v,roof\n32,32,90\n64,64,90\n");
+}
+
 TEST_CASE(
     "what goes beyond a lesson is drawn over a second size, too, where six of it are measured") {
     const Folder folder;

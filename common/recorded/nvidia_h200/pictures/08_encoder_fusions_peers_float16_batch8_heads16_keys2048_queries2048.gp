@@ -1,0 +1,38 @@
+# `gnuplot 08_encoder_fusions_peers_float16_batch8_heads16_keys2048_queries2048.gp` in this folder draws 08_encoder_fusions_peers_float16_batch8_heads16_keys2048_queries2048 from 08_encoder_fusions_peers_float16_batch8_heads16_keys2048_queries2048.csv. Written by `./stages plot`.
+set encoding utf8
+
+reset
+large_point = 0.75
+small_point = 0.42
+set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
+set output '08_encoder_fusions_peers_float16_batch8_heads16_keys2048_queries2048.svg'
+set datafile separator comma
+set datafile commentschars ''
+set datafile missing NaN
+unset key
+set border 3 lc rgb '#555555' lw 1
+set tics nomirror out textcolor rgb '#333333'
+unset mxtics
+unset mytics
+set grid ytics lc rgb '#dddddd' lw 1 lt 1
+set label '08 encoder fusions beside what one would use instead, float16, 8 batch, 16 heads, 2048 queries, 2048 keys, 64 size' at screen 0.02,0.95 left noenhanced font ',17' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'floating-point operations over the median time, caches flushed; timed in turn; 1 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 26b865fa8a6d, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 5206.02, graph 0 to first 5206.02, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
+set label 'roof' at first 5206.02, graph 1.04 center tc rgb '#222222'
+set xrange [0:5903.63]
+set yrange [5 - 0.4:-0.6]
+set ytics ('08 encoder fusions, its fastest variant  317' 0, 'torch_flash  289' 1, 'torch_cudnn  448' 2, 'torch_efficient  128' 3, 'torch_unfused  60.5' 4) noenhanced scale 0
+set style fill solid noborder
+unset grid
+set grid xtics lc rgb '#dddddd' lw 1 lt 1
+set xlabel '' noenhanced offset 0,0.8
+set lmargin at screen 0.4788
+set rmargin at screen 0.96
+set tmargin at screen 0.81
+set bmargin at screen 0.225
+plot '08_encoder_fusions_peers_float16_batch8_heads16_keys2048_queries2048.csv' skip 1 using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '#D55E00' notitle
+unset output
+finished = 1
