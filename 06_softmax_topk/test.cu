@@ -194,7 +194,8 @@ TEST_CASE("each fast way reads each element once; twice at most, where a guess m
                 // Slices leave their lists for the block that merges them.
                 const bool is_shared = variant.workspace_bytes(shape, runner::DType::float32) > 0;
                 CHECK(*accesses >= 1);
-                const bool may_guess = variant.name == "block_per_row" && std::string("distinct") != input;
+                const bool may_guess =
+                    variant.name == "block_per_row" && std::string("distinct") != input;
                 CHECK(*accesses <= (may_guess ? 2.3 : is_shared ? 1.15 : 1));
             }
         }

@@ -72,8 +72,7 @@ __global__ void __launch_bounds__(kTile* kTile) tiled_kernel(const Problem<T> g)
 // ---- step 3: a block has 128 x 128 elements of C; each thread keeps 8 x 8 sums in registers, and uses each
 // ---- value from shared memory 8 times
 
-// A thread has 4 rows and 4 columns from (row, col) on, and again 64 further down and to the right: neighbours
-// read neighbouring packs.
+// A thread has 4 rows and 4 columns from (row, col) on, and again 64 further down and to the right.
 __device__ inline void multiply(float (&sums)[8][8], const DepthTile& a_tile,
                                 const DepthTile& b_tile, int row, int col) {
 #pragma unroll  // so that the next values come while these are multiplied

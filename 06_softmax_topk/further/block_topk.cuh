@@ -81,7 +81,9 @@ public:
         threshold_ = {Key{element} << 32, number_of(element)};
     }
     // For all threads the same: k of what is or will be put reach it.
-    __device__ void raise_to(Key key) { threshold_.raise(key); }
+    __device__ void raise_to(Key key) {
+        threshold_.raise(key);
+    }
 
     // A warp's candidates, a bit for each. key_of_lowest(bits): that of the lowest. False if there was no room.
     template <class KeyOfLowest>
@@ -319,7 +321,8 @@ __device__ void load_sample(const Slice<T>& slice, float (&x)[8]) {
     constexpr int kPack = 16 / sizeof(T), kPacks = 8 / kPack, kLanes = 16;
     constexpr int64_t kPlaces = kPacks * kBlock / kLanes;
     // One pack less at either end: these may lie in part outside.
-    const int64_t packs = (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
+    const int64_t packs =
+        (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
     const auto* all = reinterpret_cast<const Pack<T, kPack>*>(slice.row + slice.first_pack()) + 1;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {

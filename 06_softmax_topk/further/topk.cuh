@@ -40,9 +40,8 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
     const int64_t slices = std::min({kBlocksForAll * multiprocessors / std::max<int64_t>(rows, 1),
                                      (cols + kCols - 1) / kCols, kMostSlices});
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
-    const size_t needed =
-        keys * sizeof(Key) +
-        static_cast<size_t>(rows * slices) * (sizeof(Normalizer) + sizeof(Key) + sizeof(int));
+    const size_t needed = keys * sizeof(Key) + static_cast<size_t>(rows * slices) *
+                                                   (sizeof(Normalizer) + sizeof(Key) + sizeof(int));
     if (slices < 2) return {way, 0, 1, "a block has a row", 0, 0};
     if (workspace_bytes < needed)
         return {way, 0, 1, "a block has a row, for want of a workspace", 0, needed};

@@ -69,11 +69,13 @@ private:
                        cudaStream_t stream) const {
         constexpr bool is_plain = std::is_same_v<Activation, NoEnding>;
         if (way.lt == nullptr) {
-            if constexpr (is_plain) return encoder::OwnProducts{}.product(g, stream);
-            else return encoder::OwnProducts{}.product(g, bias, activation, stream);
+            if constexpr (is_plain)
+                return encoder::OwnProducts{}.product(g, stream);
+            else
+                return encoder::OwnProducts{}.product(g, bias, activation, stream);
         }
-        const cudaError_t status = way.lt->launch(way.candidate, g.a.data, g.b.data, g.c.data,
-                                                  workspace_, stream, bias);
+        const cudaError_t status =
+            way.lt->launch(way.candidate, g.a.data, g.b.data, g.c.data, workspace_, stream, bias);
         if constexpr (!is_plain) {
             if (status == cudaSuccess && way.kernel_behind)
                 return encoder_fusions::add_bias_activation(static_cast<const T*>(g.c.data), bias,
@@ -150,8 +152,7 @@ private:
             known = choices().emplace(text, std::move(choice)).first;
         }
         const Choice& choice = known->second;
-        const cudaError_t status =
-            launch(choice.ways[choice.fastest], g, bias, activation, stream);
+        const cudaError_t status = launch(choice.ways[choice.fastest], g, bias, activation, stream);
         if (status == cudaSuccess || choice.fastest == 0) return status;
         cudaGetLastError();  // an address that it does not take
         return launch(choice.ways.front(), g, bias, activation, stream);

@@ -28,8 +28,8 @@ std::string cut(const std::string& words, size_t most) {
 }
 
 // What makes two records the same measurement.
-using Key = std::tuple<std::string, std::string, std::string, std::string, std::string, std::string,
-                       Sizes>;
+using Key =
+    std::tuple<std::string, std::string, std::string, std::string, std::string, std::string, Sizes>;
 
 // In the order of the files; the first of several records with one key stays.
 std::vector<std::pair<Key, const Record*>> keyed(const RecordFolder& folder,

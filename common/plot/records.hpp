@@ -23,7 +23,7 @@ struct Record {
     std::string op;             // as pictures call it; empty: the record does not say
     std::string roof = "copy";  // what the roof's speed is that of: copy, read, join, own
     std::string backend, dtype = "float32", input = "normal";
-    std::string way;                        // "cluster: why", where the variant chose
+    std::string way;  // "cluster: why", where the variant chose
     Sizes shape;
     std::vector<std::string> sizes;         // their names, in the order of the record
     std::map<std::string, double> figures;  // by name: us_median, gbps, ...

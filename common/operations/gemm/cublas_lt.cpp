@@ -118,7 +118,8 @@ struct LtCandidates::Descriptors {
         const int32_t first_transposed = of.first.transposed ? 1 : 0;  // cublasOperation_t
         const int32_t second_transposed = of.second.transposed ? 1 : 0;
         const int32_t ending = number_of(epilogue);
-        const void* const some_bias = this;  // aligned, as each launch's will be: of none nothing is found
+        const void* const some_bias =
+            this;  // aligned, as each launch's will be: of none nothing is found
         const uint64_t most_workspace = kCublasWorkspace;
         void* preference = nullptr;
         int count = 0;
