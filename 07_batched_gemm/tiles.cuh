@@ -96,8 +96,7 @@ __device__ void for_each_pack(const Matrix<const T>& x, int64_t line, int64_t li
     constexpr int kEach = kRows * kCols / kCount / kThreads, kAtOnce = kEach < 4 ? kEach : 4;
     static_assert(kEach % kAtOnce == 0 && kEach * kThreads * kCount == kRows * kCols,
                   "all threads load as many packs");
-#pragma unroll( \
-    kCount == 1 ? 1 : kEach)  // of single elements there are too many to be all on their way
+#pragma unroll(kCount == 1 ? 1 : kEach)  // single elements would be too many at once
     for (int begin = 0; begin < kEach; begin += kAtOnce) {
         const int first = (static_cast<int>(threadIdx.x) + begin * kThreads) * kCount;
         Pack<T, kCount> packs[kAtOnce] = {};
