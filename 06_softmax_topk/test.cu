@@ -181,7 +181,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("each fast way reads each element once; twice at most, where a guess may be wrong") {
+TEST_CASE("each fast way reads each element once, or twice where a guess may be wrong") {
     for (const runner::Variant& variant : variants_of_06(true)) {
         if (testing::kind_of(*variant.operation) != testing::Kind::softmax_topk) continue;
         for (const char* input : {"distinct", "ties", "ascending"}) {
