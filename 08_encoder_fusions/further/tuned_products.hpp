@@ -111,11 +111,12 @@ private:
             !is_close(g.b, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) ||
             !is_close(g.c, g.m, g.n))
             return;
-        const LtCandidates& lt = operations::gemm::lt_candidates(
+        const operations::gemm::Shape shape =
             operations::gemm::Shape(g.batch, g.m, g.n, g.k)
                 .with_transposed(g.a.transposed, g.b.transposed)
-                .with_scales(static_cast<double>(g.alpha), static_cast<double>(g.beta)),
-            runner::dtype_of<T>, operations::gemm::Kind::float_sums, epilogue);
+                .with_scales(static_cast<double>(g.alpha), static_cast<double>(g.beta));
+        const LtCandidates& lt = operations::gemm::lt_candidates(
+            shape, runner::dtype_of<T>, operations::gemm::Kind::float_sums, epilogue);
         for (size_t i = 0; i < lt.count(); ++i)
             choice.ways.push_back(
                 {"cublas_lt " + std::to_string(i) + (kernel_behind ? ", then a kernel" : ""), &lt,
