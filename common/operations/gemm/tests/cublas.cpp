@@ -87,8 +87,8 @@ TEST_CASE("cuBLASLt's GELU is the one by tanh, and a bias is added to each colum
     const Buffer d_a(a), d_b(identity), d_bias(bias);
     runner::DeviceBuffer<unsigned char> workspace(kCublasWorkspace);
     for (const LtEpilogue epilogue : {LtEpilogue::bias, LtEpilogue::bias_gelu}) {
-        const LtCandidates& ways = lt_candidates(Shape(1, kRows, kCols, kCols), DType::float32,
-                                                 Kind::float_sums, epilogue);
+        const Shape shape(1, kRows, kCols, kCols);
+        const LtCandidates& ways = lt_candidates(shape, DType::float32, Kind::float_sums, epilogue);
         REQUIRE(ways.count() > 0);
         for (size_t way = 0; way < ways.count(); ++way) {
             Buffer c(a.size());
