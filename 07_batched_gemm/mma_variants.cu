@@ -25,6 +25,17 @@ runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     return variant;
 }
 
+// Of 16 bits and swizzled: by tiles as launch_stored() chooses them.
+runner::Variant in_tiles_for_it(runner::Variant variant) {
+    const auto traffic = [](const Shape& s) {
+        const bool is_narrow = s.n <= 64 && !s.transpose_a && !s.transpose_b;
+        return traffic_of_tiles(s, s.k <= 64 && !is_narrow ? 64 : 128, is_narrow ? 64 : 128);
+    };
+    variant.traffic_at = [=](const runner::Shape& shape, DType) { return traffic(shape); };
+    variant.traffic = traffic(variant.operation->usual_shape());
+    return variant;
+}
+
 template <bool kSwizzled>
 runner::Variant mma(const std::string& name, const std::string& summary) {
     return in_packs(step(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile, kHalves,
@@ -59,10 +70,10 @@ std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
     return {of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
                            Kind::float_sums, batched_gemm::double_buffered),
-            mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles"),
+            in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
             mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
-            of_kind<__half>("mma_half_sums", "mma with sums in half", Kind::half_sums,
-                            batched_gemm::half_sums_gemm),
+            in_tiles_for_it(of_kind<__half>("mma_half_sums", "mma with sums in half",
+                                            Kind::half_sums, batched_gemm::half_sums_gemm)),
             of_kind<float>("mma_tf32", "mma of floats, 11 digits of each", Kind::tf32,
                            batched_gemm::tf32_gemm)};
 }
