@@ -170,7 +170,7 @@ std::vector<runner::Variant> encoder_variants() {
             variant("encoder_padded", "fused attention; Q, K, V by one product",
                     {Attention::fused, false}),
             variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
-            variant("encoder_tuned", "padded; products by who is fastest: ours, cuBLASLt",
+            variant("encoder_tuned", "padded; each product by who is fastest",
                     {Attention::fused, false, false, true}),
             variant("encoder_tuned_packed", "the same, no padding anywhere",
                     {Attention::fused, true, false, true})};
