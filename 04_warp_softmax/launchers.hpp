@@ -7,6 +7,7 @@
 
 namespace warp_softmax {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T, kAlgorithm)                                                                   \
     INSTANCE cudaError_t launch<kAlgorithm>(DirectLoad<T>, DirectStore<T>, int64_t, int64_t,       \
                                             cudaStream_t);                                         \
@@ -14,6 +15,7 @@ namespace warp_softmax {
                                                       cudaStream_t);                               \
     INSTANCE cudaError_t launch_backward<kAlgorithm>(DirectLoad<T>, DirectLoad<T>, DirectStore<T>, \
                                                      int64_t, int64_t, cudaStream_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float, Algorithm::softmax);
 LAUNCHERS(float, Algorithm::log_softmax);

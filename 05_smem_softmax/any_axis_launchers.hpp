@@ -7,6 +7,7 @@
 
 namespace smem_softmax::any_axis {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T, kAlgorithm)                                                                   \
     INSTANCE cudaError_t launch_plan<Forward<kAlgorithm>>(const Plan&, Sizes, cudaStream_t,        \
                                                           const T*, T*);                           \
@@ -14,6 +15,7 @@ namespace smem_softmax::any_axis {
                                                      T*);                                          \
     INSTANCE cudaError_t launch<Backward<kAlgorithm>>(Sizes, void*, size_t, cudaStream_t,          \
                                                       const T*, const T*, T*)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float, Algorithm::softmax);
 LAUNCHERS(float, Algorithm::log_softmax);

@@ -7,6 +7,7 @@
 
 namespace smem_softmax {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T, kAlgorithm)                                                                  \
     INSTANCE cudaError_t launch_as<kAlgorithm>(const Cut&, const T*, T*, int64_t, int64_t, void*, \
                                                cudaStream_t);                                     \
@@ -18,6 +19,7 @@ namespace smem_softmax {
                                                         int64_t, int64_t, void*, cudaStream_t);   \
     INSTANCE cudaError_t launch_backward<kAlgorithm>(const T*, const T*, T*, int64_t, int64_t,    \
                                                      void*, size_t, cudaStream_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float, Algorithm::softmax);
 LAUNCHERS(float, Algorithm::log_softmax);

@@ -7,9 +7,11 @@
 
 namespace fused_attention {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T)                                                                               \
     INSTANCE cudaError_t query_per_block(const Problem<T>&, int64_t, void*, size_t, cudaStream_t); \
     INSTANCE cudaError_t attention(const Problem<T>&, void*, size_t, cudaStream_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float);
 LAUNCHERS(__half);

@@ -7,11 +7,13 @@
 
 namespace encoder_fusions {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T)                                                                          \
     INSTANCE cudaError_t masked_softmax(const T*, T*, float, bool, const Sequences&, int64_t, \
                                         cudaStream_t);                                        \
     INSTANCE cudaError_t unfused_masked_softmax(const T*, T*, float, bool, const Sequences&,  \
                                                 int64_t, bool*, cudaStream_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float);
 LAUNCHERS(__half);

@@ -7,6 +7,7 @@
 
 namespace encoder_fusions {
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T)                                                                               \
     INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Identity,   \
                                              cudaStream_t);                                        \
@@ -21,6 +22,7 @@ namespace encoder_fusions {
     INSTANCE cudaError_t add_bias_residual_prenorm(const T*, const T*, const T*, const Norm<T>&,   \
                                                    T*, T*, int64_t, int64_t, cudaStream_t);        \
     INSTANCE cudaError_t layernorm(const T*, const Norm<T>&, T*, int64_t, int64_t, cudaStream_t)
+// NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float);
 LAUNCHERS(__half);
