@@ -21,16 +21,6 @@ namespace smem_softmax {
                                                      void*, size_t, cudaStream_t)
 // NOLINTEND(bugprone-macro-parentheses)
 
-LAUNCHERS(float, Algorithm::softmax);
-LAUNCHERS(float, Algorithm::log_softmax);
-LAUNCHERS(double, Algorithm::softmax);
-LAUNCHERS(double, Algorithm::log_softmax);
-LAUNCHERS(__half, Algorithm::softmax);
-LAUNCHERS(__half, Algorithm::log_softmax);
-LAUNCHERS(__nv_bfloat16, Algorithm::softmax);
-LAUNCHERS(__nv_bfloat16, Algorithm::log_softmax);
-
-#undef LAUNCHERS
-#undef INSTANCE
+#include "04_warp_softmax/launchers_of_each.hpp"
 
 }  // namespace smem_softmax

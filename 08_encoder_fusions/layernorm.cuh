@@ -134,14 +134,13 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 * kWarps + threadIdx.x;
         if (p >= packs) continue;
-        const Pack factor = factors[i], offset = offsets[i];
         Pack kept, result;
 #pragma unroll
         for (int j = 0; j < Pack::kSize; ++j) {
             kept.element[j] = static_cast<T>(held[i][j]);
-            result.element[j] =
-                static_cast<T>((held[i][j] - mean) * scale * static_cast<float>(factor.element[j]) +
-                               static_cast<float>(offset.element[j]));
+            result.element[j] = static_cast<T>((held[i][j] - mean) * scale *
+                                                   static_cast<float>(factors[i].element[j]) +
+                                               static_cast<float>(offsets[i].element[j]));
         }
         if (sum != nullptr) sum[row * packs + p] = kept;
         y[row * packs + p] = result;
