@@ -19,12 +19,12 @@ set label '08 encoder fusions beside what one would use instead, float16, 4 batc
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; timed in turn; 1 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 26b865fa8a6d, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from first 23485.8, graph 0 to first 23485.8, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
-set label 'roof' at first 23485.8, graph 1.04 center tc rgb '#222222'
-set xrange [0:26632.9]
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 23902.4, graph 0 to first 23902.4, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
+set label 'roof' at first 23902.4, graph 1.04 center tc rgb '#222222'
+set xrange [0:27105.4]
 set yrange [5 - 0.4:-0.6]
-set ytics ('08 encoder fusions, its fastest variant  365' 0, 'torch_flash  363' 1, 'torch_cudnn  672' 2, 'torch_efficient  179' 3, 'torch_unfused  87.2' 4) noenhanced scale 0
+set ytics ('08 encoder fusions, its fastest variant  365' 0, 'torch_flash  362' 1, 'torch_cudnn  661' 2, 'torch_efficient  179' 3, 'torch_unfused  87' 4) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1

@@ -19,12 +19,12 @@ set label '08 encoder fusions beside what one would use instead, float16, 8 batc
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; timed in turn; 1 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 26b865fa8a6d, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from first 5206.02, graph 0 to first 5206.02, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
-set label 'roof' at first 5206.02, graph 1.04 center tc rgb '#222222'
-set xrange [0:5903.63]
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 5585.13, graph 0 to first 5585.13, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
+set label 'roof' at first 5585.13, graph 1.04 center tc rgb '#222222'
+set xrange [0:6333.54]
 set yrange [5 - 0.4:-0.6]
-set ytics ('08 encoder fusions, its fastest variant  317' 0, 'torch_flash  289' 1, 'torch_cudnn  448' 2, 'torch_efficient  128' 3, 'torch_unfused  60.5' 4) noenhanced scale 0
+set ytics ('08 encoder fusions, its fastest variant  320' 0, 'torch_flash  293' 1, 'torch_cudnn  453' 2, 'torch_efficient  129' 3, 'torch_unfused  60.8' 4) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1

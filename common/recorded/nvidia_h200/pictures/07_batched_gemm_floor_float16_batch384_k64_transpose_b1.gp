@@ -1,0 +1,58 @@
+# `gnuplot 07_batched_gemm_floor_float16_batch384_k64_transpose_b1.gp` in this folder draws 07_batched_gemm_floor_float16_batch384_k64_transpose_b1 from 07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv. Written by `./stages plot`.
+set encoding utf8
+
+reset
+large_point = 0.75
+small_point = 0.42
+set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
+set output '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.svg'
+set datafile separator comma
+set datafile commentschars ''
+set datafile missing NaN
+unset key
+set border 3 lc rgb '#555555' lw 1
+set tics nomirror out textcolor rgb '#333333'
+unset mxtics
+unset mytics
+set grid ytics lc rgb '#dddddd' lw 1 lt 1
+set label '07 batched gemm: time beside the roof''s, float16, 384 batch, k = 64, 1 transpose_b' at screen 0.02,0.95 left noenhanced font ',23' tc rgb '#222222'
+set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'time of one launch' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'median time of one launch, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from screen 0.8062,0.713933 to screen 0.8322,0.713933 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.8192,0.713933 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'naive' at screen 0.8402,0.713933 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.614887 to screen 0.8322,0.614887 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.8192,0.614887 point pt 9 ps large_point lc rgb '#8C510A'
+set label 'tiled' at screen 0.8402,0.614887 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.533896 to screen 0.8322,0.533896 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.8192,0.533896 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'register_tiled' at screen 0.8402,0.533896 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.481896 to screen 0.8322,0.481896 nohead lw 3 lc rgb '#B2182B'
+set label '' at screen 0.8192,0.481896 point pt 15 ps large_point lc rgb '#B2182B'
+set label 'tensor_core' at screen 0.8402,0.481896 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.429896 to screen 0.8322,0.429896 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'roof' at screen 0.8402,0.429896 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.266869 to screen 0.8322,0.266869 nohead lw 1.2 lc rgb '#777777'
+set label 'empty kernel' at screen 0.8402,0.266869 left noenhanced tc rgb '#222222'
+set logscale y
+set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
+set logscale x
+set xrange [106.667:1228.8]
+set xtics ('128' 128, '256' 256, '512' 512, '1024' 1024)
+set xlabel 'm = n' noenhanced offset 0,0.8
+set label '' at screen 0.4466,0.84 center noenhanced tc rgb '#222222'
+set lmargin at screen 0.095
+set rmargin at screen 0.7982
+set tmargin at screen 0.81
+set bmargin at screen 0.225
+set yrange [1:1000000]
+plot '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
+     '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(6)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle, \
+     '07_batched_gemm_floor_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(7)) with lines lw 1.2 lc rgb '#777777' notitle
+unset output
+finished = 1

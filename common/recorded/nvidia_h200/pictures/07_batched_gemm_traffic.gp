@@ -1,0 +1,63 @@
+# `gnuplot 07_batched_gemm_traffic.gp` in this folder draws 07_batched_gemm_traffic from 07_batched_gemm_traffic.csv. Written by `./stages plot`.
+set encoding utf8
+
+reset
+large_point = 0.75
+small_point = 0.42
+set terminal svg size 1200,675 dynamic background rgb 'white' font 'DejaVu Sans,Helvetica,Arial,sans-serif,20'
+set output '07_batched_gemm_traffic.svg'
+set datafile separator comma
+set datafile commentschars ''
+set datafile missing NaN
+unset key
+set border 3 lc rgb '#555555' lw 1
+set tics nomirror out textcolor rgb '#333333'
+unset mxtics
+unset mytics
+set grid ytics lc rgb '#dddddd' lw 1 lt 1
+set label '07 batched gemm: bytes per element of x, asked for and moved' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label 'counted on the CPU device' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
+set label 'bytes per element' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
+set label 'asked for: what threads load and store (float16, 2 batch, m = 128, n = 128, k = 64); moved: 32 bytes for each sector that a warp''s request' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'touches' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
+set label 'as the lesson declares' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
+set label 'asked for, counted' at screen 0.7666,0.738 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.674 to screen 0.7586,0.702 fc rgb '#0072B2' fs pattern 4 noborder
+set label 'moved, counted' at screen 0.7666,0.686 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.602 to screen 0.7586,0.63 fc rgb '#CCCCCC' fs solid noborder
+set label 'writes' at screen 0.7666,0.614 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.55 to screen 0.7586,0.578 fc rgb '#777777' fs solid noborder
+set label 'reads' at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs pattern 4 noborder
+set label 'reads and writes' at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
+set xrange [-1:16 - 1]
+set xtics ('naive' 1, 'tiled' 5, 'register_tiled' 9, 'tensor_core' 13) noenhanced scale 0
+set boxwidth 0.86
+set style fill solid noborder
+set yrange [0:278.64]
+set label '258' at first 0, first 258 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '258' at first 1, first 258 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '194' at first 2, first 194 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '10' at first 4, first 10 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '10' at first 5, first 10 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '10' at first 6, first 10 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 8, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 9, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 10, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 12, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 13, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set label '4' at first 14, first 4 center offset 0,0.5 front font ',18' tc rgb '#222222'
+set xlabel '' noenhanced offset 0,0.8
+set lmargin at screen 0.095
+set rmargin at screen 0.7306
+set tmargin at screen 0.81
+set bmargin at screen 0.225
+plot '07_batched_gemm_traffic.csv' skip 1 using ($0 * 4 + 0):((column(2)) + column(3)) with boxes fc rgb '#EEBF99' notitle, \
+     '07_batched_gemm_traffic.csv' skip 1 using ($0 * 4 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
+     '07_batched_gemm_traffic.csv' skip 1 using ($0 * 4 + 1):((column(4)) + column(5)) with boxes fc rgb '#EBC9DC' notitle, \
+     '07_batched_gemm_traffic.csv' skip 1 using ($0 * 4 + 1):(column(4)) with boxes fc rgb '#CC79A7' notitle, \
+     '07_batched_gemm_traffic.csv' skip 1 using ($0 * 4 + 2):(column(6)) with boxes fs pattern 4 fc rgb '#0072B2' notitle
+unset output
+finished = 1
