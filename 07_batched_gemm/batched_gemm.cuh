@@ -167,12 +167,12 @@ __global__ void __launch_bounds__(kThreads, 2) tensor_core_kernel(const Problem<
         store_matrix_sync(patch, sums[i / 2][i % 2], kPatchPitch, mem_row_major);
         __syncwarp();
         for (int line = patch_row; line < 16; line += 8) {
+            const int64_t c_row = tile.row + row + i / 2 * 16 + line;
+            const int64_t c_col = tile.col + col + i % 2 * 16 + patch_col;
+            if (c_row >= g.m || c_col >= g.n) continue;
             const float* from = patch + line * kPatchPitch + patch_col;
             const float4 four = *reinterpret_cast<const float4*>(from);
-            const int64_t c_row = tile.row + row + i / 2 * 16 + line;
-            if (c_row >= g.m) continue;
-            T* const to = &g.c[tile.batch](c_row, 0);
-            write_four<kCount>(g, to, tile.col + col + i % 2 * 16 + patch_col, four);
+            write_four<kCount>(g, &g.c[tile.batch](c_row, 0), c_col, four);
         }
         __syncwarp();  // before the next takes its place
     }

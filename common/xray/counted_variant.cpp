@@ -8,9 +8,41 @@
 #include "count_unrolled.hpp"
 #include "counter.hpp"
 #include "recorded_loops.hpp"
+#include "report_words.hpp"
 #include "variant_run.hpp"
 
 namespace xray {
+namespace {
+
+// What a variant's kernels do to shared memory, by the GPU's kinds of instructions.
+struct SharedAccesses {
+    Counts loads, stores, matrices;
+
+    explicit SharedAccesses(const Counted& counted) {
+        for (const KernelCounts& kernel : counted.kernels) {
+            const Split of_loads = split(kernel, counted.sources, AccessKind::shared_load);
+            loads += of_loads.own;
+            loads += of_loads.cub;
+            matrices += of_loads.matrices;
+            stores += kernel.total(AccessKind::shared_store);
+        }
+    }
+};
+
+// Of the wavefronts that a GPU took for so many requests, those beyond the fewest that they need.
+int64_t recorded_conflicts(int64_t requests, int64_t wavefronts, const SharedCost& cost) {
+    if (cost.requests == 0) return wavefronts;
+    const int64_t fewest = cost.wavefronts - cost.conflicts;
+    // The compiled kernel may have other requests than were counted: some of each kind, where it keeps in
+    // registers what was written; or a reduction's, of one wavefront each. Taken as what fits better.
+    const int64_t of_each = wavefronts - requests * fewest / cost.requests;
+    const int64_t of_one = wavefronts - (fewest + requests - cost.requests);
+    return std::abs(of_each - cost.conflicts) < std::abs(of_one - cost.conflicts) ? of_each
+                                                                                  : of_one;
+}
+
+}  // namespace
+
 
 CountedVariant count(const std::string& stage, const runner::Variant& variant,
                      const runner::Shape& shape, runner::DType dtype) {
@@ -64,25 +96,30 @@ bool traffic_agrees(const CountedVariant& counted) {
            agrees(found.stores, declared.stores, scratch + more.stores);
 }
 
-int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind) {
-    return counted.compiled(total(counted.kernels, kind)).conflicts;
+int64_t counted_conflicts(const CountedVariant& counted) {
+    const SharedAccesses all(counted);
+    return counted.compiled(all.loads).conflicts + counted.compiled(all.stores).conflicts +
+           all.matrices.conflicts;
 }
 
-int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
-                           AccessKind kind) {
-    const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
-    const auto sum = [&](const char* what) {
-        return static_cast<int64_t>(recorded.sum(name + what));
+std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVariant& recorded) {
+    const auto [loads, stores, matrices] = SharedAccesses(counted);
+    // Where nvcc loads operands by ordinary loads, those are counted as such loads are.
+    const bool by_ldmatrix = matrices.requests != 0 && recorded.sum("matrix_load_requests") != 0;
+    Counts ordinary = loads;
+    if (!by_ldmatrix) ordinary += matrices;
+    std::vector<Conflicts> all;
+    const auto add = [&](const std::string& kind, const SharedCost& cost) {
+        const auto sum = [&](const char* what) {
+            return static_cast<int64_t>(recorded.sum(kind + what));
+        };
+        all.push_back({kind, cost.conflicts,
+                       recorded_conflicts(sum("_requests"), sum("_wavefronts"), cost)});
     };
-    const SharedCost cost = counted.compiled(total(counted.kernels, kind));
-    if (cost.requests == 0) return sum("_wavefronts");
-    const int64_t fewest = cost.wavefronts - cost.conflicts;
-    // The compiled kernel may have other requests than were counted: some of each kind, where it keeps in
-    // registers what was written; or a reduction's, of one wavefront each. Taken as what fits better.
-    const int64_t of_each = sum("_wavefronts") - sum("_requests") * fewest / cost.requests;
-    const int64_t of_one = sum("_wavefronts") - (fewest + sum("_requests") - cost.requests);
-    return std::abs(of_each - cost.conflicts) < std::abs(of_one - cost.conflicts) ? of_each
-                                                                                  : of_one;
+    add("shared_load", counted.compiled(ordinary));
+    add("shared_store", counted.compiled(stores));
+    if (by_ldmatrix) add("matrix_load", matrices.as_written());
+    return all;
 }
 
 }  // namespace xray

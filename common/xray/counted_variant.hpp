@@ -31,16 +31,22 @@ CountedVariant count(const std::string& stage, const runner::Variant& variant,
 // of what its lesson declares, nor is what its operation tolerates: so much may be counted on top.
 bool traffic_agrees(const CountedVariant& counted);
 
-// Bank conflicts in shared loads (or stores) of the compiled kernel.
-int64_t counted_conflicts(const CountedVariant& counted, AccessKind kind);
+// Bank conflicts of the compiled kernel, in all accesses to shared memory.
+int64_t counted_conflicts(const CountedVariant& counted);
 
-// The GPU's bank conflicts in shared loads (or stores) of what was counted here. Its own counter of
-// them also counts, here and there, a request that waited for data of a global load on their way to
-// the same banks: a dozen more or less in thousands, other ones at each run. So they are taken from
-// the wavefronts, which have no such noise: those beyond the fewest that so many requests need. (The
-// GPU may have made fewer requests than were counted: what only one thread needs, only its warp
-// reads.)
-int64_t recorded_conflicts(const RecordedVariant& recorded, const CountedVariant& counted,
-                           AccessKind kind);
+// Bank conflicts of the compiled kernel, as counted here and on a GPU, of one kind of instructions.
+struct Conflicts {
+    std::string kind;  // "shared_load", "shared_store" or "matrix_load"
+    int64_t counted, recorded;
+};
+
+// The GPU's own counter of conflicts also counts, here and there, a request that waited for data of a
+// global load on their way to the same banks: a dozen more or less in thousands, other ones at each run.
+// So they are taken from the wavefronts, which have no such noise: those beyond the fewest that so many
+// requests need. (The GPU may have made fewer requests than were counted: what only one thread needs,
+// only its warp reads.) Operands of tensor cores have an instruction of their own, ldmatrix; of wmma's
+// bfloat16 nvcc makes ordinary loads. Throws std::out_of_range where the
+// recording lacks a counter that is needed.
+std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVariant& recorded);
 
 }  // namespace xray

@@ -54,6 +54,7 @@ Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
         const Split counts = split(kernel, sources, word.kind);
         if (counts.own.requests != 0) json[word.key] = to_json(counts.own);
         if (counts.cub.requests != 0) json[std::string("cub_") + word.key] = to_json(counts.cub);
+        if (counts.matrices.requests != 0) json["matrix_load"] = to_json(counts.matrices);
     }
     json["lines"] = Json::array();
     for (const auto& [site, counts] : kernel.sites) {

@@ -96,6 +96,7 @@ std::string shared_table(const KernelCounts& kernel, const Counted& counted) {
         const Split counts = split(kernel, counted.sources, kind);
         add(word_for(kind).plural, counts.own);
         add(kind == AccessKind::shared_load ? "CUB's own loads" : "CUB's own stores", counts.cub);
+        add("matrix loads", counts.matrices);
     }
     if (rows.empty()) return {};
     const bool fused = counted.shared_accesses_fuse;

@@ -289,8 +289,20 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
     Recording recording = new_recording();
     const Origin origin = origin_of_now();
     std::vector<ProfiledCase> all_counters, requests;
-    for (const runner::Stage* stage : runner::chosen_stages(stages, options.stages)) {
+    const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
+    runner::require_variant(chosen, options.variant);
+    if (options.dtype && !options.shape) {
+        throw runner::UsageError("--dtype goes with --shape: otherwise each type has its cases");
+    }
+    for (const runner::Stage* stage : chosen) {
         for (const runner::Variant& variant : stage->variants) {
+            if (!options.variant.empty() && options.variant != variant.name) continue;
+            if (options.shape) {
+                const runner::DType dtype = options.dtype.value_or(variant.dtypes.front());
+                if (runner::obstacle_of(variant, *options.shape, dtype).empty())
+                    all_counters.push_back({stage->name, variant.name, *options.shape, dtype});
+                continue;
+            }
             const std::vector<ProfiledCase> profiled = profiled_cases(stage->name, variant);
             for (const ProfiledCase& each : held_cases(stage->name, variant)) {
                 const bool anyway =
@@ -319,6 +331,9 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                         recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
         }
     };
+    if (all_counters.empty() && requests.empty()) {
+        throw runner::UsageError("none of these variants takes that shape in that type");
+    }
     record_all(all_counters, true, recording.variants);
     record_all(requests, false, recording.requests);
     const std::string path = options.out.empty() ? recordings_path(recording.gpu) : options.out;

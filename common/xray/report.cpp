@@ -46,6 +46,10 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
             return found->sum(key) * unit / 1e6;
         };
         if (!found->has_all_counters()) continue;
+        double recorded_conflicts = 0;
+        for (const Conflicts& each : conflicts(counted, *found)) {
+            recorded_conflicts += static_cast<double>(each.recorded);
+        }
         text += "recorded on " + recording.gpu + ", nvcc " + recording.nvcc + ":\n";
         text += format("  loads: sectors of %.2f MB, L2 gave %.2f, DRAM %.2f;\n",
                        megabytes("global_load_sectors", kSectorBytes),
@@ -54,8 +58,7 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
             "  stores: sectors of %.2f MB, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
             megabytes("global_store_sectors", kSectorBytes),
             megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
-            static_cast<double>(recorded_conflicts(*found, counted, AccessKind::shared_load) +
-                                recorded_conflicts(*found, counted, AccessKind::shared_store)));
+            recorded_conflicts);
         for (const RecordedKernel& kernel : found->kernels) {
             const double spills = kernel.counters.at("spill_load_requests") +
                                   kernel.counters.at("spill_store_requests");

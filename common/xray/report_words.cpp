@@ -56,7 +56,12 @@ Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kin
     Split split;
     for (const auto& [site, counts] : kernel.sites) {
         if (site.kind != kind) continue;
-        (sources.in_cub(site.place) ? split.cub : split.own) += counts;
+        const bool of_matrices =
+            kind == AccessKind::shared_load && sources.loads_matrices(site.place);
+        Counts& part = sources.in_cub(site.place) ? split.cub
+                       : of_matrices              ? split.matrices
+                                                  : split.own;
+        part += counts;
     }
     return split;
 }

@@ -24,9 +24,10 @@ struct Word {
 const std::vector<Word>& all_words();
 const Word& word_for(AccessKind kind);
 
-// A kernel's accesses of one kind: its own, and those that CUB makes for itself.
+// A kernel's accesses of one kind: its own, those that CUB makes for itself, and the loads of tensor cores'
+// operands.
 struct Split {
-    Counts own, cub;
+    Counts own, cub, matrices;
 };
 Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kind);
 

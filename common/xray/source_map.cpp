@@ -27,6 +27,19 @@ bool has_no_line(const Chain& chain) {
     return false;
 }
 
+// Of "void ns::ldmatrix<true, __half>(unsigned int (&) [4])": ldmatrix.
+std::string bare_name(const std::string& function) {
+    const std::string before = function.substr(0, function.find_first_of("<("));
+    return before.substr(before.find_last_of(" :") + 1);
+}
+
+bool loads_matrices(const Chain& chain) {
+    return std::any_of(chain.begin(), chain.end(), [](const cpu_device::SourceLine& source) {
+        const std::string name = bare_name(source.function);
+        return name == "ldmatrix" || name == "load_matrix_sync";
+    });
+}
+
 // The chain of such a copy: behind it comes what the function makes of its argument, and the line that
 // is wanted is the one of the call, in the function that called the barrier.
 Chain chain_behind(uintptr_t place, const Chain& barrier) {
@@ -46,6 +59,7 @@ Chain chain_behind(uintptr_t place, const Chain& barrier) {
 // The chain starts at the innermost inlined function and ends at the kernel.
 SourceMap::Stack SourceMap::stack_of(const Chain& chain) {
     Stack stack;
+    stack.loads_matrices = xray::loads_matrices(chain);
     for (const cpu_device::SourceLine& source : chain) {
         if (source.file.find("/include/cub/") != std::string::npos) stack.line.in_cub = true;
         if (cpu_device::is_ours_or_the_systems(source.file)) continue;

@@ -211,7 +211,7 @@ public:
     runner::Shape usual_shape() const override { return sized(2, 16, 2, 16).layers(2).tokens(21); }
     std::vector<runner::Shape> held_at() const override { return {usual_shape()}; }
     std::vector<runner::Shape> profiled_at() const override {
-        return {usual_shape(), sized(32, 384, 12, 64)};
+        return {usual_shape(), sized(8, 128, 12, 64)};
     }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {

@@ -205,7 +205,7 @@ public:
                                {2, 5, 3, 7, 8}});
     }
     std::vector<runner::Shape> profiled_at() const override {
-        return as_the_runners({{2, 64, 12, 64}, {64, 512, 16, 64}, {32, 384, 12, 64}});
+        return as_the_runners({{2, 64, 12, 64}, {32, 384, 12, 64}});
     }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {

@@ -180,7 +180,7 @@ public:
         return shapes;
     }
     std::vector<runner::Shape> profiled_at() const override {
-        return {{256, 1024}, {32768, 1024}, {12288, 768}};
+        return {{256, 1024}, {32768, 1024}};
     }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {

@@ -85,7 +85,7 @@ public:
         return {{1, 256, 512}, {2, 66, 130}, {1, 61, 77}, {3, 40, 24}};
     }
     std::vector<Shape> profiled_at() const override {
-        return {{1, 256, 512}, {1, 32768, 1024}, {1, 4096, 4096}};
+        return {{1, 256, 512}, {1, 32768, 1024}};
     }
     Shape draw(runner::Draws& draws, int64_t elements,
                const std::function<bool(const std::string&)>&) const override {

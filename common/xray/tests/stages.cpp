@@ -81,10 +81,9 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
             all.push_back({key, sum(key), here, 0});
         }
     }
-    for (const AccessKind kind : {AccessKind::shared_load, AccessKind::shared_store}) {
-        const std::string name = kind == AccessKind::shared_load ? "shared_load" : "shared_store";
-        all.push_back({name + "_conflicts", recorded_conflicts(recorded, counted, kind),
-                       counted_conflicts(counted, kind), sum(name + "_wavefronts") / 8});
+    for (const Conflicts& each : conflicts(counted, recorded)) {
+        all.push_back({each.kind + "_conflicts", each.recorded, each.counted,
+                       sum(each.kind + "_wavefronts") / 8});
     }
     return all;
 }
@@ -367,9 +366,7 @@ TEST_CASE("a transposed tile meets in banks unless words are moved apart") {
             return count(stage.name, variant_of(stage, name), shape, runner::DType::float16);
         };
         const auto conflicts = [&](const char* name) {
-            const CountedVariant one = counted(name);
-            return counted_conflicts(one, AccessKind::shared_load) +
-                   counted_conflicts(one, AccessKind::shared_store);
+            return counted_conflicts(counted(name));
         };
         const int64_t tiles = (shape[1] + 63) / 64 * ((shape[2] + 63) / 64);
         CHECK(conflicts("tiled_transpose") == tiles * 64 * 31);  // 64 requests, 32 passes each
@@ -432,9 +429,7 @@ TEST_CASE("tiles of matrices meet in banks only where packs are taken apart") {
         runner::Shape shape = variant.operation->usual_shape();
         if (a) shape.set_option("transpose_a", 1);
         if (b) shape.set_option("transpose_b", 1);
-        const CountedVariant counted = count(stage.name, variant, shape, dtype);
-        return counted_conflicts(counted, AccessKind::shared_load) +
-               counted_conflicts(counted, AccessKind::shared_store);
+        return counted_conflicts(count(stage.name, variant, shape, dtype));
     };
     for (const bool a : {false, true}) {
         for (const bool b : {false, true}) {
