@@ -34,7 +34,7 @@ struct SortedAddresses {
     }
 };
 
-// Whether every lane wants the same as the one whose number differs in the bit `distance`.
+// Whether every lane of the request wants the same as the one whose number differs in the bit `distance`.
 bool lanes_agree(const Request& request, unsigned distance) {
     bool agree = true;
     for_each_lane(request, [&](unsigned lane, uintptr_t address) {
@@ -114,21 +114,34 @@ void AsynchronousCopies::forget(unsigned lanes) {
     loads_.erase(std::remove_if(loads_.begin(), loads_.end(), is_of_them), loads_.end());
 }
 
-unsigned lanes_at_once(const Request& request) {
-    const unsigned lanes = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
-    const bool twice = lanes < 32 && request.kind != AccessKind::shared_store &&
-                       (lanes_agree(request, 1) || lanes_agree(request, 2));
-    return twice ? 2 * lanes : lanes;
+LaneGroups lanes_at_once(const Request& request) {
+    const unsigned size = request.bytes <= 4 ? 32 : request.bytes == 8 ? 16 : 8;
+    LaneGroups groups;
+    const auto add = [&](unsigned first, unsigned count) {
+        const unsigned all = count == 32 ? ~0u : ((1u << count) - 1) << first;
+        if ((request.lanes & all) != 0) groups.lanes[groups.count++] = request.lanes & all;
+    };
+    if (size == 32) return add(0, 32), groups;
+    Request two = request;
+    for (unsigned first = 0; first < 32; first += 2 * size) {
+        const unsigned all = size == 16 ? ~0u : 0xffffu << first;
+        two.lanes = request.lanes & all;
+        if (request.kind != AccessKind::shared_store &&
+            (lanes_agree(two, 1) || lanes_agree(two, 2))) {
+            add(first, 2 * size);
+        } else {
+            add(first, size);
+            add(first + size, size);
+        }
+    }
+    return groups;
 }
 
 Wavefronts wavefronts_of(const Request& request) {
-    const unsigned group_lanes = lanes_at_once(request);
     Wavefronts wavefronts;
     Request group = request;
-    for (unsigned first = 0; first < 32; first += group_lanes) {
-        const unsigned all = group_lanes == 32 ? ~0u : (1u << group_lanes) - 1;
-        group.lanes = request.lanes & all << first;
-        if (group.lanes == 0) continue;
+    for (const unsigned lanes : lanes_at_once(request)) {
+        group.lanes = lanes;
         wavefronts.taken += wavefronts_of_group(group);
         wavefronts.fewest++;
     }

@@ -4,6 +4,7 @@
 // through the 32 banks of shared memory, as an NVIDIA GPU since Volta counts them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -61,10 +62,18 @@ struct Wavefronts {
     unsigned fewest = 0;  // if no two lanes' words shared a bank
 };
 
-// How many lanes of a request to shared memory go at once: 32 with up to 4 bytes each, 16 with 8, 8 with
-// 16; twice as many of the wider ones in a load where every lane wants what its neighbour wants, or every
-// lane what the next but one wants, of those that take part (as an H200 does it: tests/memory_model.cpp).
-unsigned lanes_at_once(const Request& request);
+// Which lanes of a request to shared memory go together, as masks, one behind the other: 32 with up to 4
+// bytes each, 16 with 8, 8 with 16. In a load, two neighbouring groups of the wider ones go as one where
+// every lane of them wants what its neighbour wants, or every lane what the next but one wants, of those
+// that take part (as an H200 does it: tests/memory_model.cpp, and what tests/stages.cpp is held to).
+struct LaneGroups {
+    std::array<unsigned, 4> lanes;
+    unsigned count = 0;
+
+    const unsigned* begin() const { return lanes.data(); }
+    const unsigned* end() const { return lanes.data() + count; }
+};
+LaneGroups lanes_at_once(const Request& request);
 
 // In each group of lanes that go at once every bank gives one of its words per wavefront, to all who
 // want that word.

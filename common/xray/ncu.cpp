@@ -286,7 +286,6 @@ std::vector<std::string> launch_words(const std::string& file) {
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
-    Recording recording = new_recording();
     const Origin origin = origin_of_now();
     std::vector<ProfiledCase> all_counters, requests;
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
@@ -314,30 +313,39 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             all_counters.insert(all_counters.end(), profiled.begin(), profiled.end());
         }
     }
-    const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all,
-                                std::vector<RecordedVariant>& variants) {
-        if (cases.empty()) return;
-        std::printf("  %zu launches with %s\n", cases.size(),
-                    all ? "all counters" : "the counters that the x-ray is held to");
-        std::fflush(stdout);
-        const auto kernels = record(cases, all, program);
-        for (size_t i = 0; i < cases.size(); i++) {
-            const ProfiledCase& each = cases[i];
-            variants.push_back(
-                {each.stage, each.variant, each.dtype, each.shape, origin, kernels[i]});
-            const RecordedVariant& recorded = variants.back();
-            std::printf("  %-18s %-16s %-8s %17s %.0f sectors\n", each.stage.c_str(),
-                        each.variant.c_str(), name_of(each.dtype), text_of(each.shape).c_str(),
-                        recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
-        }
-    };
     if (all_counters.empty() && requests.empty()) {
         throw runner::UsageError("none of these variants takes that shape in that type");
     }
-    record_all(all_counters, true, recording.variants);
-    record_all(requests, false, recording.requests);
-    const std::string path = options.out.empty() ? recordings_path(recording.gpu) : options.out;
-    save_recording(path, std::move(recording));
+    const Recording nothing = new_recording();
+    const std::string path = options.out.empty() ? recordings_path(nothing.gpu) : options.out;
+    // What takes minutes is saved part by part.
+    const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all) {
+        constexpr size_t kAtOnce = 60;
+        if (cases.empty()) return;
+        std::printf("  %zu launches with %s\n", cases.size(),
+                    all ? "all counters" : "the counters that the x-ray is held to");
+        for (size_t first = 0; first < cases.size(); first += kAtOnce) {
+            std::fflush(stdout);
+            const std::vector<ProfiledCase> part(
+                cases.begin() + first, cases.begin() + std::min(first + kAtOnce, cases.size()));
+            const auto kernels = record(part, all, program);
+            Recording recording = nothing;
+            std::vector<RecordedVariant>& variants = all ? recording.variants : recording.requests;
+            for (size_t i = 0; i < part.size(); i++) {
+                const ProfiledCase& each = part[i];
+                variants.push_back(
+                    {each.stage, each.variant, each.dtype, each.shape, origin, kernels[i]});
+                const RecordedVariant& recorded = variants.back();
+                std::printf(
+                    "  %-18s %-16s %-8s %17s %.0f sectors\n", each.stage.c_str(),
+                    each.variant.c_str(), name_of(each.dtype), text_of(each.shape).c_str(),
+                    recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
+            }
+            save_recording(path, std::move(recording));
+        }
+    };
+    record_all(requests, false);
+    record_all(all_counters, true);
     std::printf("  recorded in %s\n", path.c_str());
     return runner::kGood;
 }

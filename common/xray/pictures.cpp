@@ -68,13 +68,8 @@ std::string printed(const char* format, double value) {
 
 std::string draw_banks(const Request& request, const Caption& caption) {
     constexpr double kBanksTop = 410, kBanksBottom = 630;
-    const unsigned group_lanes = lanes_at_once(request);
     Request group = request;
-    for (unsigned first = 0; first < 32; first += group_lanes) {
-        const unsigned all = group_lanes == 32 ? ~0u : ((1u << group_lanes) - 1) << first;
-        group.lanes = request.lanes & all;
-        if (group.lanes != 0) break;
-    }
+    group.lanes = *lanes_at_once(request).begin();
 
     std::map<uintptr_t, std::vector<unsigned>> words;  // who wants it
     for (unsigned lane = 0; lane < 32; lane++) {
@@ -95,7 +90,7 @@ std::string draw_banks(const Request& request, const Caption& caption) {
     Svg svg;
     draw_caption(svg, caption);
     draw_lanes(svg, group.lanes,
-               group_lanes == 32 ? "lanes of the warp" : "lanes of the warp that go at once");
+               group.lanes == request.lanes ? "lanes of the warp" : "lanes of the warp that go at once");
     svg.fitting_text(kMargin, kBanksBottom + 22, 16,
                      "the 32 banks, counted from the first word's; below each the words wanted of "
                      "it, and by which lane, or how many",
