@@ -144,6 +144,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
                    (way.tuned ? operations::gemm::kCublasWorkspace : 0);
         });
     };
+    variant.may_use_libraries = way.tuned;
     variant.obstacle = [way](const runner::Shape& shape, DType) -> std::string {
         const Shape s = shape;
         if (s.hidden() > encoder_fusions::kMaxNormCols) return "more than 16384 hidden numbers";

@@ -67,6 +67,10 @@ struct Variant {
     // alignment.
     bool shared_accesses_fuse = false;
 
+    // Whether on a GPU a library's kernels may run instead: no counts of these here are held to theirs. Which
+    // ones, the first call of a problem finds out.
+    bool may_use_libraries = false;
+
     // Stage 01's promise: what leaves the range of the arithmetic's type comes out as NaN or 0. Where
     // true, the runner holds such results to exactly that.
     bool overflows = false;

@@ -207,6 +207,7 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
 std::vector<ProfiledCase> held_cases(const std::string& stage, const runner::Variant& variant) {
     constexpr int64_t kSmall = 1 << 19;  // elements: the CPU device counts all of it too
     std::vector<ProfiledCase> cases;
+    if (variant.may_use_libraries) return cases;
     for (const runner::Shape& shape : variant.operation->held_at()) {
         for (const runner::DType dtype : runner::all_dtypes()) {
             const bool is_small =
