@@ -86,7 +86,8 @@ Record record_from(const Json& object) {
     record.stage = fields.stage();
     record.variant = fields.variant();
     record.role = fields.words("role", record.role);
-    record.op = fields.name("shown_as", fields.name("op", record.op));
+    record.own_op = fields.name("op", record.op);
+    record.op = fields.name("shown_as", record.own_op);
     record.roof = fields.name("roof", record.roof);
     record.backend = fields.words("backend");
     record.way = fields.words("way");

@@ -15,7 +15,7 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '07 batched gemm: beyond the lesson, float16, 384 batch, k = 64, 1 transpose_b' at screen 0.02,0.95 left noenhanced font ',24' tc rgb '#222222'
+set label '07 batched gemm: beyond the lesson, float16, 384 batch, k = 64, transpose_b' at screen 0.02,0.95 left noenhanced font ',25' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
