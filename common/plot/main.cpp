@@ -167,10 +167,10 @@ int parse_and_run(int argc, char** argv) {
                      "gbps, us, speedup or tflops; default: tflops where recorded, else gbps")
         ->check(CLI::IsMember({"gbps", "us", "speedup", "tflops"}));
     plot->add_option("--title", words.choice.title, "instead of the usual title");
-    plot->add_option(
-            "--only", words.only,
-            "only these pictures: variants, times, further, peers, peers_times, floor, "
-            "widths, traffic, staircase; or one by its name, such as 03_online_softmax_variants")
+    plot->add_option("--only", words.only,
+                     "only these pictures: variants, times, further, peers, peers_times, floor, "
+                     "operations, widths, traffic, staircase; or one by its name, such as "
+                     "03_online_softmax_variants")
         ->delimiter(',');
     add_output_flags(*plot, words);
     plot->add_flag(

@@ -279,6 +279,50 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
     }
 }
 
+// Of a lesson about several operations: how near to the roof the first variant and the last of each come, where
+// it was measured first.
+void add_operations(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
+                    const Choice& choice) {
+    constexpr size_t kSeveral = 3;
+    const Selection lesson = filtered(of_lesson(of_stage(all, stage)), [&](const Record& record) {
+        return record.figure("gbps") && record.figure("roof_gbps") && !record.computes() &&
+               (choice.dtype.empty() || record.dtype == choice.dtype);
+    });
+    for (const std::string& dtype :
+         distinct(lesson, [](const Record& record) { return record.dtype; })) {
+        const Selection records =
+            filtered(lesson, [&](const Record& record) { return record.dtype == dtype; });
+        const auto op_of = [](const Record& record) { return record.op; };
+        const std::vector<std::string> ops = distinct(records, op_of);
+        if (ops.size() < kSeveral) continue;
+        Bars bars;
+        bars.series = {{"first variant"}, {"last variant"}};
+        for (const std::string& op : ops) {
+            const Selection alike =
+                filtered(records, [&](const Record& record) { return record.op == op; });
+            const Sizes& shape = alike.front().record->shape;
+            const Selection there =
+                filtered(alike, [&](const Record& record) { return record.shape == shape; });
+            const auto share = [](const Record& record) {
+                return std::pair{*record.figure("gbps") / *record.figure("roof_gbps"), 0.0};
+            };
+            Bars::Group group{op, {std::nullopt, share(*there.back().record)}};
+            if (there.size() > 1) group.bars.front() = share(*there.front().record);
+            bars.groups.push_back(group);
+        }
+        Figure figure = figure_of(stage, "operations",
+                                  short_name(stage, choice.known) + ": each of its operations",
+                                  records, {"", dtype, records.front().record->input}, choice, {});
+        figure.x_label = "";
+        figure.y_label = "share of the roof's speed";
+        figure.notes.front() =
+            "roof: what copies, or adds up, as many bytes; each operation at the "
+            "shape where it was measured first, caches flushed";
+        figure.bars = bars;
+        figures.push_back(figure);
+    }
+}
+
 }  // namespace
 
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice) {
@@ -354,6 +398,8 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                   stage, choice);
         if (choice.y.empty()) add_floor(figures, ours, stage, choice);
     }
+    if (choice.op.empty() && choice.x.empty() && choice.y.empty())
+        add_operations(figures, ours, stage, choice);
     for (const std::string& op : others) {
         Choice of_op = choice;
         of_op.op = op;

@@ -16,8 +16,9 @@ namespace plot {
 std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const Choice& choice);
 
 // Of one stage and its first operation: its lesson's variants beside the lesson before, what goes beyond the
-// lesson, its peers, the lesson's times beside the roof's, and its grid of widths. Of each other operation that is
-// about operations and not bytes: the speeds of all variants, and of the peers.
+// lesson, its peers, the lesson's times beside the roof's, and its grid of widths. Of a lesson of several operations
+// all of them in one picture. Of each other one that is about operations and not bytes: the speeds of all variants,
+// and of the peers.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice);
 

@@ -422,3 +422,24 @@ TEST_CASE("of a library with many ways of a product the fastest is drawn, over t
           "m = n = k,\"07 product, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
           "512,300,604,550,800\n2048,300,604,550,800\n");
 }
+
+TEST_CASE("a lesson of several operations has a picture of all, and one of two has none") {
+    const Folder folder;
+    const auto record = [](const std::string& variant, const std::string& op, int cols, double us,
+                           const std::string& more = "") {
+        return timed("08_heads", variant, 8, cols, us, R"("op": ")" + op + "\"" + more);
+    };
+    const std::string two = record("chain", "add", 100, 8) + "," + record("fused", "add", 100, 4) +
+                            "," + record("fused", "add", 200, 3) + "," +
+                            record("tuned", "add", 100, 2, R"(, "further": true)") + "," +
+                            record("chain_of_norm", "norm", 300, 10) + "," +
+                            record("step", "norm", 300, 9) + "," + record("norm", "norm", 300, 5);
+    folder.write("08_heads.json", records(two));
+    for (const Figure& figure : pictures_in(folder, "08_heads")) CHECK(figure.kind != "operations");
+
+    folder.write("08_heads.json", records(two + "," + record("alone", "move", 100, 2.5)));
+    const Figure all = only_one(pictures_in(folder, "08_heads"), "08_heads_operations");
+    CHECK(csv_of(all) ==
+          "variant,first variant,last variant\nadd,0.25,0.5\nnorm,0.2,0.4\nmove,,0.8\n");
+    CHECK(all.y_label == "share of the roof's speed");
+}
