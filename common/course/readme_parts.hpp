@@ -49,7 +49,7 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // Our variants and what one would use instead, timed in turn: a table for each operation, a row for
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
-// to be wrong is not shown).
+// to be wrong is not shown). Of many alike one column has the fastest.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);

@@ -104,15 +104,24 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     std::string text;
     std::vector<std::string> operations;
     std::map<std::string, std::set<std::string>> of_library;  // its contenders
+    std::map<std::string, std::set<std::string>> ours;        // by operation
     for (const json& record : document.at("records")) {
         const std::string operation = record.at("op");
         if (std::find(operations.begin(), operations.end(), operation) == operations.end())
             operations.push_back(operation);
         of_library[library_of(record)].insert(record.at("variant").get<std::string>());
+        if (record.at("role") == "ours") ours[operation].insert(record.at("variant"));
     }
     // A library with many has one column, with the fastest of them at each shape.
     constexpr size_t kFew = 3;
+    // So have ours, where they would be most of a table.
+    constexpr size_t kMostOfOurs = 6;
+    const auto is_in_column = [&](const json& record) {
+        return record.at("role") == "ours" && ours.at(record.at("op")).size() > kMostOfOurs;
+    };
     const auto column_of = [&](const json& record) {
+        if (is_in_column(record))
+            return "ours, best of " + std::to_string(ours.at(record.at("op")).size());
         const size_t count = of_library.at(library_of(record)).size();
         return count > kFew ? library_of(record) + ", best of " + std::to_string(count)
                             : record.at("variant").get<std::string>();
@@ -154,7 +163,11 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
                 }
                 const double us = cell->second->at("us_median");
                 const bool fastest = us == best && cell->second->at("role") != "roof";
-                row.push_back(fastest ? "**" + number(us, 1) + "**" : number(us, 1));
+                const std::string name =
+                    is_in_column(*cell->second)
+                        ? " `" + cell->second->at("variant").get<std::string>() + "`"
+                        : "";
+                row.push_back((fastest ? "**" + number(us, 1) + "**" : number(us, 1)) + name);
             }
             text += row_of(row);
         }

@@ -32,13 +32,12 @@ std::string name_of(const Figure& figure, const Bars::Group& group) {
 }
 
 // Below narrow bars a name stands in several lines, broken at its underscores and spaces: quoted, and joined.
-std::string in_lines(const std::string& name) {
-    constexpr size_t kLine = 10;
+std::string in_lines(const std::string& name, size_t letters) {
     std::string text, line;
     for (size_t begin = 0; begin <= name.size();) {
         const size_t end = std::min(name.find_first_of("_ ", begin), name.size());
         const std::string part = name.substr(begin, end - begin);
-        if (!line.empty() && line.size() + 1 + part.size() > kLine) {
+        if (!line.empty() && line.size() + 1 + part.size() > letters) {
             text += quoted(line) + ".\"\\n\".";
             line.clear();
         }
@@ -66,14 +65,25 @@ bool crowded(const Figure& figure) {
     return !lying(figure) && figure.bars->groups.size() > kMost;
 }
 
+// The width that a group of standing bars has.
+double room_of_group(const Figure& figure) {
+    const Frame frame = page_of_bars(figure).frames.front();
+    return (frame.right - frame.left) / static_cast<double>(figure.bars->groups.size());
+}
+
 // Whether the names below standing bars are wider than these.
 bool names_touch(const Figure& figure) {
-    const Frame frame = page_of_bars(figure).frames.front();
+    const double room = room_of_group(figure);
     const std::vector<Bars::Group>& groups = figure.bars->groups;
-    const double room = (frame.right - frame.left) / static_cast<double>(groups.size());
     return std::any_of(groups.begin(), groups.end(), [&](const Bars::Group& group) {
         return width_of(name_of(figure, group) + " ") > room;
     });
+}
+
+// How many letters, smaller than the usual ones, a line below a group may have.
+size_t letters_below(const Figure& figure) {
+    constexpr double kSmall = 0.7, kFewest = 10;
+    return static_cast<size_t>(std::max(kFewest, room_of_group(figure) / (kLetter * kSmall) - 1));
 }
 
 // The share of the usual letters with which the numbers over standing bars do not touch each other; 0
@@ -115,7 +125,8 @@ std::string axes_of_bars(const Figure& figure) {
     for (size_t i = 0; i < bars.groups.size(); ++i) {
         const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
         const std::string name = name_of(figure, bars.groups[i]);
-        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : quoted(name)) + " " +
+        names += (i > 0 ? ", " : "") +
+                 (narrow ? in_lines(name, letters_below(figure)) : quoted(name)) + " " +
                  text_of(pitch == 1 ? middle : middle - 0.5);
     }
     const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));

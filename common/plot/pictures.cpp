@@ -150,25 +150,8 @@ Selection alike_for_peers(const Selection& all) {
     return filtered(all, [](const Record& record) { return record.own_op == record.op; });
 }
 
-void add_peers(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
-               const Choice& choice) {
-    const Selection here = alike_for_peers(of_stage(all, stage));
-    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
-        Sheet sheet;
-        sheet.axes = axes_for(all_sizes, choice);
-        const Selection records = along(sheet.axes.x, all_sizes);
-        if (of_role(records, "peer").empty()) continue;
-        const std::string name = short_name(stage, choice.known);
-        sheet.figure = figure_of(stage, "peers", name + " beside what one would use instead",
-                                 records, group, choice, sheet.axes);
-        sheet.figure.notes.front() += "; timed in turn";
-        sheet.lines = peer_lines(records, name);
-        draw(figures, sheet, records, choice);
-    }
-}
-
-// A picture of an operation that a stage has beside its first: TFLOP/s over the size that varies or, where
-// shapes make no line, of each shape, and there the times, too.
+// A picture of what is about operations: TFLOP/s over the size that varies or, where shapes make no line, of each
+// shape. What a stage has beside its first operation may be many kernels: there its times, too.
 void add_speeds(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
                 const Group& group, const std::string& kind, const std::string& title,
                 const Choice& choice) {
@@ -202,13 +185,36 @@ void add_speeds(std::vector<Figure>& figures, Sheet sheet, const Selection& reco
     }
     captions(kind);
     draw_shapes(figures, sheet, records, choice);
-    if (!choice.y.empty()) return;
+    if (!choice.y.empty() || choice.op.empty()) return;
     sheet.axes.y = "us";
     captions(kind == "peers" ? "peers_times" : "times");
     sheet.figure.y_label = "time of one call";
     sheet.figure.notes.front() =
         "median time of one call, which may be many kernels; caches flushed" + more;
     draw_shapes(figures, sheet, records, choice);
+}
+
+void add_peers(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
+               const Choice& choice) {
+    const Selection here = alike_for_peers(of_stage(all, stage));
+    for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
+        Sheet sheet;
+        const std::string title =
+            short_name(stage, choice.known) + " beside what one would use instead";
+        if (all_sizes.front().record->computes() && !of_role(all_sizes, "peer").empty()) {
+            sheet.lines = peer_lines(all_sizes, stage.substr(0, 2));
+            sheet.figure.notes = {"; timed in turn"};
+            add_speeds(figures, sheet, all_sizes, group, "peers", title, choice);
+            continue;
+        }
+        sheet.axes = axes_for(all_sizes, choice);
+        const Selection records = along(sheet.axes.x, all_sizes);
+        if (of_role(records, "peer").empty()) continue;
+        sheet.figure = figure_of(stage, "peers", title, records, group, choice, sheet.axes);
+        sheet.figure.notes.front() += "; timed in turn";
+        sheet.lines = peer_lines(records, short_name(stage, choice.known));
+        draw(figures, sheet, records, choice);
+    }
 }
 
 void add_other_operation(std::vector<Figure>& figures, const Selection& run, const Selection& peers,

@@ -72,7 +72,7 @@ std::string name_of_shape(const Record& record, const Sizes& common,
         if (everywhere.count(name) > 0) {
             sizes += (sizes.empty() ? "" : " x ") + number_text(size);
         } else {
-            options += ", " + (size == 1 ? with_spaces(name) : size_text(name, size));
+            options += ", " + (size == 1 ? name : size_text(name, size));
         }
     }
     return sizes + options;
@@ -190,6 +190,14 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
         for (size_t i = 0; i < values.size(); ++i)
             bars.groups[i].bars.push_back(values[i] ? std::optional(std::pair{*values[i], 0.0})
                                                     : std::nullopt);
+    }
+    std::vector<std::optional<double>> roofs;
+    for (const Record* shape : shapes) roofs.push_back(roof_of(*shape, sheet.axes.y));
+    if (sheet.axes.y != "us" && std::all_of(roofs.begin(), roofs.end(),
+                                            [](const auto& roof) { return roof.has_value(); })) {
+        bars.series.push_back({roof_label("roof")});
+        for (size_t i = 0; i < roofs.size(); ++i)
+            bars.groups[i].bars.emplace_back(std::pair{*roofs[i], 0.0});
     }
     figure.x_label = "";  // names of several lines would lie on it
     std::string names;

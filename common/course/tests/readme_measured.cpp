@@ -212,3 +212,35 @@ TEST_CASE("what was not measured says so") {
     CHECK(measured.lesson() == "Not measured on a GPU yet.\n");
     CHECK(measured.further() == "Not measured on a GPU yet.\n");
 }
+
+TEST_CASE("beside peers many of ours have one column, which names the fastest") {
+    const runner::Operation* op = attention::operation_of(attention::Kind::attention);
+    std::vector<runner::Variant> variants;
+    for (const char* name : {"a", "b", "c", "d", "e", "f"}) variants.push_back(variant(name, op));
+    Measured measured(variants);
+    const auto add = [&](const runner::Variant& each, double us, const std::string& role) {
+        measured.records.push_back(record(each, heads(384), us));
+        measured.records.back()["role"] = role;
+    };
+    const auto part = [&] {
+        measured.Folder::write(std::string(kStage) + ".peers.json",
+                               json({{"gpu", "Some GPU"},
+                                     {"driver", "1.2"},
+                                     {"cuda", "13.0"},
+                                     {"nvcc", "13.0.1"},
+                                     {"commit", "abc"},
+                                     {"date", "2026-01-02T03"},
+                                     {"records", measured.records}})
+                                   .dump());
+        return course::peers_part(measured.path, measured.stage);
+    };
+    double us = 10;
+    for (const runner::Variant& each : variants) add(each, us++, "ours");
+    add(variant("theirs", op), 9, "peer");
+    CHECK_THAT(part(), StartsWith("| us of `attention` | `a` | `b` | `c` | `d` | `e` | `f` | "
+                                  "`theirs` |\n"));
+    add(variant("g", op), 8, "ours");
+    CHECK_THAT(part(),
+               StartsWith("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
+                          "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n"));
+}

@@ -395,7 +395,9 @@ TEST_CASE(
           "08 heads: attend beside others, causal, batch x queries = 1024");
 }
 
-TEST_CASE("of a library with many ways of a product the fastest is drawn, over the size") {
+TEST_CASE(
+    "of a library with many ways of a product the fastest is drawn, over the size or at each "
+    "shape") {
     const Folder folder;
     std::string list;
     const auto add = [&](const std::string& variant, const std::string& role, int size,
@@ -409,18 +411,29 @@ TEST_CASE("of a library with many ways of a product the fastest is drawn, over t
                           R"(, "k": )" + std::to_string(size) + R"(}, "tflops": )" +
                           std::to_string(tflops) + R"(, "roof_tflops": 800)");
     };
-    for (const int size : {512, 2048}) {
+    const auto add_all = [&](int size) {
         add("mma", "ours", size, 300);
         add("in_half", "ours", size, 500, "product_in_half");
         for (const int way : {1, 2, 3, 4})
             add("cublas/" + std::to_string(way), "peer", size, 600 + way);
         add("cublas/in_half", "peer", size, 900, "product_in_half");
         add("triton", "peer", size, 550);
-    }
-    folder.write("07_product.peers.json", records(list));
-    CHECK(csv_of(only_one(pictures_in(folder, "07_product"), "07_product_peers")) ==
-          "m = n = k,\"07 product, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
-          "512,300,604,550,800\n2048,300,604,550,800\n");
+    };
+    const auto drawn = [&] {
+        folder.write("07_product.peers.json", records(list));
+        return csv_of(only_one(pictures_in(folder, "07_product"), "07_product_peers"));
+    };
+    add_all(512);
+    add_all(2048);
+    CHECK(drawn() ==
+          "variant,\"07, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
+          "512 x 512 x 512,300,604,550,800\n2048 x 2048 x 2048,300,604,550,800\n");
+    add_all(1024);
+    add_all(4096);
+    CHECK(drawn() ==
+          "m = n = k,\"07, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
+          "512,300,604,550,800\n1024,300,604,550,800\n2048,300,604,550,800\n"
+          "4096,300,604,550,800\n");
 }
 
 TEST_CASE("a lesson of several operations has a picture of all, and one of two has none") {

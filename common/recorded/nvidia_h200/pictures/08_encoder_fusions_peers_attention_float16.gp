@@ -15,50 +15,55 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: attention beside others, float16' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
+set label '08 encoder fusions: attention beside others, float16, batch x queries = 16384' at screen 0.02,0.95 left noenhanced font ',24' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
-set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
-set label 'shapes: batch x heads x queries x keys x size; floating-point operations over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
+set label 'TFLOP/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
+set label 'floating-point operations over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set object rectangle from screen 0.7324,0.778 to screen 0.7484,0.806 fc rgb '#D55E00' fs solid noborder
-set label '08, its fastest variant' at screen 0.7564,0.79 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7324,0.726 to screen 0.7484,0.754 fc rgb '#CC79A7' fs solid noborder
-set label 'torch_flash' at screen 0.7564,0.738 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7324,0.674 to screen 0.7484,0.702 fc rgb '#0072B2' fs solid noborder
-set label 'torch_cudnn' at screen 0.7564,0.686 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7324,0.622 to screen 0.7484,0.65 fc rgb '#009E73' fs solid noborder
-set label 'torch_efficient' at screen 0.7564,0.634 left noenhanced tc rgb '#222222'
-set object rectangle from screen 0.7324,0.57 to screen 0.7484,0.598 fc rgb '#E69F00' fs solid noborder
-set label 'torch_unfused' at screen 0.7564,0.582 left noenhanced tc rgb '#222222'
-set xrange [-1:18 - 1]
-set xtics ('32 x 12 x'."\n".'384 x 384'."\n".'x 64' 2, '8 x 16 x'."\n".'2048 x'."\n".'2048 x 64' 8, '4 x 16 x'."\n".'8192 x'."\n".'8192 x 128' 14) noenhanced scale 0 font ',14'
-set boxwidth 0.86
-set style fill solid noborder
-set yrange [0:713.769]
-set label '220' at first 0, first 219.682 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '225' at first 1, first 225.478 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '322' at first 2, first 322.18 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '110' at first 3, first 109.841 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '60' at first 4, first 59.8158 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '320' at first 6, first 320.353 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '293' at first 7, first 292.613 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '453' at first 8, first 452.96 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '129' at first 9, first 128.696 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '61' at first 10, first 60.7535 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '365' at first 12, first 364.503 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '362' at first 13, first 362.397 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '661' at first 14, first 660.898 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '179' at first 15, first 179.063 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set label '87' at first 16, first 86.9902 center offset 0,0.5 front font ',18' tc rgb '#222222'
-set xlabel '' noenhanced offset 0,0.8
-set lmargin at screen 0.095
-set rmargin at screen 0.7204
-set tmargin at screen 0.81
+set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
+set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
+set label '08, its fastest variant' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.3106,0.835 to screen 0.3366,0.835 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.3236,0.835 point pt 9 ps large_point lc rgb '#CC79A7'
+set label 'torch_flash' at screen 0.3446,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.4788,0.835 to screen 0.5048,0.835 nohead lw 3 lc rgb '#0072B2'
+set label '' at screen 0.4918,0.835 point pt 7 ps large_point lc rgb '#0072B2'
+set label 'torch_cudnn' at screen 0.5128,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.647,0.835 to screen 0.673,0.835 nohead lw 3 lc rgb '#009E73'
+set label '' at screen 0.66,0.835 point pt 13 ps large_point lc rgb '#009E73'
+set label 'torch_efficient' at screen 0.681,0.835 left noenhanced tc rgb '#222222'
+set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#E69F00'
+set label '' at screen 0.033,0.783 point pt 11 ps large_point lc rgb '#E69F00'
+set label 'torch_unfused' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set logscale x
+set xrange [426.667:19660.8]
+set xtics ('512' 512, '2048' 2048, '8192' 8192, '16384' 16384)
+set xlabel 'queries = keys' noenhanced offset 0,0.8
+set multiplot
+set label '16 heads, size 128' at screen 0.29,0.723 center noenhanced tc rgb '#222222'
+set lmargin at screen 0.1
+set rmargin at screen 0.48
+set tmargin at screen 0.693
 set bmargin at screen 0.225
-plot '08_encoder_fusions_peers_attention_float16.csv' skip 1 using ($0 * 6 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
-     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using ($0 * 6 + 1):(column(3)) with boxes fc rgb '#CC79A7' notitle, \
-     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using ($0 * 6 + 2):(column(4)) with boxes fc rgb '#0072B2' notitle, \
-     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using ($0 * 6 + 3):(column(5)) with boxes fc rgb '#009E73' notitle, \
-     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using ($0 * 6 + 4):(column(6)) with boxes fc rgb '#E69F00' notitle
+set yrange [0:715.324]
+plot '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(6)) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(2)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
+unset label
+unset arrow
+set label '32 heads, size 64' at screen 0.79,0.723 center noenhanced tc rgb '#222222'
+set lmargin at screen 0.6
+set rmargin at screen 0.98
+set tmargin at screen 0.693
+set bmargin at screen 0.225
+set yrange [0:715.324]
+plot '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(8)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(9)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#E69F00' ps large_point pt 11 notitle, \
+     '08_encoder_fusions_peers_attention_float16.csv' skip 1 using 1:(column(7)) with linespoints lw 5.5 lc rgb '#D55E00' ps large_point pt 5 notitle
+unset multiplot
 unset output
 finished = 1

@@ -29,7 +29,7 @@ set label 'query_per_block_sum' at screen 0.7972,0.686 left noenhanced tc rgb '#
 set object rectangle from screen 0.7732,0.622 to screen 0.7892,0.65 fc rgb '#009E73' fs solid noborder
 set label 'shared_query' at screen 0.7972,0.634 left noenhanced tc rgb '#222222'
 set xrange [-1:20 - 1]
-set xtics ('32 x 12 x'."\n".'384 x 384'."\n".'x 64' 1.5, '128 x 32 x'."\n".'128 x 128'."\n".'x 64' 6.5, '128 x 16 x'."\n".'128 x 128'."\n".'x 128' 11.5, '1 x 16 x 1'."\n".'x 16384 x'."\n".'128' 16.5) noenhanced scale 0 font ',14'
+set xtics ('32 x 12 x 384 x 384 x'."\n".'64' 1.5, '128 x 32 x 128 x 128 x'."\n".'64' 6.5, '128 x 16 x 128 x 128 x'."\n".'128' 11.5, '1 x 16 x 1 x 16384 x'."\n".'128' 16.5) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set logscale y

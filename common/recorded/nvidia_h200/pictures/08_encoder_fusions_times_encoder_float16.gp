@@ -35,7 +35,7 @@ set label 'encoder_tuned' at screen 0.7666,0.53 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.466 to screen 0.7586,0.494 fc rgb '#7F3C8D' fs solid noborder
 set label 'encoder_tuned_packed' at screen 0.7666,0.478 left noenhanced tc rgb '#222222'
 set xrange [-1:56 - 1]
-set xtics ('1 x 32' 3, '1 x 128' 11, '8 x 128' 19, '32 x 128' 27, '32 x 384' 35, '8 x 512' 43, '32 x 384,'."\n".'6144'."\n".'tokens' 51) noenhanced scale 0 font ',14'
+set xtics ('1 x 32' 3, '1 x 128' 11, '8 x 128' 19, '32 x 128' 27, '32 x 384' 35, '8 x 512' 43, '32 x 384,'."\n".'6144 tokens' 51) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set logscale y
