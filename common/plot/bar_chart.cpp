@@ -181,6 +181,13 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
 std::string plot_bars(const Figure& figure, const std::string& data) {
     const Bars& bars = *figure.bars;
     std::vector<std::string> parts;
+    if (lying(figure) && bars.in_turn) {
+        return "begun = 0\n" +
+               plot_of({data +
+                        " using (begun):0:(begun):(begun = begun + column(2)):($0 - 0.36):($0 + "
+                        "0.36) with boxxyerror fc rgb '" +
+                        kStyles[0].color + "' notitle"});
+    }
     if (lying(figure)) {
         return plot_of({data +
                         " using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" +

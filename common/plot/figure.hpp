@@ -49,6 +49,7 @@ struct Bars {
     };
     std::vector<Series> series;
     std::vector<Group> groups;
+    bool in_turn = false;            // lying: each begins where the one above ends
     std::string lower, upper, both;  // what the parts mean; empty: there is one part
     std::optional<double> roof;
     std::string roof_label = "roof";

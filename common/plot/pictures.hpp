@@ -28,4 +28,8 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
                             const std::vector<HardwareCount>& counters,
                             const std::vector<std::string>& known = {});
 
+// Of each variant of many kernels how long each took, one behind the other.
+std::vector<Figure> kernels(const std::string& stage, const std::vector<HardwareCount>& counters,
+                            const std::vector<std::string>& known = {});
+
 }  // namespace plot

@@ -23,6 +23,12 @@ std::set<double> all_y(const Figure& figure) {
             if (bar) all.insert(bar->first + bar->second);
         }
     }
+    if (figure.bars->in_turn) {
+        double end = 0;
+        for (const Bars::Group& group : figure.bars->groups)
+            end += group.bars.front() ? group.bars.front()->first : 0;
+        all.insert(end);
+    }
     if (figure.bars->roof) all.insert(*figure.bars->roof);
     return all;
 }

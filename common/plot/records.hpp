@@ -52,9 +52,15 @@ struct RecordFile {
     bool run() const { return !peers && !widths; }
 };
 
-// A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took.
+// A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took, and what each kernel took.
 struct HardwareCount {
+    struct Kernel {
+        std::string name;
+        double us;
+    };
     std::string gpu, commit, date, stage, variant, dtype;
+    std::string shape;            // as a word, where it is one: "8x128x12x64"
+    std::vector<Kernel> kernels;  // those whose time was recorded
     int64_t rows = 0, cols = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
 };

@@ -456,3 +456,30 @@ TEST_CASE("a lesson of several operations has a picture of all, and one of two h
           "variant,first variant,last variant\nadd,0.25,0.5\nnorm,0.2,0.4\nmove,,0.8\n");
     CHECK(all.y_label == "share of the roof's speed");
 }
+
+TEST_CASE("of a variant of many kernels each one's time is drawn behind that of the one before") {
+    const Folder folder;
+    folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
+    const auto kernel = [](const std::string& name, int ns) {
+        return R"({"name": ")" + name + R"(", "duration_ns": )" + std::to_string(ns) + "}";
+    };
+    const auto recorded = [&](const std::string& list) {
+        folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
+            {"stage": "11_plain_weave", "variant": "loom", "dtype": "float16", "commit": "abc",
+             "date": "2026-01-02", "shape": "8x128x12x64", "kernels": [)" +
+                                     list + "]}]}]}");
+        return kernels("11_plain_weave", read_folder(folder.path).counters);
+    };
+    const std::string four = kernel("void a::warp_kernel<float, 1>(a::P)", 4000) + "," +
+                             kernel("weft", 1000) + "," + kernel("weft", 1000) + "," +
+                             kernel("void shed<a::B>(int)", 2000);
+    CHECK(recorded(four).empty());
+    const Figure figure = only_one(recorded(four + "," + kernel("beat", 2000)),
+                                   "11_plain_weave_kernels_loom_float16");
+    CHECK(csv_of(figure) ==
+          "variant,µs\n\"warp_kernel, 0.40\",4\n\"weft, 0.10\",1\n\"weft, 0.10\",1\n"
+          "\"shed, 0.20\",2\n\"beat, 0.20\",2\n");
+    CHECK(figure.title == "11 plain weave: the kernels of loom, float16, 8x128x12x64");
+    CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("begun = begun + column(2)") &&
+                                               ContainsSubstring("set xrange [0:11.34]"));
+}
