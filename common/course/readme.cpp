@@ -9,6 +9,7 @@
 #include "common/course/tables.hpp"
 #include "common/peers/algorithms.hpp"
 #include "common/peers/comparison.hpp"
+#include "common/peers/published_encoder.hpp"
 
 namespace course {
 namespace {
@@ -40,7 +41,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             throw std::runtime_error(
                 path.string() + ": no part is called '" + name +
                 "'; there are xray, bytes, measured, shares, paper, peers, widths, "
-                "compiled, comparison and algorithms, and in the main README speeds");
+                "compiled, comparison, algorithms and published, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -61,6 +62,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         if (name == "compiled") return compiled_part(folder.parent_path(), stage);
         if (name == "comparison") return comparison_part(folder, stage.name);
         if (name == "algorithms") return algorithms_part(folder, stage.name);
+        if (name == "published") return published_part(folder, stage.name);
         return std::nullopt;
     };
     for (const runner::Stage& stage : stages) {
@@ -71,7 +73,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         const std::filesystem::path beyond = repository / stage.name / "further/README.md";
         if (std::filesystem::exists(beyond)) {
             bring_up_to_date(beyond, [&](const std::string& name) {
-                const bool of_all = name == "bytes" || name == "widths" || name == "paper";
+                const bool of_all =
+                    name == "bytes" || name == "widths" || name == "paper" || name == "measured";
                 return part_of(of_all ? stage : further, name);
             });
         }

@@ -70,15 +70,14 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
         };
         const xray::Counts loads = total(counted.kernels, AccessKind::global_load);
         const xray::Counts stores = total(counted.kernels, AccessKind::global_store);
-        const double conflicts =
-            static_cast<double>(counted_conflicts(counted, AccessKind::shared_load) +
-                                counted_conflicts(counted, AccessKind::shared_store));
+        const auto conflicts = static_cast<double>(counted_conflicts(counted));
         const runner::Traffic traffic = counted.traffic();
-        const std::string conflicts_gpu =
-            gpu == nullptr ? "not recorded"
-                           : with_thousands(static_cast<double>(
-                                 recorded_conflicts(*gpu, counted, AccessKind::shared_load) +
-                                 recorded_conflicts(*gpu, counted, AccessKind::shared_store)));
+        std::string conflicts_gpu = "not recorded";
+        if (gpu != nullptr) {
+            int64_t sum = 0;
+            for (const xray::Conflicts& each : xray::conflicts(counted, *gpu)) sum += each.recorded;
+            conflicts_gpu = with_thousands(static_cast<double>(sum));
+        }
         text += row_of({with_dtype("`" + variant.name + "`", name_of(dtype)) + where,
                         number(traffic.loads, 2) + " + " + number(traffic.stores, 2),
                         pair(static_cast<double>(loads.requests), "global_load_requests"),

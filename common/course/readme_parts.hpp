@@ -33,11 +33,14 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
 // and with nothing in them that differs from one machine or day to another.
 std::string counted_records(const runner::Stage& stage);
 
-// ---- what was measured: readme_times.cpp; `folder` holds the GPU's records
+// ---- what was measured: readme_measured.cpp, readme_times.cpp; `folder` holds the GPU's records
 
-// A row for each shape, at most eight: what was expected of each variant and what came out.
+// What was expected of each variant of the lesson and what came out: a row for each shape, at most eight. Where
+// they belong to several operations, a table for each with its first three shapes.
 std::string lesson_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// A row for each variant and shape.
+// The same of what goes beyond the lesson, of a whole stage: a table for each operation and type, a row for each
+// shape, and beside it the lesson's fastest. What mostly the same variants have stands together, so that no
+// table is mostly empty.
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // For a stage with many variants: of each operation, the share of the roof's speed that each variant has
 // at each shape, the best of it in bold.
@@ -46,7 +49,7 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // Our variants and what one would use instead, timed in turn: a table for each operation, a row for
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
-// to be wrong is not shown).
+// to be wrong is not shown). Of many alike one column has the fastest.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);

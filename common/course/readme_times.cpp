@@ -5,9 +5,9 @@
 #include <set>
 
 #include "common/course/readme_parts.hpp"
+#include "common/course/readme_records.hpp"
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
-#include "common/runner/arguments.hpp"
 
 namespace course {
 
@@ -16,177 +16,13 @@ using json = nlohmann::ordered_json;  // a shape's sizes have an order
 
 namespace {
 
-// The records hold every width of the sweep; the README shows a few round ones, and what a stage
-// measures besides, which has more rows.
-bool shown(const json& record) {
-    const json& shape = record.at("shape");
-    if (shape.contains("m")) {  // of products every second size
-        const int64_t m = shape.at("m");
-        return m == 512 || m == 2048 || (m == 4096 && shape.at("batch") > 1);
-    }
-    if (!shape.contains("rows") || !shape.contains("cols")) return true;
-    const int64_t cols = shape.at("cols");
-    return shape.at("rows") > 4000 || cols == 1000 || cols == 4000 || cols == 32000 ||
-           cols == 128256 || cols == 1000000;
-}
-
-// Its operation, where the stage has it.
-const runner::Operation* operation_of(const runner::Stage& stage, const json& record) {
-    for (const runner::Variant& variant : stage.variants) {
-        if (record.at("op") == variant.operation->name()) return variant.operation;
-    }
-    return nullptr;
-}
-
-// What is no size of the operation is an option.
-runner::Shape shape_of(const json& record, const runner::Operation* operation) {
-    std::vector<int64_t> sizes;
-    std::map<std::string, double> options;
-    for (const auto& [name, value] : record.at("shape").items()) {
-        const auto forms =
-            operation == nullptr ? std::vector<std::vector<std::string>>() : operation->forms();
-        const bool is_size =
-            forms.empty() ||
-            std::any_of(forms.begin(), forms.end(), [&name = name](const auto& form) {
-                return std::find(form.begin(), form.end(), name) != form.end();
-            });
-        if (is_size) {
-            sizes.push_back(value);
-        } else {
-            options[name] = value;
-        }
-    }
-    runner::Shape shape(sizes);
-    for (const auto& [name, value] : options) shape.set_option(name, value);
-    return shape;
-}
-
-// The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
-// if every access went to memory.
-double expected_us(const runner::Variant& variant, const json& record) {
-    const double roof_us =
-        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
-    const double empty_us = record.at("us_empty");
-    const runner::Operation& operation = *variant.operation;
-    const runner::Shape shape = shape_of(record, &operation);
-    const runner::DType dtype = runner::parse_dtype(record.at("dtype"));
-    const auto bytes_of_elements =
-        static_cast<double>(operation.elements(shape)) * static_cast<double>(size_of(dtype));
-    const double roof_accesses = operation.roof() == runner::Roof::read
-                                     ? 1
-                                     : record.at("bytes").get<double>() / bytes_of_elements;
-    const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
-    const double accesses = declared.loads + declared.stores;
-    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
-}
-
-const runner::Variant* find_variant(const runner::Stage& stage, const json& record) {
-    const std::string name = record.at("variant");
-    const auto found =
-        std::find_if(stage.variants.begin(), stage.variants.end(),
-                     [&](const runner::Variant& variant) { return variant.name == name; });
-    return found == stage.variants.end() ? nullptr : &*found;
-}
-
 // Of a peer "cudnn/fast": "cudnn". Ours have no such name before theirs.
 std::string library_of(const json& record) {
     const std::string name = record.at("variant");
     return name.substr(0, name.find('/'));
 }
 
-// A stage can be written, counted and tested without a GPU.
-constexpr const char* kNotMeasured = "Not measured on a GPU yet.\n";
-
-// Of records that are about operations, not bytes.
-bool is_in_teraflops(const runner::Stage& stage) {
-    return stage.variants.front().operation->unit() == runner::Unit::teraflops;
-}
-std::string teraflops_text(const json& record) {
-    const double teraflops = record.at("tflops");
-    return number(teraflops, teraflops < 10 ? 1 : 0);
-}
-
-double share_of_roof(const json& record) {
-    return record.at("gbps").get<double>() / record.at("roof_gbps").get<double>();
-}
-
 }  // namespace
-
-std::string shape_text(const json& record, const runner::Stage& stage) {
-    return with_dtype(text_of(shape_of(record, operation_of(stage, record))), record.at("dtype"));
-}
-
-std::string lesson_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    constexpr size_t kMostRows = 8;
-    const bool in_teraflops = is_in_teraflops(stage);
-    const std::filesystem::path path = folder / (stage.name + ".json");
-    if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path));
-    std::vector<std::string> shapes;
-    std::map<std::pair<std::string, std::string>, std::string> cells;
-    for (const json& record : document.at("records")) {
-        const bool widest = record.at("shape").value("cols", 0) >= 1000000;
-        if (!record.contains("us_median") || !shown(record) || widest) continue;
-        const runner::Variant* variant = find_variant(stage, record);
-        if (variant == nullptr) continue;
-        const std::string shape = shape_text(record, stage);
-        if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end()) {
-            if (shapes.size() == kMostRows) continue;
-            shapes.push_back(shape);
-        }
-        const std::string of_roof = " (" + number(share_of_roof(record), 2) + ")";
-        cells[{shape, variant->name}] =
-            (in_teraflops ? teraflops_text(record)
-                          : number(expected_us(*variant, record), 1) + " → " +
-                                number(record.at("us_median").get<double>(), 1)) +
-            of_roof;
-    }
-    std::vector<std::string> titles = {in_teraflops ? "TFLOP/s (of the roof)"
-                                                    : "us expected → measured (of the roof)"};
-    for (const runner::Variant& variant : stage.variants)
-        titles.push_back("`" + variant.name + "`");
-    std::string text = head_of(titles);
-    for (const std::string& shape : shapes) {
-        std::vector<std::string> row = {shape};
-        for (const runner::Variant& variant : stage.variants) {
-            const auto cell = cells.find({shape, variant.name});
-            row.push_back(cell == cells.end() ? "-" : cell->second);
-        }
-        text += row_of(row);
-    }
-    return text + stamp(document);
-}
-
-std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const std::filesystem::path path = folder / (stage.name + ".json");
-    if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path));
-    const bool in_teraflops = !stage.variants.empty() && is_in_teraflops(stage);
-    const std::string head = in_teraflops
-                                 ? head_of({"variant", "shape", "measured us", "TFLOP/s",
-                                            "of the roof", "speed-up over"})
-                                 : head_of({"variant", "shape", "expected us", "measured us",
-                                            "effective GB/s", "of the roof", "speed-up over"});
-    std::string text = head;
-    for (const json& record : document.at("records")) {
-        if (!record.contains("us_median") || !shown(record)) continue;
-        const runner::Variant* variant = find_variant(stage, record);
-        if (variant == nullptr) continue;
-        const double speedup = record.value("speedup", 0.0);
-        std::vector<std::string> row = {"`" + variant->name + "`", shape_text(record, stage)};
-        if (!in_teraflops) row.push_back(number(expected_us(*variant, record), 1));
-        row.push_back(number(record.at("us_median").get<double>(), 1));
-        row.push_back(in_teraflops ? teraflops_text(record)
-                                   : number(record.at("gbps").get<double>(), 0));
-        row.push_back(number(share_of_roof(record), 2));
-        row.push_back(speedup == 0 ? ""
-                                   : number(speedup, 2) + " `" +
-                                         record.at("baseline").get<std::string>() + "`");
-        text += row_of(row);
-    }
-    if (text == head) return kNotMeasured;
-    return text + stamp(document);
-}
 
 std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const json document = json::parse(read_file(folder / (stage.name + ".json")));
@@ -268,15 +104,24 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     std::string text;
     std::vector<std::string> operations;
     std::map<std::string, std::set<std::string>> of_library;  // its contenders
+    std::map<std::string, std::set<std::string>> ours;        // by operation
     for (const json& record : document.at("records")) {
         const std::string operation = record.at("op");
         if (std::find(operations.begin(), operations.end(), operation) == operations.end())
             operations.push_back(operation);
         of_library[library_of(record)].insert(record.at("variant").get<std::string>());
+        if (record.at("role") == "ours") ours[operation].insert(record.at("variant"));
     }
     // A library with many has one column, with the fastest of them at each shape.
     constexpr size_t kFew = 3;
+    // So have ours, where they would be most of a table.
+    constexpr size_t kMostOfOurs = 6;
+    const auto is_in_column = [&](const json& record) {
+        return record.at("role") == "ours" && ours.at(record.at("op")).size() > kMostOfOurs;
+    };
     const auto column_of = [&](const json& record) {
+        if (is_in_column(record))
+            return "ours, best of " + std::to_string(ours.at(record.at("op")).size());
         const size_t count = of_library.at(library_of(record)).size();
         return count > kFew ? library_of(record) + ", best of " + std::to_string(count)
                             : record.at("variant").get<std::string>();
@@ -318,7 +163,11 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
                 }
                 const double us = cell->second->at("us_median");
                 const bool fastest = us == best && cell->second->at("role") != "roof";
-                row.push_back(fastest ? "**" + number(us, 1) + "**" : number(us, 1));
+                const std::string name =
+                    is_in_column(*cell->second)
+                        ? " `" + cell->second->at("variant").get<std::string>() + "`"
+                        : "";
+                row.push_back((fastest ? "**" + number(us, 1) + "**" : number(us, 1)) + name);
             }
             text += row_of(row);
         }

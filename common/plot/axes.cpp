@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/plot/axes.hpp"
 
+#include <algorithm>
+
 namespace plot {
 
 namespace {
@@ -32,6 +34,7 @@ Sizes fixed_sizes(const Record& record, const Axis& x) {
         if (fixed.count("m") == 0) return {};
         for (const char* name : {"m", "n", "k"}) fixed.erase(name);
     }
+    for (const std::string& name : x.flags) fixed.erase(name);
     fixed.erase(x.size);
     const auto along = record.shape.find(x.size);
     for (const std::string& name : x.alike) {
@@ -39,12 +42,22 @@ Sizes fixed_sizes(const Record& record, const Axis& x) {
         if (at != fixed.end() && along != record.shape.end() && at->second == along->second)
             fixed.erase(at);
     }
+    for (const std::string& name : x.opposite) {
+        const auto at = fixed.find(name);
+        if (at == fixed.end() || along == record.shape.end()) continue;
+        fixed[name + " x " + x.size] = at->second * along->second;
+        fixed.erase(at);
+    }
     return fixed;
 }
 
-std::string size_text(const std::string& name, double size) {
+std::string size_text(const std::string& field, double size) {
     const std::string number = number_text(size);
-    const bool letters = name.size() == 1 || name.find('=') != std::string::npos;
+    std::string name = field;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    const bool letters = name.size() == 1 || field.find_first_of("= ") != std::string::npos;
+    if (size == 1 && name != field) return field;  // an option that is on, as transpose_b
+    if (name == "size") return "size " + number;
     return letters ? name + " = " + number : number + (" " + name);
 }
 
@@ -56,6 +69,10 @@ std::string text_of(const Sizes& sizes, const Record& record) {
         const auto size = sizes.find(name);
         if (size == sizes.end()) continue;
         text += (text.empty() ? "" : ", ") + size_text(name, size->second);
+    }
+    for (const auto& [name, size] : sizes) {  // products of two
+        if (name.find(' ') != std::string::npos)
+            text += (text.empty() ? "" : ", ") + size_text(name, size);
     }
     return text;
 }
@@ -92,6 +109,7 @@ std::optional<double> y_of(const Record& record, const std::string& y) {
 }
 
 std::optional<double> roof_of(const Record& record, const std::string& y) {
+    if (y == "tflops" && record.roof != "own") return std::nullopt;
     if (record.role == "roof") return y_of(record, y);
     if (y != "us") return record.figure("roof_" + y);
     // The roof's time, from its speed.

@@ -9,11 +9,15 @@
 
 namespace plot {
 
-// Along x goes a size, by its name, or "size": all of them together, where none has that name. Sizes that are alike
-// are the same number in most records, as those of square matrices; where they are, they go along.
+// Along x goes a size, by its name, or "size": all of them together, where none has that name.
 struct Axis {
     std::string size;
-    std::vector<std::string> alike;
+    std::vector<std::string>
+        alike;  // the same number in most records, as sizes of square matrices: they go along
+    std::vector<std::string>
+        opposite;  // fewer where x is more, so that the product stays, as of sequences and their length
+    std::vector<std::string>
+        flags;  // options that lines with and without have beside each other, such as a causal mask
 };
 
 struct Axes {
@@ -25,7 +29,7 @@ std::optional<double> x_of(const Record& record, const Axis& x);
 std::optional<double> y_of(const Record& record, const std::string& y);
 
 // The roof on the same axis: what a copy of the same bytes reaches, or, for a record that is about
-// operations, whatever it was set beside.
+// operations, what else computes the same. (Moving as many bytes is no roof in TFLOP/s.)
 std::optional<double> roof_of(const Record& record, const std::string& y);
 bool roof_is_a_copy(const Record& record, const std::string& y);
 

@@ -18,7 +18,7 @@ constexpr const char* kPale[] = {"#EEBF99", "#EBC9DC", "#99C7E0", "#99D8C7", "#F
 constexpr const char* kBoth = "pattern 4";  // how a bar that is not divided is filled
 
 bool lying(const Figure& figure) {
-    return figure.bars && figure.bars->upper.empty();
+    return figure.bars && figure.bars->upper.empty() && figure.bars->series.size() == 1;
 }
 
 // The number goes with the name: at the end of its bar the roof would run through it.
@@ -31,17 +31,18 @@ std::string name_of(const Figure& figure, const Bars::Group& group) {
     return name + "  " + number;
 }
 
-// Below narrow bars a name stands in several lines, broken at its underscores: quoted, and joined.
-std::string in_lines(const std::string& name) {
-    constexpr size_t kLine = 10;
+// Below narrow bars a name stands in several lines, broken at its underscores and spaces: quoted, and joined.
+std::string in_lines(const std::string& name, size_t letters) {
     std::string text, line;
-    std::istringstream parts(name);
-    for (std::string part; std::getline(parts, part, '_');) {
-        if (!line.empty() && line.size() + 1 + part.size() > kLine) {
+    for (size_t begin = 0; begin <= name.size();) {
+        const size_t end = std::min(name.find_first_of("_ ", begin), name.size());
+        const std::string part = name.substr(begin, end - begin);
+        if (!line.empty() && line.size() + 1 + part.size() > letters) {
             text += quoted(line) + ".\"\\n\".";
             line.clear();
         }
-        line += (line.empty() ? "" : "_") + part;
+        line += (line.empty() ? "" : name.substr(begin - 1, 1)) + part;
+        begin = end + 1;
     }
     return text + quoted(line);
 }
@@ -49,7 +50,12 @@ std::string in_lines(const std::string& name) {
 // The number over a bar.
 std::string over_bar(double value) {
     char text[40];
-    std::snprintf(text, sizeof(text), value < 100 ? "%.2g" : value < 1e4 ? "%.0f" : "%.0e", value);
+    const bool many = value >= 1e4;
+    std::snprintf(text, sizeof(text),
+                  value < 100 ? "%.2g"
+                  : many      ? "%.0fk"
+                              : "%.0f",
+                  many ? value / 1e3 : value);
     return text;
 }
 
@@ -59,14 +65,25 @@ bool crowded(const Figure& figure) {
     return !lying(figure) && figure.bars->groups.size() > kMost;
 }
 
+// The width that a group of standing bars has.
+double room_of_group(const Figure& figure) {
+    const Frame frame = page_of_bars(figure).frames.front();
+    return (frame.right - frame.left) / static_cast<double>(figure.bars->groups.size());
+}
+
 // Whether the names below standing bars are wider than these.
 bool names_touch(const Figure& figure) {
-    const Frame frame = page_of_bars(figure).frames.front();
+    const double room = room_of_group(figure);
     const std::vector<Bars::Group>& groups = figure.bars->groups;
-    const double room = (frame.right - frame.left) / static_cast<double>(groups.size());
     return std::any_of(groups.begin(), groups.end(), [&](const Bars::Group& group) {
         return width_of(name_of(figure, group) + " ") > room;
     });
+}
+
+// How many letters, smaller than the usual ones, a line below a group may have.
+size_t letters_below(const Figure& figure) {
+    constexpr double kSmall = 0.7, kFewest = 10;
+    return static_cast<size_t>(std::max(kFewest, room_of_group(figure) / (kLetter * kSmall) - 1));
 }
 
 // The share of the usual letters with which the numbers over standing bars do not touch each other; 0
@@ -108,7 +125,8 @@ std::string axes_of_bars(const Figure& figure) {
     for (size_t i = 0; i < bars.groups.size(); ++i) {
         const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
         const std::string name = name_of(figure, bars.groups[i]);
-        names += (i > 0 ? ", " : "") + (narrow ? in_lines(name) : quoted(name)) + " " +
+        names += (i > 0 ? ", " : "") +
+                 (narrow ? in_lines(name, letters_below(figure)) : quoted(name)) + " " +
                  text_of(pitch == 1 ? middle : middle - 0.5);
     }
     const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
@@ -116,7 +134,8 @@ std::string axes_of_bars(const Figure& figure) {
         return "set xrange [-1:" + last + " - 1]\nset xtics (" + names + ") noenhanced scale 0" +
                (narrow ? " font ',14'" : "") +
                (crowded(figure) ? " rotate by 28 right font ',12'" : "") +
-               "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_axis(figure, 0);
+               "\nset boxwidth 0.86\nset style fill solid noborder\n" + y_tics(figure) +
+               y_axis(figure, 0);
     }
     return "set xrange [0:" + text_of(y_range(figure).second * 1.05) + "]\nset yrange [" + last +
            " - 0.4:-0.6]\nset ytics (" + names +
@@ -149,6 +168,7 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
     for (size_t i = 0; i < bars.series.size(); ++i)
         entry(bars.series[i].label, kStyles[i % std::size(kStyles)].color,
               bars.series[i].undivided ? kBoth : "solid");
+    if (bars.upper.empty()) return text.str();
     y -= 0.02;
     entry(bars.upper, "#CCCCCC");
     entry(bars.lower, kGrey);
@@ -161,6 +181,13 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
 std::string plot_bars(const Figure& figure, const std::string& data) {
     const Bars& bars = *figure.bars;
     std::vector<std::string> parts;
+    if (lying(figure) && bars.in_turn) {
+        return "begun = 0\n" +
+               plot_of({data +
+                        " using (begun):0:(begun):(begun = begun + column(2)):($0 - 0.36):($0 + "
+                        "0.36) with boxxyerror fc rgb '" +
+                        kStyles[0].color + "' notitle"});
+    }
     if (lying(figure)) {
         return plot_of({data +
                         " using (0):0:(0):2:($0 - 0.36):($0 + 0.36) with boxxyerror fc rgb '" +
@@ -173,6 +200,10 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
         const std::string first = "(column(" + std::to_string(column++) + "))";
         const std::string color =
             std::string("fc rgb '") + kStyles[i % std::size(kStyles)].color + "' ";
+        if (bars.upper.empty()) {
+            parts.push_back(at + first + " with boxes " + color + "notitle");
+            continue;
+        }
         if (bars.series[i].undivided) {
             parts.push_back(at + first + " with boxes fs " + kBoth + " " + color + "notitle");
             continue;

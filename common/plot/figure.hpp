@@ -36,7 +36,8 @@ struct Panel {
     std::optional<std::pair<double, double>> y_range;
 };
 
-// Over each group's name stands a bar for each series, made of two parts, or of one that is both.
+// Over each group's name stands a bar for each series, made of two parts, or of one that is both. Where there are
+// neither parts nor several series the bars lie, each beside its name.
 struct Bars {
     struct Series {
         std::string label;
@@ -48,6 +49,7 @@ struct Bars {
     };
     std::vector<Series> series;
     std::vector<Group> groups;
+    bool in_turn = false;            // lying: each begins where the one above ends
     std::string lower, upper, both;  // what the parts mean; empty: there is one part
     std::optional<double> roof;
     std::string roof_label = "roof";

@@ -29,13 +29,14 @@ void spread(std::vector<Name>& names, double bottom) {
 }
 
 // Decades, as 10 100 1k 10k; for few or close widths those themselves, where there is room.
-std::string x_tics(const std::set<double>& all) {
+std::string x_tics(const std::set<double>& all, size_t panels) {
     const double span = std::log10(*all.rbegin() / *all.begin());
-    if (all.size() > 6 && span >= 2) return "set xtics format '%.0s%c'\n";
+    if (all.size() > 9 && span >= 2) return "set xtics format '%.0s%c'\n";
+    const double least = (all.size() > 5 ? 0.13 * static_cast<double>(panels) : 0.13) * span;
     std::string tics = "set xtics (";
     double last = -1;
     for (const double x : all) {
-        if (last > 0 && std::log10(x / last) < 0.13 * span) continue;
+        if (last > 0 && std::log10(x / last) < least) continue;
         if (last > 0) tics += ", ";
         const bool round = x >= 1000 && std::fmod(x, 1000) == 0;
         const std::string label = !round                   ? text_of(x)
@@ -102,14 +103,11 @@ Page page_of_lines(const Figure& figure) {
 
 std::string axes_of_lines(const Figure& figure) {
     std::ostringstream text;
-    if (figure.scale == Scale::microseconds) {
-        text << "set logscale y\nset ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, "
-                "'10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)\n";
-    }
+    text << y_tics(figure);
     const std::set<double> all = all_x(figure);
     text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
          << text_of(*all.rbegin() * 1.2) << "]\n"
-         << x_tics(all);
+         << x_tics(all, figure.panels.size());
     return text.str();
 }
 

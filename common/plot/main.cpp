@@ -48,7 +48,9 @@ std::vector<Figure> figures_of(const Sources& sources, const Choice& choice) {
                        choice.op.empty() && choice.dtype.empty();
     for (const std::string& stage : choice.stages) {
         append(figures, stage_pictures(sources.drawn, stage, choice));
-        if (usual) append(figures, traffic(sources.counted, stage, sources.counters, choice.known));
+        if (!usual) continue;
+        append(figures, traffic(sources.counted, stage, sources.counters, choice.known));
+        append(figures, kernels(stage, sources.counters, choice.known));
     }
     return figures;
 }
@@ -168,8 +170,9 @@ int parse_and_run(int argc, char** argv) {
         ->check(CLI::IsMember({"gbps", "us", "speedup", "tflops"}));
     plot->add_option("--title", words.choice.title, "instead of the usual title");
     plot->add_option("--only", words.only,
-                     "only these pictures: variants, further, peers, floor, widths, traffic, "
-                     "staircase; or one by its name, such as 03_online_softmax_variants")
+                     "only these pictures: variants, times, further, peers, peers_times, floor, "
+                     "operations, kernels, widths, traffic, staircase; or one by its name, such as "
+                     "03_online_softmax_variants")
         ->delimiter(',');
     add_output_flags(*plot, words);
     plot->add_flag(

@@ -121,38 +121,123 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
 // Of a library with more variants than that no single one is shown, but at each size the fastest.
 constexpr size_t kFew = 3;
 
+// Ours, and one of each library.
+std::vector<LineOf> peer_lines(const Selection& records, const std::string& name) {
+    std::vector<LineOf> lines;
+    Line line;
+    line.label = name + ", its fastest variant";
+    line.kind = Line::Kind::main;
+    lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
+    const Selection others = of_role(records, "peer");
+    for (const std::string& family : distinct(others, family_key)) {
+        const Selection alike =
+            filtered(others, [&](const Record& record) { return family_key(record) == family; });
+        const bool many = distinct(alike, variant_key).size() > kFew;
+        const std::string best = many ? "" : fastest_variant(alike);
+        line.label = many ? family + ", its fastest" : best;
+        line.kind = Line::Kind::measured;
+        ++line.style;
+        lines.push_back({line, [=](const Record& record) {
+                             return record.role == "peer" &&
+                                    (many ? family_key(record) == family : record.variant == best);
+                         }});
+    }
+    return lines;
+}
+
+// Where an operation is shown as another it may be less exact: it does not take part.
+Selection alike_for_peers(const Selection& all) {
+    return filtered(all, [](const Record& record) { return record.own_op == record.op; });
+}
+
+// A picture of what is about operations: TFLOP/s over the size that varies or, where shapes make no line, of each
+// shape. What a stage has beside its first operation may be many kernels: there its times, too.
+void add_speeds(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
+                const Group& group, const std::string& kind, const std::string& title,
+                const Choice& choice) {
+    constexpr size_t kLine = 4, kMostLines = 6;
+    const std::string stage = records.front().record->stage;
+    const std::string more = sheet.figure.notes.empty() ? "" : sheet.figure.notes.front();
+    const auto captions = [&](const std::string& of_kind) {
+        sheet.figure = figure_of(stage, of_kind, title, records, group, choice, sheet.axes);
+        sheet.figure.notes.front() += more;
+    };
+    sheet.axes = axes_for(records, choice);
+    const Selection placed = on_lines(sheet.axes.x, records);
+    if (!choice.x.empty() || longest_line(sheet.axes.x, placed) >= kLine) {
+        const std::vector<std::string>& flags = sheet.axes.x.flags;
+        captions(kind);
+        // Lone points beside lines say nothing.
+        std::erase_if(sheet.lines, [&](const LineOf& line) {
+            return on_lines(sheet.axes.x, filtered(records, line.wanted)).empty();
+        });
+        sheet.by_flags = sheet.lines.size() * (1 + flags.size()) <= kMostLines;
+        const Figure plain = sheet.figure;
+        for (const auto& [flag, alike] :
+             by_flag(placed, sheet.by_flags ? std::vector<std::string>() : flags)) {
+            sheet.figure = plain;
+            if (!flag.empty()) sheet.figure.name += "_" + flag;
+            if (!flag.empty() && choice.title.empty())
+                sheet.figure.title += ", " + with_spaces(flag);
+            draw(figures, sheet, alike, choice);
+        }
+        return;
+    }
+    captions(kind);
+    draw_shapes(figures, sheet, records, choice);
+    if (!choice.y.empty() || choice.op.empty()) return;
+    sheet.axes.y = "us";
+    captions(kind == "peers" ? "peers_times" : "times");
+    sheet.figure.y_label = "time of one call";
+    sheet.figure.notes.front() =
+        "median time of one call, which may be many kernels; caches flushed" + more;
+    draw_shapes(figures, sheet, records, choice);
+}
+
 void add_peers(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
                const Choice& choice) {
-    const Selection here = of_stage(all, stage);
+    const Selection here = alike_for_peers(of_stage(all, stage));
     for (const auto& [group, all_sizes] : groups_of(here, with_op_of(here, choice))) {
         Sheet sheet;
+        const std::string title =
+            short_name(stage, choice.known) + " beside what one would use instead";
+        if (all_sizes.front().record->computes() && !of_role(all_sizes, "peer").empty()) {
+            sheet.lines = peer_lines(all_sizes, stage.substr(0, 2));
+            sheet.figure.notes = {"; timed in turn"};
+            add_speeds(figures, sheet, all_sizes, group, "peers", title, choice);
+            continue;
+        }
         sheet.axes = axes_for(all_sizes, choice);
         const Selection records = along(sheet.axes.x, all_sizes);
-        const Selection others = of_role(records, "peer");
-        if (others.empty()) continue;
-        const std::string name = short_name(stage, choice.known);
-        sheet.figure = figure_of(stage, "peers", name + " beside what one would use instead",
-                                 records, group, choice, sheet.axes);
+        if (of_role(records, "peer").empty()) continue;
+        sheet.figure = figure_of(stage, "peers", title, records, group, choice, sheet.axes);
         sheet.figure.notes.front() += "; timed in turn";
-        Line line;
-        line.label = name + ", its fastest variant";
-        line.kind = Line::Kind::main;
-        sheet.lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
-        for (const std::string& family : distinct(others, family_key)) {
-            const Selection alike = filtered(
-                others, [&](const Record& record) { return family_key(record) == family; });
-            const bool many = distinct(alike, variant_key).size() > kFew;
-            const std::string best = many ? "" : fastest_variant(alike);
-            line.label = many ? family + ", its fastest" : best;
-            line.kind = Line::Kind::measured;
-            ++line.style;
-            sheet.lines.push_back({line, [=](const Record& record) {
-                                       return record.role == "peer" &&
-                                              (many ? family_key(record) == family
-                                                    : record.variant == best);
-                                   }});
-        }
+        sheet.lines = peer_lines(records, short_name(stage, choice.known));
         draw(figures, sheet, records, choice);
+    }
+}
+
+void add_other_operation(std::vector<Figure>& figures, const Selection& run, const Selection& peers,
+                         const std::string& stage, const Choice& choice) {
+    const std::string name = short_name(stage, choice.known) + ": ";
+    for (const auto& [group, records] : groups_of(of_stage(run, stage), choice)) {
+        Sheet sheet;
+        sheet.lines = variant_lines(records, stage);
+        for (LineOf& line : variant_lines(records, stage, true)) {
+            line.like.style += static_cast<int>(sheet.lines.size());
+            sheet.lines.push_back(line);
+        }
+        add_speeds(figures, sheet, records, group, "variants", name + with_spaces(choice.op),
+                   choice);
+    }
+    for (const auto& [group, records] :
+         groups_of(alike_for_peers(of_stage(peers, stage)), choice)) {
+        if (of_role(records, "peer").empty()) continue;
+        Sheet sheet;
+        sheet.lines = peer_lines(records, stage.substr(0, 2));
+        sheet.figure.notes = {"; timed in turn"};
+        add_speeds(figures, sheet, records, group, "peers",
+                   name + with_spaces(choice.op) + " beside others", choice);
     }
 }
 
@@ -197,6 +282,50 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
         if (sheet.figure.panels.front().lines.empty()) continue;
         sheet.figure.parts = ways_of(records);
         figures.push_back(sheet.figure);
+    }
+}
+
+// Of a lesson about several operations: how near to the roof the first variant and the last of each come, where
+// it was measured first.
+void add_operations(std::vector<Figure>& figures, const Selection& all, const std::string& stage,
+                    const Choice& choice) {
+    constexpr size_t kSeveral = 3;
+    const Selection lesson = filtered(of_lesson(of_stage(all, stage)), [&](const Record& record) {
+        return record.figure("gbps") && record.figure("roof_gbps") && !record.computes() &&
+               (choice.dtype.empty() || record.dtype == choice.dtype);
+    });
+    for (const std::string& dtype :
+         distinct(lesson, [](const Record& record) { return record.dtype; })) {
+        const Selection records =
+            filtered(lesson, [&](const Record& record) { return record.dtype == dtype; });
+        const auto op_of = [](const Record& record) { return record.op; };
+        const std::vector<std::string> ops = distinct(records, op_of);
+        if (ops.size() < kSeveral) continue;
+        Bars bars;
+        bars.series = {{"first variant"}, {"last variant"}};
+        for (const std::string& op : ops) {
+            const Selection alike =
+                filtered(records, [&](const Record& record) { return record.op == op; });
+            const Sizes& shape = alike.front().record->shape;
+            const Selection there =
+                filtered(alike, [&](const Record& record) { return record.shape == shape; });
+            const auto share = [](const Record& record) {
+                return std::pair{*record.figure("gbps") / *record.figure("roof_gbps"), 0.0};
+            };
+            Bars::Group group{op, {std::nullopt, share(*there.back().record)}};
+            if (there.size() > 1) group.bars.front() = share(*there.front().record);
+            bars.groups.push_back(group);
+        }
+        Figure figure = figure_of(stage, "operations",
+                                  short_name(stage, choice.known) + ": each of its operations",
+                                  records, {"", dtype, records.front().record->input}, choice, {});
+        figure.x_label = "";
+        figure.y_label = "share of the roof's speed";
+        figure.notes.front() =
+            "roof: what copies, or adds up, as many bytes; each operation at the "
+            "shape where it was measured first, caches flushed";
+        figure.bars = bars;
+        figures.push_back(figure);
     }
 }
 
@@ -251,10 +380,37 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
                                    const std::string& stage, const Choice& choice) {
     std::vector<Figure> figures;
     const Selection ours = of_role(timed_records(folders, Source::run), "ours");
-    add_variants(figures, ours, stage, choice);
-    add_further(figures, ours, stage, choice);
-    add_peers(figures, timed_records(folders, Source::peers), stage, choice);
-    if (choice.y.empty()) add_floor(figures, ours, stage, choice);
+    const Selection peers = timed_records(folders, Source::peers);
+    // The stage's first operation, or the one that was asked for; and those that are about operations, not bytes.
+    Selection all = of_stage(ours, stage);
+    const Selection of_peers = of_stage(peers, stage);
+    all.insert(all.end(), of_peers.begin(), of_peers.end());
+    const Choice first = with_op_of(all, Choice());
+    std::vector<std::string> others = computing_ops(all);
+    std::erase_if(others, [&](const std::string& op) {
+        return op == first.op || (!choice.op.empty() && op != choice.op);
+    });
+    const bool is_other =
+        std::find(others.begin(), others.end(), choice.op) != others.end() && !choice.op.empty();
+    if (!is_other) {
+        add_variants(figures, ours, stage, choice);
+        add_further(figures, ours, stage, choice);
+        // Peers may be recorded in another order.
+        add_peers(figures,
+                  filtered(peers,
+                           [&](const Record& record) {
+                               return !choice.op.empty() || record.op == first.op;
+                           }),
+                  stage, choice);
+        if (choice.y.empty()) add_floor(figures, ours, stage, choice);
+    }
+    if (choice.op.empty() && choice.x.empty() && choice.y.empty())
+        add_operations(figures, ours, stage, choice);
+    for (const std::string& op : others) {
+        Choice of_op = choice;
+        of_op.op = op;
+        add_other_operation(figures, ours, peers, stage, of_op);
+    }
     if (choice.x.empty() || choice.x == "cols")
         add_widths(figures, timed_records(folders, Source::widths), stage, choice);
     return figures;

@@ -86,7 +86,8 @@ Record record_from(const Json& object) {
     record.stage = fields.stage();
     record.variant = fields.variant();
     record.role = fields.words("role", record.role);
-    record.op = fields.name("shown_as", fields.name("op", record.op));
+    record.own_op = fields.name("op", record.op);
+    record.op = fields.name("shown_as", record.own_op);
     record.roof = fields.name("roof", record.roof);
     record.backend = fields.words("backend");
     record.way = fields.words("way");
@@ -181,6 +182,7 @@ HardwareCount count_from(const Json& variant, const std::string& gpu) {
     count.dtype = fields.name("dtype", "float32");
     if (variant.contains("shape") && variant["shape"].is_string()) {
         count_rows_and_cols(variant["shape"], count);
+        count.shape = io::printable(variant["shape"].get<std::string>(), 40);
     } else {
         for (const auto& [name, size] : shape_from(variant, fields)) {
             if (name == "rows") count.rows = static_cast<int64_t>(size);
@@ -192,6 +194,9 @@ HardwareCount count_from(const Json& variant, const std::string& gpu) {
         constexpr Range kBytes{0, 1e18};
         count.dram_read_bytes += of_kernel.number("dram_read_bytes", kBytes).value_or(0);
         count.dram_write_bytes += of_kernel.number("dram_write_bytes", kBytes).value_or(0);
+        constexpr Range kNanoseconds{1, 1e14};
+        if (const auto ns = of_kernel.number("duration_ns", kNanoseconds))
+            count.kernels.push_back({io::printable(of_kernel.words("name"), 400), *ns / 1e3});
     }
     return count;
 }
@@ -208,9 +213,10 @@ std::vector<HardwareCount> counters_from(const std::filesystem::path& path) {
     } catch (const InputError& error) {
         io::refuse(path, "variant " + std::to_string(counts.size() + 1) + ": " + error.what());
     }
-    // Bytes are told for each element of rows and columns: what has none is not asked for here.
-    std::erase_if(counts,
-                  [](const HardwareCount& count) { return count.rows == 0 || count.cols == 0; });
+    // Bytes are told for each element of rows and columns: what has none, and no times, is not asked for here.
+    std::erase_if(counts, [](const HardwareCount& count) {
+        return (count.rows == 0 || count.cols == 0) && count.kernels.empty();
+    });
     return counts;
 }
 

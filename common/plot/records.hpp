@@ -21,6 +21,8 @@ struct Record {
     std::string stage, variant;
     std::string role = "ours";  // or "peer", "roof"
     std::string op;             // as pictures call it; empty: the record does not say
+    std::string
+        own_op;  // as itself: where the two differ it answers the same question in another way
     std::string roof = "copy";  // what the roof's speed is that of: copy, read, join, own
     std::string backend, dtype = "float32", input = "normal";
     std::string way;  // "cluster: why", where the variant chose
@@ -31,6 +33,7 @@ struct Record {
     bool further = false;                   // goes beyond its stage's lesson
 
     std::optional<double> figure(const std::string& name) const;
+    bool computes() const { return figures.count("tflops") > 0; }  // is about operations, not bytes
     bool timed() const { return backend != "cpu" && figures.count("us_median") > 0; }
     bool counted() const { return figures.count("loads_per_element") > 0; }
 };
@@ -49,9 +52,15 @@ struct RecordFile {
     bool run() const { return !peers && !widths; }
 };
 
-// A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took.
+// A GPU's own counters of one variant, from ncu.json: bytes that DRAM delivered and took, and what each kernel took.
 struct HardwareCount {
+    struct Kernel {
+        std::string name;
+        double us;
+    };
     std::string gpu, commit, date, stage, variant, dtype;
+    std::string shape;            // as a word, where it is one: "8x128x12x64"
+    std::vector<Kernel> kernels;  // those whose time was recorded
     int64_t rows = 0, cols = 0;
     double dram_read_bytes = 0, dram_write_bytes = 0;
 };

@@ -24,7 +24,30 @@ std::vector<std::string> sizes_of(const Selection& records) {
     return names;
 }
 
-// That size, and those that vary with it: the same number in most records, not here and there by chance.
+// In how many records the product of the two is the same number: of a sweep, not of two or three shapes.
+size_t most_of_one_product(const std::string& a, const std::string& b, const Selection& records) {
+    constexpr size_t kSweep = 4;
+    struct Same {
+        std::set<double> factors;
+        size_t records = 0;
+    };
+    std::map<double, Same> by_product;
+    for (const Chosen& each : records) {
+        const Sizes& shape = each.record->shape;
+        if (shape.count(a) == 0 || shape.count(b) == 0) continue;
+        Same& same = by_product[shape.at(a) * shape.at(b)];
+        same.factors.insert(shape.at(a));
+        ++same.records;
+    }
+    size_t most = 0;
+    for (const auto& [product, same] : by_product) {
+        if (same.factors.size() >= kSweep) most = std::max(most, same.records);
+    }
+    return most;
+}
+
+// That size, and those that vary with it: the same number, or the same product, in most records, not here and
+// there by chance.
 Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
              const Selection& records) {
     Axis axis;
@@ -38,13 +61,18 @@ Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
             values.insert(shape.at(other));
             if (shape.at(size) == shape.at(other)) ++same;
         }
-        if (other != size && values.size() > 1 && 2 * same > records.size())
+        if (other == size || values.size() < 2) continue;
+        if (2 * same > records.size()) {
             axis.alike.push_back(other);
+        } else if (2 * most_of_one_product(size, other, records) > records.size()) {
+            axis.opposite.push_back(other);
+        }
     }
     return axis;
 }
 
-// How many points it has; they differ in nothing but their place along x.
+}  // namespace
+
 size_t longest_line(const Axis& x, const Selection& records) {
     std::map<Sizes, std::set<double>> lines;
     size_t most = 0;
@@ -56,15 +84,20 @@ size_t longest_line(const Axis& x, const Selection& records) {
     return most;
 }
 
+namespace {
+
 Axis x_for(const Selection& records, const Choice& choice) {
-    if (!choice.x.empty()) return {choice.x, {}};
+    if (!choice.x.empty()) return {choice.x, {}, {}, {}};
     const std::vector<std::string> sizes = sizes_of(records);
     Axis longest;
     size_t most = 1;
     for (const std::string& size : sizes) {
         const Axis axis = axis_of(size, sizes, records);
         const size_t points = longest_line(axis, records);
-        if (points > most || (points == most && points > 1 && size == "cols")) {
+        const bool better = points == most && points > 1 &&
+                            (size == "cols" || (longest.size != "cols" &&
+                                                axis.opposite.size() < longest.opposite.size()));
+        if (points > most || better) {
             most = points;
             longest = axis;
         }
@@ -72,7 +105,33 @@ Axis x_for(const Selection& records, const Choice& choice) {
     if (most > 1) return longest;
     // Bars: their title names all sizes, and that of x as the last.
     const bool any_cols = std::find(sizes.begin(), sizes.end(), "cols") != sizes.end();
-    return {any_cols || sizes.empty() ? "cols" : sizes.back(), {}};
+    return {any_cols || sizes.empty() ? "cols" : sizes.back(), {}, {}, {}};
+}
+
+// Options that are on in some lines and not in others that are else the same.
+std::vector<std::string> flags_of(const Selection& records, const Axis& x) {
+    std::vector<std::string> flags;
+    for (const std::string& name : sizes_of(records)) {
+        const bool is_flag =
+            name != x.size && std::all_of(records.begin(), records.end(), [&](const Chosen& each) {
+                return each.record->shape.count(name) == 0 || each.record->shape.at(name) == 1;
+            });
+        if (!is_flag) continue;
+        Axis with = x;
+        with.flags = {name};
+        std::map<Sizes, std::set<double>> on, off;
+        for (const Chosen& each : along(x, records)) {
+            const Record& record = *each.record;
+            auto& lines = record.shape.count(name) > 0 ? on : off;
+            lines[fixed_sizes(record, with)].insert(*x_of(record, x));
+        }
+        const bool beside = std::any_of(on.begin(), on.end(), [&](const auto& line) {
+            const auto other = off.find(line.first);
+            return line.second.size() > 1 && other != off.end() && other->second.size() > 1;
+        });
+        if (beside) flags.push_back(name);
+    }
+    return flags;
 }
 
 std::string y_for(const Selection& records, const Choice& choice) {
@@ -145,12 +204,43 @@ std::map<Group, Selection> groups_of(const Selection& records, const Choice& cho
     std::map<Group, Selection> groups;
     for (const Chosen& each : records) {
         const Record& record = *each.record;
-        if (!choice.x.empty() && !x_of(record, {choice.x, {}})) continue;
+        if (!choice.x.empty() && !x_of(record, {choice.x, {}, {}, {}})) continue;
         if (!choice.op.empty() && record.op != choice.op) continue;
         if (!choice.dtype.empty() && record.dtype != choice.dtype) continue;
         groups[{record.op, record.dtype, record.input}].push_back(each);
     }
     return groups;
+}
+
+std::vector<std::pair<std::string, Selection>> by_flag(const Selection& records,
+                                                       const std::vector<std::string>& flags) {
+    if (flags.empty()) return {{"", records}};
+    std::vector<std::pair<std::string, Selection>> parts;
+    parts.emplace_back("", filtered(records, [&](const Record& record) {
+                           return std::none_of(flags.begin(), flags.end(), [&](const auto& flag) {
+                               return record.shape.count(flag) > 0;
+                           });
+                       }));
+    for (const std::string& flag : flags) {
+        parts.emplace_back(flag, filtered(records, [&](const Record& record) {
+                               return record.shape.count(flag) > 0;
+                           }));
+    }
+    return parts;
+}
+
+Selection on_lines(const Axis& x, const Selection& records) {
+    std::map<Sizes, std::set<double>> lines;
+    const Selection placed = along(x, records);
+    for (const Chosen& each : placed)
+        lines[fixed_sizes(*each.record, x)].insert(*x_of(*each.record, x));
+    return filtered(placed,
+                    [&](const Record& record) { return lines[fixed_sizes(record, x)].size() > 1; });
+}
+
+std::vector<std::string> computing_ops(const Selection& records) {
+    return distinct(filtered(records, [](const Record& record) { return record.computes(); }),
+                    [](const Record& record) { return record.op; });
 }
 
 Choice with_op_of(const Selection& stage, Choice choice) {
@@ -159,7 +249,9 @@ Choice with_op_of(const Selection& stage, Choice choice) {
 }
 
 Axes axes_for(const Selection& records, const Choice& choice) {
-    return {x_for(records, choice), y_for(records, choice)};
+    Axes axes{x_for(records, choice), y_for(records, choice)};
+    axes.x.flags = flags_of(records, axes.x);
+    return axes;
 }
 
 std::vector<std::pair<Axis, Selection>> other_lines(const Selection& records, const Axis& x) {

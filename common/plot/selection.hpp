@@ -45,6 +45,9 @@ Selection of_lesson(const Selection& all);  // those that do not go beyond it
 using Group = std::tuple<std::string, std::string, std::string>;  // op, dtype, input
 std::map<Group, Selection> groups_of(const Selection& records, const Choice& choice);
 
+// The operations of the records, in their order, that are about operations and not bytes.
+std::vector<std::string> computing_ops(const Selection& records);
+
 // The operation that a stage is about is that of its first record.
 Choice with_op_of(const Selection& stage, Choice choice);
 
@@ -52,6 +55,16 @@ Choice with_op_of(const Selection& stage, Choice choice);
 // goes (of equally long ones the columns, else the first), and y what the records are about: a stage that
 // is about something other than bytes has a unit of its own, and records it.
 Axes axes_for(const Selection& records, const Choice& choice);
+
+// How many points the longest line along x has: its records differ in nothing but their place there.
+size_t longest_line(const Axis& x, const Selection& records);
+
+// The records that have a neighbour along x.
+Selection on_lines(const Axis& x, const Selection& records);
+
+// The records without any of the flags, under no name, and those with each; all of them in one where there are no flags.
+std::vector<std::pair<std::string, Selection>> by_flag(const Selection& records,
+                                                       const std::vector<std::string>& flags);
 
 // Other sizes along which there are lines of six points or more, too, and the records on these: the length of a
 // list, say.

@@ -61,6 +61,23 @@ void make_bars(Figure& figure, const Panel& panel, double x, const std::string& 
     figure.bars = bars;
 }
 
+// "32 x 384, 6144 tokens": the sizes that all shapes have and that are not the same in all, then what only
+// some have.
+std::string name_of_shape(const Record& record, const Sizes& common,
+                          const std::set<std::string>& everywhere) {
+    std::string sizes, options;
+    for (const std::string& name : record.sizes) {
+        if (common.count(name) > 0) continue;
+        const double size = record.shape.at(name);
+        if (everywhere.count(name) > 0) {
+            sizes += (sizes.empty() ? "" : " x ") + number_text(size);
+        } else {
+            options += ", " + (size == 1 ? name : size_text(name, size));
+        }
+    }
+    return sizes + options;
+}
+
 }  // namespace
 
 std::string roof_word_of(const Selection& records, const std::string& y) {
@@ -78,7 +95,7 @@ Panel panel_of(const Sheet& sheet, const Selection& records) {
     const std::string& y = sheet.axes.y;
     const std::vector<const RecordFolder*> folders = folders_of(records);
     const auto add = [&](Line line, size_t folder, const Points& points) {
-        line.folder = static_cast<int>(folder);
+        line.folder += static_cast<int>(folder);
         line.points = points;
         if (folders.size() > 1) line.label += ", " + folder_label(*folders[folder], folders);
         if (!line.points.empty()) panel.lines.push_back(line);
@@ -90,9 +107,20 @@ Panel panel_of(const Sheet& sheet, const Selection& records) {
         }
         return kept;
     };
+    const std::vector<std::string> flags =
+        sheet.by_flags ? sheet.axes.x.flags : std::vector<std::string>();
     for (const LineOf& line : sheet.lines) {
-        for (size_t i = 0; i < folders.size(); ++i)
-            add(line.like, i, fastest(here(filtered(records, line.wanted), i), sheet.axes));
+        const Selection wanted = filtered(records, line.wanted);
+        for (const auto& [flag, alike] : by_flag(wanted, flags)) {
+            for (size_t i = 0; i < folders.size(); ++i) {
+                Line like = line.like;
+                if (!flag.empty()) {
+                    like.label += ", " + with_spaces(flag);
+                    like.folder = static_cast<int>(folders.size());  // dashes that no folder has
+                }
+                add(like, i, fastest(here(alike, i), sheet.axes));
+            }
+        }
     }
     if (panel.lines.empty()) return panel;
     for (size_t i = 0; i < folders.size(); ++i) {
@@ -111,6 +139,77 @@ Panel panel_of(const Sheet& sheet, const Selection& records) {
             }));
     }
     return panel;
+}
+
+void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
+                 const Choice& choice) {
+    constexpr size_t kMost = 10;
+    std::vector<const Record*> shapes;  // a record of each
+    for (const Chosen& each : records) {
+        const bool drawn =
+            std::any_of(sheet.lines.begin(), sheet.lines.end(),
+                        [&](const LineOf& line) { return line.wanted(*each.record); });
+        const bool known = std::any_of(shapes.begin(), shapes.end(), [&](const Record* other) {
+            return other->shape == each.record->shape;
+        });
+        if (drawn && !known && y_of(*each.record, sheet.axes.y)) shapes.push_back(each.record);
+    }
+    if (shapes.empty()) return;
+    if (shapes.size() > kMost) {
+        sheet.figure.notes.front() +=
+            "; " + std::to_string(shapes.size() - kMost) + " more shapes are recorded";
+        shapes.resize(kMost);
+    }
+    std::vector<Sizes> all;
+    std::set<std::string> everywhere(shapes.front()->sizes.begin(), shapes.front()->sizes.end());
+    for (const Record* shape : shapes) {
+        all.push_back(shape->shape);
+        std::erase_if(everywhere,
+                      [&](const std::string& name) { return shape->shape.count(name) == 0; });
+    }
+    const Sizes common = shapes.size() > 1 ? common_to(all) : Sizes();
+
+    Figure figure = sheet.figure;
+    Bars bars;
+    for (const Record* shape : shapes)
+        bars.groups.push_back({name_of_shape(*shape, common, everywhere), {}});
+    for (const LineOf& line : sheet.lines) {
+        std::vector<std::optional<double>> values;
+        for (const Record* shape : shapes) {
+            const Record* best = nullptr;
+            for (const Chosen& each : records) {
+                const Record& record = *each.record;
+                if (!line.wanted(record) || record.shape != shape->shape) continue;
+                if (best == nullptr || *y_of(record, "us") < *y_of(*best, "us")) best = &record;
+            }
+            values.push_back(best == nullptr ? std::nullopt : y_of(*best, sheet.axes.y));
+        }
+        if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value; }))
+            continue;
+        bars.series.push_back({line.like.label});
+        for (size_t i = 0; i < values.size(); ++i)
+            bars.groups[i].bars.push_back(values[i] ? std::optional(std::pair{*values[i], 0.0})
+                                                    : std::nullopt);
+    }
+    std::vector<std::optional<double>> roofs;
+    for (const Record* shape : shapes) roofs.push_back(roof_of(*shape, sheet.axes.y));
+    if (sheet.axes.y != "us" && std::all_of(roofs.begin(), roofs.end(),
+                                            [](const auto& roof) { return roof.has_value(); })) {
+        bars.series.push_back({roof_label("roof")});
+        for (size_t i = 0; i < roofs.size(); ++i)
+            bars.groups[i].bars.emplace_back(std::pair{*roofs[i], 0.0});
+    }
+    figure.x_label = "";  // names of several lines would lie on it
+    std::string names;
+    for (const std::string& name : shapes.front()->sizes) {
+        if (common.count(name) == 0 && everywhere.count(name) > 0)
+            names += (names.empty() ? "" : " x ") + with_spaces(name);
+    }
+    if (!names.empty()) figure.notes.front() = "shapes: " + names + "; " + figure.notes.front();
+    if (choice.title.empty() && !common.empty())
+        figure.title += ", " + text_of(common, *shapes.front());
+    figure.bars = bars;
+    figures.push_back(figure);
 }
 
 void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,

@@ -80,7 +80,9 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     const Record& first = *counted.front().record;
     std::vector<HardwareCount> of_gpu;
     std::copy_if(counters.begin(), counters.end(), std::back_inserter(of_gpu),
-                 [&](const HardwareCount& count) { return count.stage == stage; });
+                 [&](const HardwareCount& count) {
+                     return count.stage == stage && count.rows > 0 && count.cols > 0;
+                 });
     const std::set<RowsAndCols> shapes = shapes_of(of_gpu);
     const bool any_moved = std::any_of(counted.begin(), counted.end(), [](const Chosen& each) {
         return moved(*each.record).has_value();

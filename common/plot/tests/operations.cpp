@@ -21,7 +21,7 @@ std::string operations(const std::string& stage, const std::string& variant, con
     text << R"({"stage": ")" << stage << R"(", "variant": ")" << variant
          << R"(", "backend": "cuda")" << (op.empty() ? "" : R"(, "op": ")" + op + "\"")
          << R"(, "shape": {)" << shape << R"(}, "us_median": )" << us << R"(, "tflops": )" << tflops
-         << R"(, "roof_tflops": 90})";
+         << R"(, "roof": "own", "roof_tflops": 90})";
     return text.str();
 }
 
@@ -205,8 +205,9 @@ TEST_CASE("another unit on another axis, by name") {
     choice.x = "k";
     const RecordFolder read = read_folder(folder.path);
     CHECK(csv_of(only_one(stage_pictures({read}, "07_product", choice),
-                          "07_product_variants_over_k")) == "k,v,roof\n32,40,90\n64,80,90\n");
-    choice.y = "gbps";  // as for a copy of as many bytes
+                          "07_product_variants_over_k")) ==
+          "k,v\n32,40\n64,80\n");  // a copy computes nothing: no roof of operations
+    choice.y = "gbps";             // as for a copy of as many bytes
     CHECK(csv_of(only_one(stage_pictures({read}, "07_product", choice),
                           "07_product_variants_gbps_over_k")) ==
           "k,v,copy (roof)\n32,200,500\n64,200,500\n");
@@ -293,4 +294,192 @@ TEST_CASE("a GPU's counters of what has no rows and columns are no reason to sto
     CHECK(read.counters[0].stage == "06_best_of");
     CHECK(read.counters[0].cols == 300);
     CHECK(read.counters[1].stage == "01_first");
+}
+
+namespace {
+
+// A stage that is about bytes, and has attention beside, whose roof only moves bytes. `more` goes between the
+// braces of its shape.
+std::string attends(const std::string& variant, int batch, int length, const std::string& more,
+                    double tflops, const std::string& role = "ours",
+                    const std::string& own_op = "attend") {
+    return R"({"stage": "08_heads", "variant": ")" + variant + R"(", "role": ")" + role +
+           R"(", "backend": "cuda", "op": ")" + own_op +
+           R"(", "shown_as": "attend", "roof": "join", "shape": {"batch": )" +
+           std::to_string(batch) + R"(, "queries": )" + std::to_string(length) + R"(, "keys": )" +
+           std::to_string(length) + more + R"(}, "us_median": )" +
+           std::to_string(1000 * length / tflops) + R"(, "tflops": )" + std::to_string(tflops) +
+           R"(, "roof_tflops": 9000})";
+}
+
+std::string sweep(const std::string& variant, const std::string& more, double tflops,
+                  const std::string& role = "ours") {
+    std::string list;
+    for (int length = 128; length <= 1024; length *= 2)
+        list += "," + attends(variant, 1024 / length, length, more, tflops + length, role);
+    return list;
+}
+
+const std::string kOfBytes = timed("08_heads", "bias", 8, 100, 5, R"("op": "add")");
+
+}  // namespace
+
+TEST_CASE("what is about operations has pictures beside those of a stage's first operation") {
+    const Folder folder;
+    const std::string causal = R"(, "causal": 1.0)";
+    folder.write("08_heads.json",
+                 records(kOfBytes + sweep("mma", "", 100) + sweep("mma", causal, 50) + "," +
+                         attends("plain", 8, 128, "", 3) + "," + attends("mma", 1, 1, "", 0.5)));
+    const std::vector<Figure> figures = pictures_in(folder, "08_heads");
+    const Figure speeds = only_one(figures, "08_heads_variants_attend");
+    // Fewer sequences where they are longer; a flag makes a line; a lone point makes none, nor does a
+    // roof that computes nothing.
+    CHECK(csv_of(speeds) ==
+          "queries = keys,mma,\"mma, causal\"\n128,228,178\n256,356,306\n512,612,562\n"
+          "1024,1124,1074\n");
+    CHECK(speeds.title == "08 heads: attend, batch x queries = 1024");
+    REQUIRE(speeds.panels.size() == 1);
+    CHECK(speeds.panels[0].lines[0].style == speeds.panels[0].lines[1].style);
+    CHECK(speeds.panels[0].lines[0].folder != speeds.panels[0].lines[1].folder);
+    CHECK(only_one(figures, "08_heads_variants").y_label == "effective GB/s");
+
+    // By name it is the only one.
+    Choice choice;
+    choice.op = "attend";
+    CHECK(csv_of(only_one(stage_pictures({read_folder(folder.path)}, "08_heads", choice),
+                          "08_heads_variants_attend")) == csv_of(speeds));
+}
+
+TEST_CASE("shapes that make no line have groups of bars, of speeds and of times") {
+    const Folder folder;
+    folder.write("08_heads.json", records(kOfBytes + "," + attends("first", 8, 100, "", 20) + "," +
+                                          attends("second", 8, 100, "", 50) + "," +
+                                          attends("second", 1, 700, R"(, "tokens": 9)", 70)));
+    const std::vector<Figure> figures = pictures_in(folder, "08_heads");
+    const Figure speeds = only_one(figures, "08_heads_variants_attend");
+    CHECK(csv_of(speeds) ==
+          "variant,first,second\n8 x 100 x 100,20,50\n\"1 x 700 x 700, 9 tokens\",,70\n");
+    CHECK_THAT(speeds.notes.at(0), StartsWith("shapes: batch x queries x keys; "));
+    const std::string script = script_of(speeds, {"svg"});
+    CHECK_THAT(script, ContainsSubstring("set label 'second'"));
+    CHECK_THAT(script, !ContainsSubstring("logscale"));
+
+    const Figure times = only_one(figures, "08_heads_times_attend");
+    CHECK(csv_of(times) ==
+          "variant,first,second\n8 x 100 x 100,5000,2000\n\"1 x 700 x 700, 9 tokens\",,10000\n");
+    // No bar begins where it ends.
+    CHECK_THAT(script_of(times, {"svg"}), ContainsSubstring("set logscale y") &&
+                                              ContainsSubstring("'2 ms' 2e3") &&
+                                              ContainsSubstring("set yrange [1000:20000]"));
+}
+
+TEST_CASE(
+    "peers of what is about operations: a flag has a picture of its own where lines are many") {
+    const Folder folder;
+    std::string list = kOfBytes;
+    for (const std::string more : {"", R"(, "causal": 1.0)"}) {
+        list += sweep("mma", more, 100);
+        for (const char* peer : {"flash", "cudnn", "efficient"})
+            list += sweep(peer, more, 200, "peer");
+    }
+    // Whose results are less exact takes no part.
+    list += "," + attends("mma_in_half", 8, 128, "", 900, "ours", "attend_in_half");
+    folder.write("08_heads.peers.json", records(list));
+    const std::vector<Figure> figures = pictures_in(folder, "08_heads");
+    const Figure plain = only_one(figures, "08_heads_peers_attend");
+    CHECK_THAT(csv_of(plain),
+               StartsWith("queries = keys,\"08, its fastest variant\",flash,cudnn,efficient\n"
+                          "128,228,328,328,328\n"));
+    CHECK(plain.title == "08 heads: attend beside others, batch x queries = 1024");
+    CHECK(only_one(figures, "08_heads_peers_attend_causal").title ==
+          "08 heads: attend beside others, causal, batch x queries = 1024");
+}
+
+TEST_CASE(
+    "of a library with many ways of a product the fastest is drawn, over the size or at each "
+    "shape") {
+    const Folder folder;
+    std::string list;
+    const auto add = [&](const std::string& variant, const std::string& role, int size,
+                         double tflops, const std::string& own_op = "product") {
+        list += (list.empty() ? "" : ",") +
+                timed("07_product", variant, 1, 1, 1000 / tflops,
+                      R"("role": ")" + role + R"(", "op": ")" + own_op +
+                          R"(", "shown_as": "product", "roof": "own", "rows": null, "cols": null,
+                          "shape": {"batch": 16, "m": )" +
+                          std::to_string(size) + R"(, "n": )" + std::to_string(size) +
+                          R"(, "k": )" + std::to_string(size) + R"(}, "tflops": )" +
+                          std::to_string(tflops) + R"(, "roof_tflops": 800)");
+    };
+    const auto add_all = [&](int size) {
+        add("mma", "ours", size, 300);
+        add("in_half", "ours", size, 500, "product_in_half");
+        for (const int way : {1, 2, 3, 4})
+            add("cublas/" + std::to_string(way), "peer", size, 600 + way);
+        add("cublas/in_half", "peer", size, 900, "product_in_half");
+        add("triton", "peer", size, 550);
+    };
+    const auto drawn = [&] {
+        folder.write("07_product.peers.json", records(list));
+        return csv_of(only_one(pictures_in(folder, "07_product"), "07_product_peers"));
+    };
+    add_all(512);
+    add_all(2048);
+    CHECK(drawn() ==
+          "variant,\"07, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
+          "512 x 512 x 512,300,604,550,800\n2048 x 2048 x 2048,300,604,550,800\n");
+    add_all(1024);
+    add_all(4096);
+    CHECK(drawn() ==
+          "m = n = k,\"07, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
+          "512,300,604,550,800\n1024,300,604,550,800\n2048,300,604,550,800\n"
+          "4096,300,604,550,800\n");
+}
+
+TEST_CASE("a lesson of several operations has a picture of all, and one of two has none") {
+    const Folder folder;
+    const auto record = [](const std::string& variant, const std::string& op, int cols, double us,
+                           const std::string& more = "") {
+        return timed("08_heads", variant, 8, cols, us, R"("op": ")" + op + "\"" + more);
+    };
+    const std::string two = record("chain", "add", 100, 8) + "," + record("fused", "add", 100, 4) +
+                            "," + record("fused", "add", 200, 3) + "," +
+                            record("tuned", "add", 100, 2, R"(, "further": true)") + "," +
+                            record("chain_of_norm", "norm", 300, 10) + "," +
+                            record("step", "norm", 300, 9) + "," + record("norm", "norm", 300, 5);
+    folder.write("08_heads.json", records(two));
+    for (const Figure& figure : pictures_in(folder, "08_heads")) CHECK(figure.kind != "operations");
+
+    folder.write("08_heads.json", records(two + "," + record("alone", "move", 100, 2.5)));
+    const Figure all = only_one(pictures_in(folder, "08_heads"), "08_heads_operations");
+    CHECK(csv_of(all) ==
+          "variant,first variant,last variant\nadd,0.25,0.5\nnorm,0.2,0.4\nmove,,0.8\n");
+    CHECK(all.y_label == "share of the roof's speed");
+}
+
+TEST_CASE("of a variant of many kernels each one's time is drawn behind that of the one before") {
+    const Folder folder;
+    folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
+    const auto kernel = [](const std::string& name, int ns) {
+        return R"({"name": ")" + name + R"(", "duration_ns": )" + std::to_string(ns) + "}";
+    };
+    const auto recorded = [&](const std::string& list) {
+        folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
+            {"stage": "11_plain_weave", "variant": "loom", "dtype": "float16", "commit": "abc",
+             "date": "2026-01-02", "shape": "8x128x12x64", "kernels": [)" +
+                                     list + "]}]}]}");
+        return kernels("11_plain_weave", read_folder(folder.path).counters);
+    };
+    const std::string four = kernel("void a::warp_kernel<float, 1>(a::P)", 4000) + "," +
+                             kernel("weft", 1000) + "," + kernel("weft", 1000) + "," +
+                             kernel("void shed<a::B>(int)", 2000);
+    CHECK(recorded(four).empty());
+    const Figure figure = only_one(recorded(four + "," + kernel("beat", 2000)),
+                                   "11_plain_weave_kernels_loom_float16");
+    CHECK(csv_of(figure) ==
+          "variant,µs\n\"warp_kernel, 0.40\",4\n\"weft, 0.10\",1\n\"weft, 0.10\",1\n"
+          "\"shed, 0.20\",2\n\"beat, 0.20\",2\n");
+    CHECK(figure.title == "11 plain weave: the kernels of loom, float16, 8x128x12x64");
+    CHECK_THAT(script_of(figure, {"svg"}), ContainsSubstring("begun = begun + column(2)") &&
+                                               ContainsSubstring("set xrange [0:11.34]"));
 }

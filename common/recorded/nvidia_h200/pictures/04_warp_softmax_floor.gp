@@ -32,7 +32,7 @@ set logscale y
 set ytics ('1 µs' 1, '10 µs' 10, '100 µs' 100, '1 ms' 1e3, '10 ms' 1e4, '100 ms' 1e5, '1 s' 1e6, '10 s' 1e7)
 set logscale x
 set xrange [8.33333:2419.2]
-set xtics format '%.0s%c'
+set xtics ('10' 10, '63' 63, '252' 252, '1008' 1008)
 set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '4000 rows' at screen 0.29,0.775 center noenhanced tc rgb '#222222'

@@ -34,7 +34,7 @@ set arrow from screen 0.647,0.835 to screen 0.673,0.835 nohead lw 2 dt (9,6) lc 
 set label 'copy (roof)' at screen 0.681,0.835 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [8.33333:2419.2]
-set xtics format '%.0s%c'
+set xtics ('10' 10, '63' 63, '252' 252, '1008' 1008)
 set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
 set label '4000 rows' at screen 0.29,0.775 center noenhanced tc rgb '#222222'

@@ -37,7 +37,7 @@ set label 'reads' at screen 0.7666,0.458 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.394 to screen 0.7586,0.422 fc rgb '#777777' fs pattern 4 noborder
 set label 'reads and writes' at screen 0.7666,0.406 left noenhanced tc rgb '#222222'
 set xrange [-1:30 - 1]
-set xtics ('four_rows'."\n".'packed' 2, 'four_rows'."\n".'interleaved' 8, 'packed' 14, 'softmax' 20, 'uncached' 26) noenhanced scale 0 font ',14'
+set xtics ('four_rows_packed' 2, 'four_rows'."\n".'interleaved' 8, 'packed' 14, 'softmax' 20, 'uncached' 26) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:17.28]

@@ -42,7 +42,7 @@ set arrow from screen 0.2188,0.783 to screen 0.2448,0.783 nohead lw 2 dt (9,6) l
 set label 'read (roof)' at screen 0.2528,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [0.833333:1200]
-set xtics format '%.0s%c'
+set xtics ('1' 1, '8' 8, '50' 50, '1k' 1000)
 set xlabel 'k' noenhanced offset 0,0.8
 set multiplot
 set label '128256 cols' at screen 0.29,0.723 center noenhanced tc rgb '#222222'

@@ -15,25 +15,25 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '07 batched gemm: beyond the lesson, float16, 384 batch, k = 64, 1 transpose_b' at screen 0.02,0.95 left noenhanced font ',24' tc rgb '#222222'
+set label '07 batched gemm: beyond the lesson, float16, 384 batch, k = 64, transpose_b' at screen 0.02,0.95 left noenhanced font ',25' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit a648c355cdb7, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.7654,0.766667 to screen 0.7914,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'roof' at screen 0.7994,0.766667 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.588976 to screen 0.7914,0.588976 nohead lw 3 lc rgb '#7F3C8D'
-set label '' at screen 0.7784,0.588976 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label 'mma' at screen 0.7994,0.588976 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.536976 to screen 0.7914,0.536976 nohead lw 3 lc rgb '#6B8E23'
-set label '' at screen 0.7784,0.536976 point pt 13 ps large_point lc rgb '#6B8E23'
-set label 'mma_half_sums' at screen 0.7994,0.536976 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.43445 to screen 0.7914,0.43445 nohead lw 3 lc rgb '#777777'
-set label '' at screen 0.7784,0.43445 point pt 6 ps large_point lc rgb '#777777'
-set label 'best of the lesson' at screen 0.7994,0.43445 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.38245 to screen 0.7914,0.38245 nohead lw 3 lc rgb '#8C510A'
-set label '' at screen 0.7784,0.38245 point pt 9 ps large_point lc rgb '#8C510A'
-set label 'mma_unswizzled' at screen 0.7994,0.38245 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.59021 to screen 0.7914,0.59021 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.7784,0.59021 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'mma' at screen 0.7994,0.59021 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.53821 to screen 0.7914,0.53821 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.7784,0.53821 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'mma_half_sums' at screen 0.7994,0.53821 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.438896 to screen 0.7914,0.438896 nohead lw 3 lc rgb '#777777'
+set label '' at screen 0.7784,0.438896 point pt 6 ps large_point lc rgb '#777777'
+set label 'best of the lesson' at screen 0.7994,0.438896 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.386896 to screen 0.7914,0.386896 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.7784,0.386896 point pt 9 ps large_point lc rgb '#8C510A'
+set label 'mma_unswizzled' at screen 0.7994,0.386896 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [106.667:1228.8]
 set xtics ('128' 128, '256' 256, '512' 512, '1024' 1024)
@@ -43,7 +43,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7574
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:225.67]
+set yrange [0:223.524]
 plot '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \

@@ -32,7 +32,7 @@ set label 'reads' at screen 0.7666,0.562 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.498 to screen 0.7586,0.526 fc rgb '#777777' fs pattern 4 noborder
 set label 'reads and writes' at screen 0.7666,0.51 left noenhanced tc rgb '#222222'
 set xrange [-1:24 - 1]
-set xtics ('unfused'."\n".'bias'."\n".'activation' 1, 'bias'."\n".'activation' 5, 'unfused'."\n".'layernorm' 9, 'layernorm' 13, 'unfused'."\n".'prenorm' 17, 'prenorm' 21) noenhanced scale 0 font ',14'
+set xtics ('unfused_bias'."\n".'activation' 1, 'bias'."\n".'activation' 5, 'unfused'."\n".'layernorm' 9, 'layernorm' 13, 'unfused'."\n".'prenorm' 17, 'prenorm' 21) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:19.98]

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+#include <nlohmann/json.hpp>
+
+#include "common/course/readme_parts.hpp"
+#include "common/operations/attention/operation.hpp"
+#include "common/operations/gemm/operation.hpp"
+#include "common/operations/tokens/operation.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+
+using course::lesson_part;
+using course::measured_part;
+using json = nlohmann::ordered_json;
+using runner::DType;
+
+namespace {
+
+namespace attention = operations::attention;
+namespace gemm = operations::gemm;
+namespace tokens = operations::tokens;
+
+constexpr const char* kStage = "08_encoder_fusions";
+
+runner::Variant variant(const std::string& name, const runner::Operation* operation,
+                        bool further = false) {
+    runner::Variant made;
+    made.name = name;
+    made.operation = operation;
+    made.further = further;
+    made.traffic = {1, 1};
+    made.dtypes = {DType::float16, DType::float32};
+    return made;
+}
+
+// As `run` writes one. Of all that x and y hold the roof moves 1000 bytes a nanosecond.
+json record(const runner::Variant& variant, const json& shape, double us,
+            const std::string& dtype = "float16", double tflops = 0, const std::string& roof = "") {
+    json made = {{"variant", variant.name}, {"op", variant.operation->name()},
+                 {"dtype", dtype},          {"shape", shape},
+                 {"bytes", 4000000},        {"us_median", us},
+                 {"us_empty", 2},           {"gbps", 4000 / us},
+                 {"roof_gbps", 1000}};
+    if (variant.operation->shown_as() != variant.operation->name())
+        made["shown_as"] = variant.operation->shown_as();
+    if (tflops > 0) made["tflops"] = tflops;
+    if (!roof.empty()) made["roof"] = roof;
+    return made;
+}
+
+json rows(int64_t tokens, int64_t hidden) {
+    return {{"tokens", tokens}, {"hidden", hidden}};
+}
+json heads(int64_t queries, double causal = 0) {
+    json shape = {
+        {"batch", 2}, {"heads", 4}, {"queries", queries}, {"keys", queries}, {"size", 64}};
+    if (causal > 0) shape["causal"] = causal;
+    return shape;
+}
+
+// Records of a stage of these variants.
+struct Measured : Folder {
+    runner::Stage stage;
+    std::vector<json> records;
+
+    explicit Measured(const std::vector<runner::Variant>& variants) {
+        stage.name = kStage;
+        stage.variants = variants;
+    }
+    const runner::Variant& operator[](const std::string& name) const {
+        for (const runner::Variant& each : stage.variants) {
+            if (each.name == name) return each;
+        }
+        throw std::runtime_error("no variant " + name);
+    }
+    void write() const {
+        const json document = {{"gpu", "Some GPU"},  {"driver", "1.2"}, {"cuda", "13.0"},
+                               {"nvcc", "13.0.1"},   {"commit", "abc"}, {"date", "2026-01-02T03"},
+                               {"records", records}, {"schema", 1}};
+        Folder::write(std::string(kStage) + ".json", document.dump());
+    }
+    std::string lesson() const {
+        write();
+        return lesson_part(path, stage);
+    }
+    std::string further() const {
+        write();
+        return measured_part(path, stage);
+    }
+};
+
+constexpr const char* kStamp =
+    "\nSome GPU, driver 1.2, CUDA 13.0, nvcc 13.0.1, commit abc, 2026-01-02.\n";
+
+const runner::Operation* fused() {
+    return tokens::operation_of(tokens::Kind::add_bias_activation, tokens::Rounding::once);
+}
+const runner::Operation* chain() {
+    return tokens::operation_of(tokens::Kind::add_bias_activation, tokens::Rounding::each_step);
+}
+const runner::Operation* norm() {
+    return tokens::operation_of(tokens::Kind::add_bias_residual_layernorm, tokens::Rounding::once);
+}
+
+}  // namespace
+
+TEST_CASE("a lesson of one operation has one table, and its rows name their types") {
+    Measured measured({variant("first", fused()), variant("second", fused())});
+    for (int64_t tokens = 1; tokens <= 10; ++tokens)
+        measured.records.push_back(record(measured["first"], rows(tokens, 8), 8));
+    measured.records.push_back(record(measured["second"], rows(2, 8), 5));
+    const std::string text = measured.lesson();
+    CHECK_THAT(text, StartsWith("| us expected → measured (of the roof) | `first` | `second` |\n"));
+    CHECK_THAT(text, ContainsSubstring("→ 8.0 (0.50) | - |\n| 2 x 8, float16 |"));
+    CHECK_THAT(text, ContainsSubstring("→ 5.0 (0.80) |\n| 3 x 8"));
+    CHECK_THAT(text, ContainsSubstring("| 8 x 8, float16 |"));
+    CHECK_THAT(text, !ContainsSubstring("| 9 x 8, float16 |"));  // eight rows are a table
+    CHECK_THAT(text, EndsWith(kStamp));
+}
+
+TEST_CASE("a lesson of several operations has a table for each, of its own shapes and variants") {
+    Measured measured({variant("steps", chain()), variant("fused", fused()),
+                       variant("norm", norm()), variant("beyond", norm(), true)});
+    for (const int64_t tokens : {10, 20, 30, 40}) {
+        for (const char* name : {"steps", "fused"}) {
+            for (const char* dtype : {"float16", "float32"})
+                measured.records.push_back(record(measured[name], rows(tokens, 8), 8, dtype));
+        }
+    }
+    measured.records.push_back(record(measured["norm"], rows(50, 8), 16));
+    measured.records.push_back(record(measured["beyond"], rows(50, 8), 4));
+    const std::string text = measured.lesson();
+    // The chain's operation has a name of its own, and is shown as that which it takes the place of.
+    CHECK_THAT(
+        text,
+        StartsWith("`add_bias_activation`, float16: us expected → measured (of the "
+                   "roof)\n\n| tokens x hidden | `steps` | `fused` |\n|---|---|---|\n| 10 x 8 |"));
+    CHECK_THAT(text, ContainsSubstring("\n\n`add_bias_residual_layernorm`, float16: us") &&
+                         ContainsSubstring("| tokens x hidden | `norm` |\n|---|---|\n| 50 x 8 |"));
+    CHECK_THAT(text, ContainsSubstring("| 30 x 8 |") && !ContainsSubstring("| 40 x 8 |"));
+    CHECK_THAT(text, !ContainsSubstring("float32") && !ContainsSubstring("beyond") &&
+                         !ContainsSubstring("| - |"));
+    CHECK_THAT(text, EndsWith(kStamp));
+}
+
+TEST_CASE("what goes beyond a lesson stands beside the lesson's fastest") {
+    Measured measured(
+        {variant("slow", norm()), variant("fast", norm()), variant("beyond", norm(), true)});
+    measured.records = {
+        record(measured["slow"], rows(50, 8), 16), record(measured["fast"], rows(50, 8), 8),
+        record(measured["fast"], rows(60, 8), 8), record(measured["beyond"], rows(50, 8), 5),
+        record(measured["beyond"], rows(70, 8), 5)};
+    const std::string text = measured.further();
+    CHECK_THAT(text, ContainsSubstring("| tokens x hidden | best of the lesson | `beyond` |\n"));
+    CHECK_THAT(text, ContainsSubstring("→ 8.0 (0.50) `fast` |") && !ContainsSubstring("slow"));
+    CHECK_THAT(text, ContainsSubstring("\n| 70 x 8 | - |") && !ContainsSubstring("60 x 8"));
+}
+
+TEST_CASE("operations beside a roof that moves bytes have times and TFLOP/s, and no share of it") {
+    const runner::Operation* op = attention::operation_of(attention::Kind::attention);
+    const runner::Operation* sum = attention::operation_of(attention::Kind::attention_with_sum);
+    Measured measured(
+        {variant("plain", op, true), variant("mma", op, true), variant("shared", sum, true)});
+    measured.records = {record(measured["plain"], heads(384), 700, "float16", 2.54, "join"),
+                        record(measured["mma"], heads(384), 60, "float16", 219.6, "join"),
+                        record(measured["mma"], heads(512), 50, "float16", 300, "join"),
+                        record(measured["mma"], heads(512, 1), 30, "float16", 250, "join"),
+                        record(measured["mma"], heads(1024), 99, "float16", 99, "join"),
+                        record(measured["plain"], heads(384), 900, "float32", 2, "join"),
+                        record(measured["shared"], heads(1), 9, "float32", 0.5, "join")};
+    // Every second length of a sweep; the type in the line above; no table that is mostly empty.
+    CHECK(measured.further() ==
+          std::string(
+              "`attention`, float16: us (TFLOP/s)\n\n"
+              "| batch x heads x queries x keys x size | `plain` | `mma` |\n|---|---|---|\n"
+              "| 2 x 4 x 384 x 384 x 64 | 700.0 (2.5) | 60.0 (220) |\n"
+              "| 2 x 4 x 512 x 512 x 64 | - | 50.0 (300) |\n"
+              "| 2 x 4 x 512 x 512 x 64 causal=1 | - | 30.0 (250) |\n"
+              "\n`attention`: us (TFLOP/s)\n\n"
+              "| batch x heads x queries x keys x size | `plain` | `shared` |\n|---|---|---|\n"
+              "| 2 x 4 x 384 x 384 x 64 | 900.0 (2.0) | - |\n"
+              "| 2 x 4 x 1 x 1 x 64 | - | 9.0 (0.5) |\n") +
+              kStamp);
+}
+
+TEST_CASE("rows of few variants have a table of their own") {
+    const runner::Operation* op = attention::operation_of(attention::Kind::attention);
+    Measured measured({variant("a", op, true), variant("b", op, true), variant("c", op, true)});
+    for (const char* name : {"a", "b", "c"})
+        measured.records.push_back(record(measured[name], heads(384), 5, "float16", 20, "join"));
+    measured.records.push_back(record(measured["c"], heads(512), 5, "float16", 20, "join"));
+    CHECK_THAT(
+        measured.further(),
+        ContainsSubstring(
+            "| batch x heads x queries x keys x size | `a` | `b` | `c` |\n|---|---|---|---|\n"
+            "| 2 x 4 x 384 x 384 x 64 | 5.0 (20) | 5.0 (20) | 5.0 (20) |\n\n"
+            "| batch x heads x queries x keys x size | `c` |\n|---|---|\n"
+            "| 2 x 4 x 512 x 512 x 64 | 5.0 (20) |\n"));
+}
+
+TEST_CASE("operations beside a roof that computes have their share of it") {
+    Measured measured({variant("product", gemm::operation())});
+    const json shape = {{"batch", 2}, {"m", 512}, {"n", 512}, {"k", 512}};
+    measured.records = {record(measured["product"], shape, 8, "float16", 40, "own")};
+    CHECK(measured.lesson() == std::string("| TFLOP/s (of the roof) | `product` |\n|---|---|\n"
+                                           "| 2 x 512 x 512 x 512, float16 | 40 (0.50) |\n") +
+                                   kStamp);
+}
+
+TEST_CASE("what was not measured says so") {
+    Measured measured({variant("first", fused()), variant("second", norm(), true)});
+    CHECK(lesson_part(measured.path, measured.stage) == "Not measured on a GPU yet.\n");
+    CHECK(measured.lesson() == "Not measured on a GPU yet.\n");
+    CHECK(measured.further() == "Not measured on a GPU yet.\n");
+}
+
+TEST_CASE("beside peers many of ours have one column, which names the fastest") {
+    const runner::Operation* op = attention::operation_of(attention::Kind::attention);
+    std::vector<runner::Variant> variants;
+    for (const char* name : {"a", "b", "c", "d", "e", "f"}) variants.push_back(variant(name, op));
+    Measured measured(variants);
+    const auto add = [&](const runner::Variant& each, double us, const std::string& role) {
+        measured.records.push_back(record(each, heads(384), us));
+        measured.records.back()["role"] = role;
+    };
+    const auto part = [&] {
+        measured.Folder::write(std::string(kStage) + ".peers.json",
+                               json({{"gpu", "Some GPU"},
+                                     {"driver", "1.2"},
+                                     {"cuda", "13.0"},
+                                     {"nvcc", "13.0.1"},
+                                     {"commit", "abc"},
+                                     {"date", "2026-01-02T03"},
+                                     {"records", measured.records}})
+                                   .dump());
+        return course::peers_part(measured.path, measured.stage);
+    };
+    double us = 10;
+    for (const runner::Variant& each : variants) add(each, us++, "ours");
+    add(variant("theirs", op), 9, "peer");
+    CHECK_THAT(part(), StartsWith("| us of `attention` | `a` | `b` | `c` | `d` | `e` | `f` | "
+                                  "`theirs` |\n"));
+    add(variant("g", op), 8, "ours");
+    CHECK_THAT(part(),
+               StartsWith("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
+                          "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n"));
+}

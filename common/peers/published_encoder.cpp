@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "common/peers/published_encoder.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "common/course/tables.hpp"
+#include "common/io/table.hpp"
+
+namespace course {
+namespace {
+
+using io::number;
+using json = nlohmann::ordered_json;
+
+// BERT base, as the table's: 12 layers of 12 heads with 64 elements.
+constexpr int64_t kLayers = 12, kHeads = 12, kSize = 64;
+
+// Milliseconds in half, from docs/bert_guide.md of github.com/NVIDIA/FasterTransformer (commit
+// 4c014fba0f1b), its tables for TensorFlow: what TensorFlow takes, FasterTransformer, and that without
+// padding, where sequences are half as long as the longest on average.
+struct Published {
+    int64_t batch, seq;
+    double a100_tensorflow, a100, a100_unpadded;
+    double t4, t4_unpadded;
+};
+constexpr Published kPublished[] = {
+    {1, 32, 2.08, 0.90, 0.96, 1.92, 2.33},       {1, 128, 2.21, 1.00, 1.02, 2.57, 2.47},
+    {1, 384, 2.50, 1.33, 1.20, 3.85, 3.34},      {8, 32, 2.08, 1.04, 1.04, 2.69, 2.76},
+    {8, 128, 3.32, 1.77, 1.43, 8.31, 4.89},      {8, 384, 8.55, 4.39, 2.57, 24.37, 12.47},
+    {32, 32, 3.28, 1.77, 1.40, 8.40, 4.89},      {32, 128, 8.38, 4.81, 2.75, 32.32, 17.04},
+    {32, 384, 27.80, 14.67, 7.71, 97.66, 48.60},
+};
+
+struct Column {
+    const char* variant;
+    bool half_the_tokens;
+};
+constexpr Column kOurs[] = {{"encoder_padded", false},
+                            {"encoder_tuned", false},
+                            {"encoder_packed", true},
+                            {"encoder_tuned_packed", true}};
+
+bool is_of(const json& record, const Published& row, const Column& column) {
+    const json& shape = record.at("shape");
+    const int64_t all = row.batch * row.seq;
+    // Where all tokens are there a record does not count them.
+    const int64_t tokens = shape.value("tokens", all);
+    return record.at("op") == "encoder" && record.at("variant") == column.variant &&
+           record.at("dtype") == "float16" && record.contains("us_median") &&
+           shape.at("batch") == row.batch && shape.at("seq") == row.seq &&
+           shape.at("heads") == kHeads && shape.at("size_per_head") == kSize &&
+           shape.value("layers", 1) == kLayers && !shape.contains("prenorm") &&
+           tokens == (column.half_the_tokens ? all / 2 : all);
+}
+
+std::optional<double> ms_of(const json& document, const Published& row, const Column& column) {
+    for (const json& record : document.at("records")) {
+        if (is_of(record, row, column)) return record.at("us_median").get<double>() / 1e3;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::string published_part(const std::filesystem::path& folder, const std::string& stage) {
+    const std::filesystem::path path = folder / (stage + ".json");
+    const std::string missing =
+        "Not recorded yet: `./stages run " + stage.substr(0, 2) + "` on a GPU measures it.\n";
+    if (!std::filesystem::exists(path)) return missing;
+    const json document = json::parse(read_file(path));
+    std::vector<std::string> titles = {"batch x seq",  "A100: TensorFlow",
+                                       "A100: theirs", "A100: theirs, packed",
+                                       "T4: theirs",   "T4: theirs, packed"};
+    for (const Column& column : kOurs)
+        titles.push_back("`" + std::string(column.variant) + "`" +
+                         (column.half_the_tokens ? ", half the tokens" : ""));
+    std::string rows;
+    bool any = false;
+    for (const Published& row : kPublished) {
+        std::vector<std::string> cells = {std::to_string(row.batch) + " x " +
+                                          std::to_string(row.seq)};
+        for (const double ms :
+             {row.a100_tensorflow, row.a100, row.a100_unpadded, row.t4, row.t4_unpadded})
+            cells.push_back(number(ms, 2));
+        for (const Column& column : kOurs) {
+            const std::optional<double> ms = ms_of(document, row, column);
+            any = any || ms;
+            cells.push_back(ms ? number(*ms, 2) : "-");
+        }
+        rows += row_of(cells);
+    }
+    if (!any) return missing;
+    return "Milliseconds in half, 12 layers of 12 heads with 64 elements. Theirs: as published in "
+           "[FasterTransformer's BERT guide]"
+           "(https://github.com/NVIDIA/FasterTransformer/blob/main/docs/bert_guide.md), not "
+           "measured "
+           "here; packed: sequences are half as long as the longest on average. Ours: on the GPU "
+           "below.\n\n" +
+           head_of(titles) + rows + stamp(document);
+}
+
+}  // namespace course
