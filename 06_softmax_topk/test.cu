@@ -12,6 +12,7 @@
 
 runner::Stage describe_06_softmax_topk();
 
+#include "06_softmax_topk/test_fallbacks.cuh"
 #include "06_softmax_topk/test_sampling.cuh"
 
 namespace {
