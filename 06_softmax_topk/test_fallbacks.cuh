@@ -416,7 +416,7 @@ TEST_CASE("short rows whose last bits matter are sorted again, by long keys") {
     fallback_tests::sorts_short_rows_again_where_it_must<32>(17);
 }
 
-// The declared traffic is one read: what values a row has, a declaration cannot know. So it is an upper bound here.
+// What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong.
 TEST_CASE("no list of up to 32 reads anything twice, whatever the rows hold") {
     using namespace fallback_tests;
     constexpr int64_t kRows = 2, kRowCols = 20011;
