@@ -61,11 +61,13 @@ runner::Shape shape_of(const json& record, const runner::Operation* operation) {
     return shape;
 }
 
+double roof_us(const json& record) {
+    return record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
+}
+
 // The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
 // if every access went to memory.
 double expected_us(const runner::Variant& variant, const json& record) {
-    const double roof_us =
-        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
     const double empty_us = record.at("us_empty");
     const runner::Operation& operation = *variant.operation;
     const runner::Shape shape = shape_of(record, &operation);
@@ -77,7 +79,7 @@ double expected_us(const runner::Variant& variant, const json& record) {
                                      : record.at("bytes").get<double>() / bytes_of_elements;
     const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
     const double accesses = declared.loads + declared.stores;
-    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
+    return empty_us + std::max(0.0, roof_us(record) - empty_us) * accesses / roof_accesses;
 }
 
 const runner::Variant* find_variant(const runner::Stage& stage, const json& record) {
@@ -325,6 +327,36 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         text += "\n";
     }
     text.pop_back();
+    return text + stamp(document);
+}
+
+std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
+                      const std::filesystem::path& bars) {
+    const std::filesystem::path path = folder / (stage.name + ".json");
+    if (!std::filesystem::exists(path)) return kNotMeasured;
+    const json document = json::parse(read_file(path)), wanted = json::parse(read_file(bars));
+    std::string text = head_of({"shape", "one read, us", "measured us", "in reads", "bar", ""});
+    for (const json& bar : wanted.at("bars")) {
+        const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
+        const auto is_meant = [&](const json& record) {
+            return record.at("variant") == wanted.at("variant") &&
+                   record.at("dtype") == "float32" && record.contains("us_median") &&
+                   shape_of(record, operation_of(stage, record)) == shape;
+        };
+        const json& records = document.at("records");
+        const auto found = std::find_if(records.begin(), records.end(), is_meant);
+        if (found == records.end()) {
+            text += row_of({text_of(shape), "-", "-", "-", "-", "not measured"});
+            continue;
+        }
+        const double us = found->at("us_median"), read_us = roof_us(*found), reads = us / read_us;
+        const bool in_reads = bar.contains("reads");
+        const double most = bar.at(in_reads ? "reads" : "us");
+        const bool holds = (in_reads ? reads : us) <= most;
+        text += row_of({text_of(shape), number(read_us, 1), number(us, 1), number(reads, 2),
+                        in_reads ? number(most, 2) : number(most, 0) + " us",
+                        holds ? "holds" : "**missed**"});
+    }
     return text + stamp(document);
 }
 
