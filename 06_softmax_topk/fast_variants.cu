@@ -90,7 +90,7 @@ std::vector<runner::Variant> softmax_topk::fast_variants() {
             a_warp_each),
         way("warps_per_row", "the same, by the warps of a block or more", kListed, INT32_MAX, 256,
             blocks<Way::block_of_warps>),
-        way("block_per_row", "a threshold keeps most out, the rest waits", kMostK, INT32_MAX, 256,
+        way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,
             blocks<Way::block>),
         front("front_topk", "the front call", Kind::softmax_topk),
         front("front_topk_lse", "the front call, and all that it tells", Kind::softmax_topk_lse)};

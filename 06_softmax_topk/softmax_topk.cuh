@@ -23,7 +23,6 @@
 #include "../03_online_softmax/online_softmax.cuh"
 
 namespace softmax_topk {
-
 using online_softmax::Merge;
 using online_softmax::Normalizer;
 
@@ -70,8 +69,7 @@ struct Top {
     }
 };
 
-// The best of two lists: the other's best, as long as it is good enough. In any order of merging the result
-// is the same to the last bit.
+// The best of two lists: the other's best, as long as it is good enough; in any order the same to the last bit.
 struct MergeTop {
     template <int K>
     __host__ __device__ Top<K> operator()(Top<K> a, Top<K> b) const {
@@ -182,24 +180,26 @@ __global__ void online_fused_kernel(const float* x, float* values, int32_t* indi
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
+inline bool is_place(const void* address) {  // of floats, or of int32_t
+    return address != nullptr && reinterpret_cast<uintptr_t>(address) % sizeof(float) == 0;
+}
 constexpr int64_t kMaxK = 32;  // a longer list fits into no registers
 // launch(K, blocks) for lists of K places, a constant: k or a few more.
 template <class Launch>
 cudaError_t launch_with_list(const float* x, const float* values, const int32_t* indices,
                              int64_t rows, int64_t cols, int64_t k, Launch launch) {
-    if (rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX || k < 0 || k > cols ||
-        k > kMaxK)
+    if (rows < 0 || rows > INT32_MAX || cols > INT32_MAX || k < 0 || k > cols || k > kMaxK)
         return cudaErrorInvalidValue;
     if (rows == 0 || k == 0) return cudaSuccess;
-    if (x == nullptr || values == nullptr || indices == nullptr) return cudaErrorInvalidValue;
+    if (!is_place(x) || !is_place(values) || !is_place(indices)) return cudaErrorInvalidValue;
     if (k <= 8) return launch(std::integral_constant<int, 8>{}, static_cast<unsigned>(rows));
     if (k <= 16) return launch(std::integral_constant<int, 16>{}, static_cast<unsigned>(rows));
     return launch(std::integral_constant<int, 32>{}, static_cast<unsigned>(rows));
 }
 
 // The k best of each row of x (rows x cols, device memory), the best first: probabilities into values,
-// columns into indices, rows x k each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
-// negative size, k above cols or 32, or more than 2^31 - 1 rows or columns.
+// columns into indices, rows x k each. Asynchronous on stream. cudaErrorInvalidValue for an address that is null
+// or that no float has, a negative size, k above cols or 32, or more than 2^31 - 1 rows or columns.
 inline cudaError_t online_fused(const float* x, float* values, int32_t* indices, int64_t rows,
                                 int64_t cols, int64_t k, cudaStream_t stream) {
     return launch_with_list(x, values, indices, rows, cols, k, [=](auto list, unsigned blocks) {
@@ -225,7 +225,7 @@ cudaError_t unfused(Softmax softmax, const float* x, float* values, int32_t* ind
                     int64_t cols, int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
     return launch_with_list(x, values, indices, rows, cols, k, [=](auto list, unsigned blocks) {
         constexpr int K = decltype(list)::value;
-        if (workspace == nullptr || bytes < unfused_workspace_bytes(rows, cols))
+        if (!is_place(workspace) || bytes < unfused_workspace_bytes(rows, cols))
             return cudaErrorInvalidValue;
         float* y = static_cast<float*>(workspace);
         const cudaError_t status = softmax(x, y, rows, cols, stream);

@@ -12,6 +12,13 @@
 
 runner::Stage describe_06_softmax_topk();
 
+// So many bytes further, where no element may lie.
+template <class E>
+E* shifted(E* address, uintptr_t bytes) {
+    return reinterpret_cast<E*>(reinterpret_cast<uintptr_t>(address) + bytes);
+}
+
+#include "06_softmax_topk/test_fallbacks.cuh"
 #include "06_softmax_topk/test_sampling.cuh"
 
 namespace {
@@ -259,6 +266,9 @@ TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is
     CHECK(status(nullptr, v, i, 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, nullptr, i, 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, v, nullptr, 1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(shifted(x, 1), v, i, 1, 40, 5) == cudaErrorInvalidValue);  // no float lies there
+    CHECK(status(x, shifted(v, 2), i, 1, 40, 5) == cudaErrorInvalidValue);
+    CHECK(status(x, v, shifted(i, 3), 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(nullptr, nullptr, nullptr, 0, 40, 5) == cudaSuccess);
     CHECK(status(nullptr, nullptr, nullptr, 2, 40, 0) == cudaSuccess);
     CHECK(status(nullptr, nullptr, nullptr, 2, 0, 0) == cudaSuccess);
@@ -282,6 +292,7 @@ TEST_CASE("the unfused variants refuse a workspace that is missing or too small,
         };
         CHECK(status(nullptr, needed) == cudaErrorInvalidValue);
         CHECK(status(scratch.data(), needed - 1) == cudaErrorInvalidValue);
+        CHECK(status(scratch.data() + 2, needed) == cudaErrorInvalidValue);
         CHECK(status(scratch.data(), needed) == cudaSuccess);
         CHECK(cudaDeviceSynchronize() == cudaSuccess);
         const std::vector<unsigned char> bytes = scratch.download();
@@ -377,6 +388,28 @@ TEST_CASE("the front call refuses what is no problem") {
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(call.is_untouched(call.probabilities));
     CHECK(call.is_untouched(call.indices));
+}
+
+TEST_CASE("the front call refuses addresses that no element has, and takes all others") {
+    FrontCall<__half, int64_t> call(1, 2000, 40);
+    const auto status = [&](const __half* x, __half* probabilities, int64_t* indices,
+                            __half* logits, float* log_sum_exp) {
+        return softmax_topk::topk(
+            x, softmax_topk::Results<__half, int64_t>{probabilities, indices, logits, log_sum_exp},
+            1, 1999, 40, nullptr, 0, nullptr);
+    };
+    const __half* x = call.x.data();
+    const auto [p, i, l, s] = call.all();
+    CHECK(status(shifted(x, 1), p, i, l, s) == cudaErrorInvalidValue);
+    CHECK(status(x, shifted(p, 1), i, l, s) == cudaErrorInvalidValue);
+    CHECK(status(x, p, shifted(i, 4), l, s) == cudaErrorInvalidValue);
+    CHECK(status(x, p, i, shifted(l, 1), s) == cudaErrorInvalidValue);
+    CHECK(status(x, p, i, l, shifted(s, 2)) == cudaErrorInvalidValue);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(call.is_untouched(call.indices));
+    CHECK(status(shifted(x, 2), nullptr, i, nullptr, nullptr) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(call.indices.download().front() == 0);
 }
 
 TEST_CASE(

@@ -249,6 +249,10 @@ TEST_CASE("sampling refuses what means nothing, and does nothing of nothing") {
     CHECK(sizes(x, columns, 2, -40) == cudaErrorInvalidValue);
     CHECK(sizes(x, columns, 2, 0) == cudaErrorInvalidValue);  // no column to choose
     CHECK(sizes(x, columns, 2, int64_t{1} << 31) == cudaErrorInvalidValue);
+    CHECK(sizes(shifted(x, 2), columns, 2, 40) == cudaErrorInvalidValue);
+    CHECK(sizes(x, shifted(columns, 4), 2, 40) == cudaErrorInvalidValue);
+    CHECK(softmax_topk::sampling::sample(x, columns, shifted(call.probabilities.data(), 1), 2, 40,
+                                         Options{}, nullptr, 0, nullptr) == cudaErrorInvalidValue);
     CHECK(sizes(nullptr, nullptr, 0, 40) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(call.columns.download() == std::vector<int64_t>{-7, -7, -7});

@@ -273,6 +273,14 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(status_of([](auto& g) { g.a.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.b.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.c.data = nullptr; }) == cudaErrorInvalidValue);
+    // Addresses that no T has.
+    const auto shift = [](auto*& data) {
+        data =
+            reinterpret_cast<std::decay_t<decltype(data)>>(reinterpret_cast<uintptr_t>(data) + 1);
+    };
+    CHECK(status_of([&](auto& g) { shift(g.a.data); }) == cudaErrorInvalidValue);
+    CHECK(status_of([&](auto& g) { shift(g.b.data); }) == cudaErrorInvalidValue);
+    CHECK(status_of([&](auto& g) { shift(g.c.data); }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.c.transposed = true; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.a.ld = 7; }) == cudaErrorInvalidValue);  // lines would overlap
     CHECK(status_of([](auto& g) { g.b.ld = 7; }) == cudaErrorInvalidValue);

@@ -225,21 +225,21 @@ bool consists_of_packs(const Problem<T>& g) {
 
 template <class T>
 bool is_placed(const Matrices<T>& x, int64_t length) {
-    return (x.data != nullptr || x.each != nullptr) && x.ld >= length && x.stride >= 0;
+    return (x.data != nullptr || x.each != nullptr) && x.ld >= length && x.stride >= 0 &&
+           reinterpret_cast<uintptr_t>(x.data) % sizeof(T) == 0;
 }
 
 // launch(blocks) for as many blocks as there are tiles of rows x cols in all of C; nothing where C is
-// empty. cudaErrorInvalidValue for a null pointer, a negative size or stride, lines that overlap, one C for
-// several products, 2^31 tiles or more.
+// empty. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size or stride, lines
+// that overlap, one C for several products, 2^31 tiles or more.
 template <class T, class Launch>
 cudaError_t launch_tiles(const Problem<T>& g, int rows, int cols, Launch launch) {
     if (g.batch < 0 || g.m < 0 || g.n < 0 || g.k < 0) return cudaErrorInvalidValue;
     if (g.batch == 0 || g.m == 0 || g.n == 0) return cudaSuccess;
     if (!is_placed(g.c, g.n) || g.c.transposed) return cudaErrorInvalidValue;
     if (g.batch > 1 && g.c.each == nullptr && g.c.stride == 0) return cudaErrorInvalidValue;
-    if (g.k > 0 && (!is_placed(g.a, g.a.transposed ? g.m : g.k) ||
-                    !is_placed(g.b, g.b.transposed ? g.k : g.n)))
-        return cudaErrorInvalidValue;
+    const int64_t row_a = g.a.transposed ? g.m : g.k, row_b = g.b.transposed ? g.k : g.n;
+    if (g.k > 0 && !(is_placed(g.a, row_a) && is_placed(g.b, row_b))) return cudaErrorInvalidValue;
     const int64_t down = (g.m - 1) / rows + 1, across = (g.n - 1) / cols + 1;
     if (g.batch > INT32_MAX / down / across) return cudaErrorInvalidValue;
     launch(static_cast<unsigned>(g.batch * down * across));

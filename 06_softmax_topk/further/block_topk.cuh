@@ -6,7 +6,7 @@
 //   new here   the best are not kept in order while the row is read: a threshold guessed from a sample keeps most
 //              elements out, the others wait in shared memory, and of these the k best are found by counting in
 //              256 bins at a time. Where the guess was wrong the row is read again, with thresholds that are safe
-//   traffic    1 read per element, and of a long row 2048 more for the sample
+//   traffic    1 read per element, 2 where the guess was wrong, and of a long row 2048 elements more for the sample
 //   accepts    float, __half, __nv_bfloat16; any address; k up to 1024 and up to cols, which are up to 2^31 - 1
 //   order      as in the lesson, whatever the number of blocks that share a row
 //   source     ours; a threshold from a sample: Floyd & Rivest 1975, "Expected time bounds for selection"

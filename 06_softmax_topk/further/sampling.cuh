@@ -498,14 +498,17 @@ inline Draw draw_of(const Options& options, int64_t cols) {
 // probability with which it was chosen, among what stays, to probabilities, where that is not nullptr. The same x,
 // options and rows give the same columns in every run. workspace: 16-byte-aligned device memory that belongs to one
 // call at a time, or nullptr. Asynchronous on stream. cudaErrorInvalidValue for a negative size, more than 2^31 - 1
-// rows or columns, rows without columns, a null pointer, and options that mean nothing: a temperature below 0 or so
-// small that its reciprocal is infinite, top_k below 0, top_p outside of (0, 1], min_p outside of [0, 1].
+// rows or columns, rows without columns, a null pointer, an address that no element has, and options that mean
+// nothing: a temperature below 0 or so small that its reciprocal is infinite, top_k below 0, top_p outside of (0, 1],
+// min_p outside of [0, 1].
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const Options& options, void* workspace, size_t bytes, cudaStream_t stream) {
     if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
     if (rows == 0) return cudaSuccess;
     if (x == nullptr || columns == nullptr) return cudaErrorInvalidValue;
+    if (!is_placed(x) || !is_placed(columns) || !is_placed(probabilities))
+        return cudaErrorInvalidValue;
     int multiprocessors = 0;
     const cudaError_t status = multiprocessors_here(&multiprocessors);
     if (status != cudaSuccess) return status;

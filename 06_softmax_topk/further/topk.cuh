@@ -4,7 +4,7 @@
 //
 // The front call: the k most likely columns of each row, of whatever one has.
 //   new here   plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
-//   traffic    1 read per element
+//   traffic    1 read per element; for k above 32 now and then 2, and a sample: see block_topk.cuh
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
 //   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
@@ -193,16 +193,25 @@ Outputs<T> outputs_of(const Results<T, Index>& results) {
     return outputs;
 }
 
+// Whether an element can lie there. (nullptr is where nothing does: what is not wanted.)
+template <class Element>
+bool is_placed(const Element* address) {
+    return reinterpret_cast<uintptr_t>(address) % sizeof(Element) == 0;
+}
+
 // The k best of each row of x (rows x cols, row-major, device memory), the best first, to where `results` says.
 // workspace: 16-byte-aligned device memory that belongs to one call at a time, or nullptr. Asynchronous on
-// stream. cudaErrorInvalidValue for a negative size, k above cols or 1024, more than 2^31 - 1 columns, and
-// nullptr for x. Of no rows, or of k = 0, nothing is written.
+// stream. cudaErrorInvalidValue for a negative size, k above cols or 1024, more than 2^31 - 1 columns,
+// nullptr for x, and an address that no element has. Of no rows, or of k = 0, nothing is written.
 template <class T, class Index>
 cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int64_t cols,
                  int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
     if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
     if (rows == 0 || k == 0) return cudaSuccess;
-    if (x == nullptr) return cudaErrorInvalidValue;
+    if (x == nullptr || !is_placed(x) || !is_placed(results.probabilities) ||
+        !is_placed(results.indices) || !is_placed(results.logits) ||
+        !is_placed(results.log_sum_exp))
+        return cudaErrorInvalidValue;
     int multiprocessors = 0;
     cudaError_t status = multiprocessors_here(&multiprocessors);
     if (status != cudaSuccess) return status;

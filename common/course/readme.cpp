@@ -40,7 +40,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             if (text) return *text;
             throw std::runtime_error(
                 path.string() + ": no part is called '" + name +
-                "'; there are xray, bytes, measured, shares, paper, peers, widths, "
+                "'; there are xray, bytes, measured, shares, paper, peers, bars, widths, "
                 "compiled, comparison, algorithms and published, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
@@ -58,6 +58,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         if (name == "shares") return shares_part(folder, stage);
         if (name == "paper") return paper_part(folder, stage);
         if (name == "peers") return peers_part(folder, stage);
+        if (name == "bars")
+            return bars_part(folder, stage, repository / stage.name / "further/bars.json");
         if (name == "widths") return widths_part(folder, stage);
         if (name == "compiled") return compiled_part(folder.parent_path(), stage);
         if (name == "comparison") return comparison_part(folder, stage.name);

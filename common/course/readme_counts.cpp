@@ -100,7 +100,12 @@ json fields_of(const runner::Operation& operation, const runner::Shape& shape) {
     if (!fields.empty()) return fields;
     const std::vector<std::string> names = operation.size_names(shape);
     for (size_t i = 0; i < names.size(); ++i) fields["shape"][names[i]] = shape[i];
-    for (const auto& [name, value] : shape.options()) fields["shape"][name] = value;
+    for (const auto& [name, value] : shape.options()) {
+        if (const std::optional<int64_t> number = runner::whole(value))
+            fields["shape"][name] = *number;
+        else
+            fields["shape"][name] = value;
+    }
     return fields;
 }
 

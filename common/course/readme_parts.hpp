@@ -51,6 +51,11 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
 // to be wrong is not shown). Of many alike one column has the fastest.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
+// What a stage set itself, in `bars` (a file of it, further/bars.json): of a variant, at each shape, a time in units
+// of reading the input once, or in microseconds; and what came out. {"variant": "v", "bars": [{"shape":
+// "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]}.
+std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
+                      const std::filesystem::path& bars);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // What compiling a header costs, as compile_cost.py recorded it under `recorded`.

@@ -69,9 +69,11 @@ runner::Shape shape_of(const json& record, const runner::Operation* operation) {
     return shape;
 }
 
+double roof_us(const json& record) {
+    return record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
+}
+
 double expected_us(const runner::Variant& variant, const json& record) {
-    const double roof_us =
-        record.at("bytes").get<double>() / record.at("roof_gbps").get<double>() / 1e3;
     const double empty_us = record.at("us_empty");
     const runner::Operation& operation = *variant.operation;
     const runner::Shape shape = shape_of(record, &operation);
@@ -83,7 +85,7 @@ double expected_us(const runner::Variant& variant, const json& record) {
                                      : record.at("bytes").get<double>() / bytes_of_elements;
     const runner::Traffic declared = runner::traffic_of(variant, shape, dtype);
     const double accesses = declared.loads + declared.stores;
-    return empty_us + std::max(0.0, roof_us - empty_us) * accesses / roof_accesses;
+    return empty_us + std::max(0.0, roof_us(record) - empty_us) * accesses / roof_accesses;
 }
 
 double share_of_roof(const json& record) {

@@ -28,6 +28,8 @@ const runner::Variant* find_variant(const runner::Stage& stage,
 // What is no size of the operation is an option.
 runner::Shape shape_of(const nlohmann::ordered_json& record, const runner::Operation* operation);
 
+double roof_us(const nlohmann::ordered_json& record);
+
 // The roof's time with the accesses that the lesson claims, apart from what a launch costs: the time
 // if every access went to memory.
 double expected_us(const runner::Variant& variant, const nlohmann::ordered_json& record);

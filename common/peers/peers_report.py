@@ -72,12 +72,19 @@ def _how_it_is_shown(operation):
     return fields
 
 
+def _shape_of(problem):
+    """Options come as floating-point numbers; a whole one is written as such."""
+    options = {name: int(value) if float(value).is_integer() else value
+               for name, value in problem.options.items()}
+    return {**problem.sizes, **options}
+
+
 def record(group, stage, backend, name, role, timing, max_relative_error):
     """One record of schema 1, as common/runner/record.cpp writes them."""
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
            **_how_it_is_shown(group.operation), **group.fields,
-           "shape": {**group.problem.sizes, **group.problem.options},
+           "shape": _shape_of(group.problem),
            "bytes": group.cost.bytes}
     if group.cost.operations:
         one["flops"] = group.cost.operations

@@ -56,7 +56,12 @@ Json shape_of(const Record& record) {
     Json json;
     const std::vector<std::string> names = record.operation->size_names(record.shape);
     for (size_t i = 0; i < names.size(); ++i) json[names[i]] = record.shape[i];
-    for (const auto& [name, value] : record.shape.options()) json[name] = value;
+    for (const auto& [name, value] : record.shape.options()) {
+        if (const std::optional<int64_t> number = whole(value))
+            json[name] = *number;
+        else
+            json[name] = value;
+    }
     return json;
 }
 

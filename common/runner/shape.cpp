@@ -58,6 +58,12 @@ std::optional<double> value_of(const std::string& text) {
 
 }  // namespace
 
+std::optional<int64_t> whole(double value) {
+    constexpr double kMost = 9007199254740992;  // 2^53: beyond it a double skips whole numbers
+    if (!(std::fabs(value) <= kMost) || value != std::floor(value)) return std::nullopt;
+    return static_cast<int64_t>(value);
+}
+
 std::string text_of(const Shape& shape) {
     return joined(shape, " x ", " ");
 }

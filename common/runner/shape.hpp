@@ -34,6 +34,9 @@ private:
     std::map<std::string, double> options_;
 };
 
+// An option's value as a whole number, if it is one: records have "k": 5, not 5.0. Readers take both.
+std::optional<int64_t> whole(double value);
+
 inline bool operator==(const Shape& a, const Shape& b) {
     return a.sizes() == b.sizes() && a.options() == b.options();
 }

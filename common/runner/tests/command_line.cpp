@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
+#include "common/runner/shape.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 
@@ -106,6 +108,26 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
             CHECK(record["max_rel_err"].get<double>() < 1e-4);
         }
     }
+}
+
+TEST_CASE("records have whole numbers as such, also among a shape's options") {
+    const auto shape_of = [](const std::string& arguments) {
+        const Session session;
+        const Outcome outcome = session.run("stages run 06 --quick " + arguments);
+        INFO(outcome.text);
+        REQUIRE(outcome.exit_code == runner::kGood);
+        std::ifstream file(session.path("results/06_softmax_topk.partial.json"));
+        const auto document = nlohmann::json::parse(file);
+        REQUIRE_FALSE(document["records"].empty());
+        return document["records"][0]["shape"].dump();
+    };
+    CHECK(shape_of("--variant online_fused --shape 3x40,k=7") == R"({"cols":40,"k":7,"rows":3})");
+    CHECK(shape_of("--variant sample --shape 3x40,temperature=0.5,top_k=2") ==
+          R"({"cols":40,"rows":3,"temperature":0.5,"top_k":2})");
+    CHECK(runner::whole(-3) == -3);
+    CHECK_FALSE(runner::whole(0.8));
+    CHECK_FALSE(runner::whole(1e300));
+    CHECK_FALSE(runner::whole(std::nan("")));
 }
 
 TEST_CASE("lines fit 80 columns") {

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+// Where a fast way's guess was wrong, part of test.cu. Each row is built so that the way has to go back; that it did
+// is seen by what it loaded (where loads are counted), by what its slices left, or in that the columns would be
+// wrong otherwise.
+#pragma once
+#include "further/topk.cuh"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "common/runner/attempt.hpp"
+#include "common/runner/device.hpp"
+#include "common/testing/catch.hpp"
+
+namespace fallback_tests {
+
+using runner::DeviceBuffer;
+using softmax_topk::Key;
+using softmax_topk::kRoom;
+using softmax_topk::Normalizer;
+using softmax_topk::Outputs;
+using softmax_topk::Partial;
+using softmax_topk::Slice;
+
+constexpr int64_t kSample = 2048;  // elements of a slice that its guess is made of
+
+// NaN is largest, equal to itself; -0 equals +0.
+template <class T>
+std::vector<int32_t> best_by_stable_sort(const std::vector<T>& x, int64_t k) {
+    std::vector<int32_t> columns(x.size());
+    std::iota(columns.begin(), columns.end(), 0);
+    std::stable_sort(columns.begin(), columns.end(), [&](int32_t a, int32_t b) {
+        const auto u = static_cast<float>(x[static_cast<size_t>(a)]);
+        const auto v = static_cast<float>(x[static_cast<size_t>(b)]);
+        return std::isnan(u) ? !std::isnan(v) : u > v;
+    });
+    columns.resize(static_cast<size_t>(k));
+    return columns;
+}
+
+// A row in device memory, so many elements behind a multiple of 16 bytes.
+template <class T>
+class Row {
+public:
+    explicit Row(const std::vector<T>& x, int64_t misplaced = 0) : misplaced_(misplaced) {
+        std::vector<T> all(static_cast<size_t>(misplaced));
+        all.insert(all.end(), x.begin(), x.end());
+        all_ = DeviceBuffer<T>(all);
+    }
+    const T* data() const { return all_.data() + misplaced_; }
+
+private:
+    int64_t misplaced_;
+    DeviceBuffer<T> all_;
+};
+
+// What blocks that share a row found in it.
+struct Found {
+    std::vector<int32_t> columns;
+    std::vector<int> counts;       // of what each slice left
+    std::optional<double> loaded;  // bytes; nothing where nobody counts
+};
+
+// slices = 1: a block has the row to itself.
+template <class T>
+Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t misplaced = 0) {
+    const Row<T> row(x, misplaced);
+    const auto cols = static_cast<int64_t>(x.size());
+    const auto parts = static_cast<size_t>(slices);
+    DeviceBuffer<int32_t> columns(static_cast<size_t>(k));
+    columns.poison();
+    const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
+    DeviceBuffer<Key> best(parts * static_cast<size_t>(k)), cuts(parts);
+    DeviceBuffer<Normalizer> normalizers(parts);
+    DeviceBuffer<int> counts(parts);
+    Partial partial{};
+    if (slices > 1) partial = {best.data(), normalizers.data(), cuts.data(), counts.data()};
+
+    runner::Observation observation;
+    softmax_topk::
+        block_topk_kernel<<<dim3(1, static_cast<unsigned>(slices)), softmax_topk::kBlock>>>(
+            row.data(), outputs, partial, cols, k);
+    if (slices > 1) {
+        softmax_topk::merge_slices_kernel<<<1, softmax_topk::kBlock>>>(row.data(), partial, slices,
+                                                                       outputs, cols, k);
+    }
+    runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
+    Found found;
+    const std::optional<runner::Counts> seen = observation.counts();
+    if (seen) found.loaded = static_cast<double>(seen->global_load_bytes);
+    found.columns = columns.download();
+    if (slices > 1) found.counts = counts.download();
+    return found;
+}
+
+// What the guess of part `part` of a row is made of.
+template <class T>
+__global__ void sample_kernel(const T* row, int64_t cols, int64_t part, int64_t parts,
+                              float* sample) {
+    float x[8];
+    softmax_topk::load_sample(softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
+    for (int i = 0; i < 8; ++i) sample[threadIdx.x * 8 + i] = x[i];
+}
+
+// The columns of the sample, found by reading rows that tell a column's digits: half has no number for each.
+template <class T>
+std::vector<size_t> sampled_columns(int64_t cols, int part, int parts, int64_t misplaced = 0) {
+    constexpr int64_t kDigit = 256;
+    std::vector<size_t> columns(kSample);
+    for (int64_t worth = 1; worth < cols; worth *= kDigit) {
+        std::vector<T> digits;
+        for (int64_t col = 0; col < cols; ++col)
+            digits.push_back(static_cast<T>(static_cast<float>(col / worth % kDigit)));
+        const Row<T> row(digits, misplaced);
+        DeviceBuffer<float> sample(kSample);
+        sample_kernel<<<1, softmax_topk::kBlock>>>(row.data(), cols, part, parts, sample.data());
+        runner::check_cuda(cudaDeviceSynchronize(), "reading a sample");
+        const std::vector<float> digit = sample.download();
+        for (size_t i = 0; i < columns.size(); ++i)
+            columns[i] += static_cast<size_t>(digit[i]) * static_cast<size_t>(worth);
+    }
+    std::sort(columns.begin(), columns.end());
+    return columns;
+}
+
+inline std::vector<size_t> all_but(const std::vector<size_t>& sorted, size_t begin, size_t end) {
+    std::vector<size_t> others;
+    for (size_t col = begin; col < end; ++col)
+        if (!std::binary_search(sorted.begin(), sorted.end(), col)) others.push_back(col);
+    return others;
+}
+
+// Of a row as long as this the guess for K = 100 is the sample's 20th best or so.
+constexpr int64_t kCols = 40003;
+constexpr int64_t kBest = 100;
+constexpr size_t kTiedInSample = 64;
+
+// So many elements are 1, the others less; in the sample are 64 of them, so that the guess is 1.
+template <class T>
+std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
+    const std::vector<size_t> sampled = sampled_columns<T>(kCols, 0, 1, misplaced);
+    const std::vector<size_t> others = all_but(sampled, 0, static_cast<size_t>(kCols));
+    std::vector<T> x;
+    for (int64_t col = 0; col < kCols; ++col)
+        x.push_back(static_cast<T>(static_cast<float>(-(col * 7 % 64))));
+    const auto put = [&](const std::vector<size_t>& columns, size_t count) {
+        for (size_t i = 0; i < count; ++i)
+            x[columns[i * columns.size() / count]] = static_cast<T>(1.f);
+    };
+    put(sampled, kTiedInSample);
+    put(others, ties - kTiedInSample);
+    return x;
+}
+
+// The guess of a row holds from exactly K elements that reach it up to as many as there is room for.
+template <class T>
+void reads_again_where_it_must() {
+    for (const int64_t misplaced : {0, 3}) {
+        struct Case {
+            size_t ties;
+            bool is_read_again;
+        };
+        for (const Case& each : {Case{kBest - 1, true},
+                                 {kBest, false},
+                                 {kRoom, false},
+                                 {kRoom + 1, true},
+                                 {20000, true}}) {
+            const std::vector<T> x = row_with_ties<T>(each.ties, misplaced);
+            const Found found = found_by_blocks(x, kBest, 1, misplaced);
+            INFO(each.ties << " elements reach the guess, " << misplaced << " beyond a pack");
+            CHECK(found.columns == best_by_stable_sort(x, kBest));
+            if (!found.loaded) continue;
+            const double loaded = *found.loaded / sizeof(T);
+            if (!each.is_read_again) CHECK(loaded == kCols + kSample);
+            if (each.is_read_again) CHECK(loaded > kCols + kSample);
+            CHECK(loaded <= 2 * kCols + kSample);
+            // Too few are seen at the end alone.
+            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSample);
+        }
+    }
+}
+
+}  // namespace fallback_tests
+
+TEST_CASE(
+    "a block reads its row again where its guess lets too few or too many pass, and only there") {
+    fallback_tests::reads_again_where_it_must<float>();
+    fallback_tests::reads_again_where_it_must<__half>();
+}
+
+TEST_CASE("a sample that has seen none of the best: the second read's room is used up, too") {
+    using namespace fallback_tests;
+    // Rising outside of the sample: in the second read each batch is better than all before.
+    std::vector<float> x(kCols);
+    std::iota(x.begin(), x.end(), 1.f);
+    for (const size_t col : sampled_columns<float>(kCols, 0, 1)) x[col] = -x[col];
+    for (const int64_t k : {int64_t{33}, kBest, int64_t{1024}}) {
+        const Found found = found_by_blocks(x, k, 1);
+        CHECK(found.columns == best_by_stable_sort(x, k));
+        if (found.loaded) CHECK(*found.loaded / sizeof(float) > kCols + kSample);
+    }
+}
+
+namespace fallback_tests {
+
+constexpr int kSlices = 4;
+constexpr size_t kSliceCols = 16384;
+constexpr size_t kSharedCols = kSlices * kSliceCols;
+
+// Bytes that slices load without going back, and those of their keys, counts and cuts for who merges them.
+constexpr double kOnce = (kSharedCols + kSlices * kSample) * sizeof(float);
+inline double merging_bytes(const Found& found) {
+    double keys = 0;
+    for (const int count : found.counts) keys += count;
+    const int longest = *std::max_element(found.counts.begin(), found.counts.end());
+    const double of_slice = sizeof(Normalizer) + sizeof(int) + 2 * sizeof(Key);
+    return keys * sizeof(Key) + kSlices * (longest * sizeof(int) + of_slice);
+}
+// Every thread looks at the cut of a slice that is read again or not.
+constexpr double kCutsBytes = kSlices * softmax_topk::kBlock * sizeof(Key);
+
+inline std::vector<float> low_row() {
+    std::vector<float> x;
+    for (size_t col = 0; col < kSharedCols; ++col)
+        x.push_back(-1.f - static_cast<float>(col * 29 % 1000));
+    return x;
+}
+// Puts the numbers from `first` on, each twice, at so many of these columns.
+inline void put_pairs(std::vector<float>& x, const std::vector<size_t>& columns, size_t count,
+                      size_t first = 1) {
+    for (size_t i = 0; i < count; ++i)
+        x[columns[i * columns.size() / count]] = static_cast<float>(first + i / 2);
+}
+
+}  // namespace fallback_tests
+
+TEST_CASE("slices whose guesses hold are read once") {
+    using namespace fallback_tests;
+    std::vector<float> x = low_row();
+    std::vector<size_t> all(kSharedCols);
+    std::iota(all.begin(), all.end(), size_t{0});
+    put_pairs(x, all, 6000);
+    for (size_t col = 0; col < x.size(); ++col) std::swap(x[col], x[col * 40503 % x.size()]);
+    const Found found = found_by_blocks(x, kBest, kSlices);
+    CHECK(found.columns == best_by_stable_sort(x, kBest));
+    if (found.loaded) CHECK(*found.loaded == kOnce + merging_bytes(found));
+}
+
+TEST_CASE("all of the best in one slice: it left some out, and is read again, and it alone") {
+    using namespace fallback_tests;
+    for (const int slice : {0, 2, kSlices - 1}) {
+        std::vector<float> x = low_row();
+        const std::vector<size_t> sampled = sampled_columns<float>(kSharedCols, slice, kSlices);
+        const size_t begin = static_cast<size_t>(slice) * kSliceCols;
+        // The sample has the better ones, more than a slice's share: its guess is one of these.
+        put_pairs(x, sampled, 60, 1000);
+        put_pairs(x, all_but(sampled, begin, begin + kSliceCols), 240);
+        const Found found = found_by_blocks(x, kBest, kSlices);
+        INFO("slice " << slice);
+        CHECK(found.columns == best_by_stable_sort(x, kBest));
+        CHECK(found.counts[static_cast<size_t>(slice)] < kBest);
+        if (!found.loaded) continue;
+        CHECK(*found.loaded ==
+              kOnce + merging_bytes(found) + kCutsBytes + kSliceCols * sizeof(float));
+    }
+}
+
+TEST_CASE("slices that together left fewer than K are all read again") {
+    using namespace fallback_tests;
+    constexpr int64_t kMany = 1024;
+    std::vector<float> x = low_row();
+    for (int slice = 0; slice < kSlices; ++slice)
+        put_pairs(x, sampled_columns<float>(kSharedCols, slice, kSlices), 150);
+    const Found found = found_by_blocks(x, kMany, kSlices);
+    CHECK(found.columns == best_by_stable_sort(x, kMany));
+    CHECK(std::accumulate(found.counts.begin(), found.counts.end(), 0) < kMany);
+    if (found.loaded)
+        CHECK(*found.loaded ==
+              kOnce + merging_bytes(found) + kCutsBytes + kSharedCols * sizeof(float));
+}
+
+TEST_CASE("a slice whose room was too small is read again before it is merged") {
+    using namespace fallback_tests;
+    constexpr int kSlice = 1;
+    // As good outside of the slice's sample as anything, but for ties.
+    std::vector<float> x = low_row();
+    const std::vector<size_t> sampled = sampled_columns<float>(kSharedCols, kSlice, kSlices);
+    for (const size_t col : all_but(sampled, kSliceCols, 2 * kSliceCols)) x[col] = 5.f;
+    x[kSharedCols - 1] = 6.f;
+    x[0] = 5.f;
+    const Found found = found_by_blocks(x, kBest, kSlices);
+    CHECK(found.columns == best_by_stable_sort(x, kBest));
+    CHECK(found.counts[kSlice] == kBest);
+    if (!found.loaded) return;
+    CHECK(*found.loaded > kOnce + merging_bytes(found));
+    CHECK(*found.loaded <= kOnce + merging_bytes(found) + kSliceCols * sizeof(float));
+}
+
+TEST_CASE("rows of one number, of few numbers, of NaN: the lower columns, shared or not") {
+    using namespace fallback_tests;
+    constexpr int64_t kMany = 1024;
+    std::vector<std::vector<float>> rows;
+    for (const float all : {3.f, -INFINITY, INFINITY, NAN}) {
+        rows.emplace_back(kSharedCols, all);
+        // Fewer others than a list is long, the better ones at the row's end.
+        rows.push_back(rows.back());
+        for (size_t i = 0; i < 200; ++i)
+            rows.back()[kSharedCols - 1 - i * 300] = static_cast<float>(i / 3) - 20.f;
+    }
+    for (size_t row = 0; row < rows.size(); ++row) {
+        const std::vector<int32_t> wanted = best_by_stable_sort(rows[row], kMany);
+        // 8 slices leave more keys than who merges them has room for.
+        for (const int slices : {1, 8}) {
+            const Found found = found_by_blocks(rows[row], kMany, slices);
+            INFO("row " << row << ", slices " << slices);
+            CHECK(found.columns == wanted);
+            // All reach any guess: no slice has room for them.
+            if (found.loaded) CHECK(*found.loaded > (kSharedCols + slices * kSample) * 4.);
+        }
+    }
+}
+
+TEST_CASE("a list as long as the row has no guess, and is read once") {
+    using namespace fallback_tests;
+    for (const int64_t k : {33, 256, 1023, 1024}) {
+        std::vector<float> x;
+        for (int64_t col = 0; col < k; ++col)
+            x.push_back(col % 7 == 3 ? -INFINITY : static_cast<float>(col % 5));
+        x[static_cast<size_t>(k) / 2] = NAN;
+        const Found found = found_by_blocks(x, k, 1);
+        CHECK(found.columns == best_by_stable_sort(x, k));
+        if (found.loaded) CHECK(*found.loaded == static_cast<double>(k) * sizeof(float));
+    }
+}
+
+namespace fallback_tests {
+
+// Whether short keys prove a row's order, as short_rows_kernel asks; for rows that begin at a pack.
+template <int kLanes, int kList>
+__global__ void proof_kernel(const float* x, int cols, int k, int* is_proven) {
+    const int row = static_cast<int>(threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
+    const Slice<float> slice{x + row * cols, 0, cols};
+    const softmax_topk::Batch<kLanes, float> part(slice, 0, lane);
+    float u[softmax_topk::kHeld];
+    part.load(u);
+    uint32_t keys[softmax_topk::kHeld];
+    for (int i = 0; i < softmax_topk::kHeld; ++i) {
+        keys[i] = part.has(i)
+                      ? softmax_topk::narrow_key<kLanes * softmax_topk::kHeld>(u[i], part.place(i))
+                      : 0;
+    }
+    softmax_topk::best_of_row<kLanes, kList>(keys);
+    is_proven[row] = softmax_topk::is_proven<kLanes, kList>(keys, u, k);
+}
+
+// 4 rows of 128 columns, a warp's, of which the short keys prove those alone that they should.
+template <int kList>
+void sorts_short_rows_again_where_it_must(int64_t k) {
+    constexpr int kRows = 4, kRowCols = 128, kLanes = 8;
+    const auto next_to = [](float u, int steps) {
+        for (int i = 0; i < steps; ++i) u = std::nextafter(u, 1e30f);
+        return u;
+    };
+    std::vector<float> distinct, neighbours, at_cut, tied;
+    for (int col = 0; col < kRowCols; ++col) {
+        distinct.push_back(static_cast<float>(1 + col * 37 % kRowCols));
+        neighbours.push_back(next_to(1.f, col));  // in any bits but the last, the same
+        tied.push_back(static_cast<float>(col % 3));
+    }
+    // The last of the list and the first behind it differ in the last bit; the worse one comes first in the row.
+    at_cut = distinct;
+    const auto column_of = [&](int64_t rank) {
+        const auto value = static_cast<float>(kRowCols - rank);
+        return static_cast<size_t>(std::find(distinct.begin(), distinct.end(), value) -
+                                   distinct.begin());
+    };
+    const size_t one = column_of(k - 1), other = column_of(k);
+    at_cut[std::max(one, other)] = next_to(distinct[one], 1);
+    at_cut[std::min(one, other)] = distinct[one];
+
+    const std::vector<std::vector<float>> rows = {distinct, neighbours, at_cut, tied};
+    const std::vector<int> proven = {1, 0, 0, 0};
+    std::vector<float> x;
+    for (const std::vector<float>& row : rows) x.insert(x.end(), row.begin(), row.end());
+    const Row<float> all(x);
+    DeviceBuffer<int> is_proven(kRows);
+    proof_kernel<kLanes, kList>
+        <<<1, kRows * kLanes>>>(all.data(), kRowCols, static_cast<int>(k), is_proven.data());
+    runner::check_cuda(cudaDeviceSynchronize(), "proving an order");
+    CHECK(is_proven.download() == proven);
+
+    DeviceBuffer<int32_t> columns(static_cast<size_t>(kRows * k));
+    columns.poison();
+    CHECK(softmax_topk::topk(
+              all.data(),
+              softmax_topk::Results<float, int32_t>{nullptr, columns.data(), nullptr, nullptr},
+              kRows, kRowCols, k, nullptr, 0, nullptr) == cudaSuccess);
+    runner::check_cuda(cudaDeviceSynchronize(), "finding the best of short rows");
+    std::vector<int32_t> wanted;
+    for (const std::vector<float>& row : rows) {
+        const std::vector<int32_t> best = best_by_stable_sort(row, k);
+        wanted.insert(wanted.end(), best.begin(), best.end());
+    }
+    CHECK(columns.download() == wanted);
+}
+
+}  // namespace fallback_tests
+
+TEST_CASE("short rows whose last bits matter are sorted again, by long keys") {
+    fallback_tests::sorts_short_rows_again_where_it_must<8>(8);
+    fallback_tests::sorts_short_rows_again_where_it_must<8>(5);
+    fallback_tests::sorts_short_rows_again_where_it_must<32>(32);
+    fallback_tests::sorts_short_rows_again_where_it_must<32>(17);
+}
+
+// What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong.
+TEST_CASE("no list of up to 32 reads anything twice, whatever the rows hold") {
+    using namespace fallback_tests;
+    constexpr int64_t kRows = 2, kRowCols = 20011;
+    for (const float all : {1.f, -INFINITY, NAN}) {
+        const Row<float> x(std::vector<float>(static_cast<size_t>(kRows * kRowCols), all));
+        DeviceBuffer<int32_t> columns(static_cast<size_t>(kRows * 33));
+        const auto loaded = [&](int64_t k) -> std::optional<int64_t> {
+            runner::Observation observation;
+            CHECK(softmax_topk::topk(x.data(),
+                                     softmax_topk::Results<float, int32_t>{nullptr, columns.data(),
+                                                                           nullptr, nullptr},
+                                     kRows, kRowCols, k, nullptr, 0, nullptr) == cudaSuccess);
+            runner::check_cuda(cudaDeviceSynchronize(), "finding the best");
+            const std::optional<runner::Counts> counts = observation.counts();
+            if (!counts) return std::nullopt;
+            return counts->global_load_bytes / static_cast<int64_t>(sizeof(float));
+        };
+        const std::optional<int64_t> short_list = loaded(32), long_list = loaded(33);
+        if (!short_list || !long_list) return;
+        CHECK(*short_list == kRows * kRowCols);
+        CHECK(*long_list > kRows * (kRowCols + kSample));
+        CHECK(*long_list <= kRows * (2 * kRowCols + kSample));
+    }
+}
