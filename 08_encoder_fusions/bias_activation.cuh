@@ -24,7 +24,7 @@ __global__ void bias_activation_kernel(const Pack* x, const Pack* bias, Pack* y,
                                        int packs, Activation activation) {
     using T = typename Pack::Element;
     const int p = pack_of_thread();
-    if (p >= packs) return;
+    if (p >= packs || row_of_thread(blockIdx.x, 0) >= rows) return;
     const Pack row_bias = bias[p];  // once for all rows of the thread
 
     Pack held[kRows];

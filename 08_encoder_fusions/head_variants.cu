@@ -32,9 +32,10 @@ public:
     // themselves (a bias), and so many offsets. unit: what packs are not to go beyond.
     double threads(int64_t row, int64_t unit, bool has_bias, int offsets) const {
         const Tiling tiling(shape_.seq, row / pack_of(unit));
-        const auto rows = static_cast<double>(tiling.row_blocks * tiling.block.y * shape_.batch);
-        const double packs = rows * static_cast<double>(row / pack_of(unit));
-        return (has_bias ? rows * static_cast<double>(row) : 0) +
+        const auto all = static_cast<double>(tiling.row_blocks * tiling.block.y * shape_.batch);
+        const double packs = all * static_cast<double>(row / pack_of(unit));
+        const int64_t with_rows = tiling.threads_with_rows(shape_.seq) * shape_.batch;
+        return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
     }
     // Packs there are in rows of so many elements that consist of units.
@@ -103,7 +104,7 @@ runner::Variant unfused_qkv_transpose() {
         const Accesses a(s, dtype);
         const double row = a.of(3 * s.hidden());
         const Tiling of_bias(s.rows(), 3 * s.hidden() / a.pack_of(3 * s.hidden()));
-        const double bias = row * a.of(of_bias.row_blocks * of_bias.block.y);
+        const double bias = row * a.of(of_bias.threads_with_rows(s.rows()));
         const double padding =
             s.is_packed() ? a.tokens(row) + a.threads(3 * s.hidden(), 3 * s.hidden(), false, 2) : 0;
         return a.per_element(a.tokens(row) + bias + padding + a.places(row),

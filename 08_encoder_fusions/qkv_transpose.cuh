@@ -42,9 +42,10 @@ __global__ void qkv_bias_transpose_kernel(const Pack* qkv, const Pack* bias, Par
     const int p = pack_of_thread();
     if (p >= 3 * packs) return;
     const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    Pack* const part = p < packs ? to.q : p < 2 * packs ? to.k : to.v;
-    const Pack its_bias = bias[p];
     const Sequences::Rows rows = from.rows(b);
+    if (row_of_thread(tile, 0) >= from.seq) return;
+    Pack* const part = p < packs ? to.q : p < 2 * packs ? to.k : to.v;
+    const Pack its_bias = bias[p];  // once for all rows of the thread
 
     Pack held[kRows];
 #pragma unroll

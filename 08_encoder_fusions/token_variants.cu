@@ -46,7 +46,7 @@ Traffic bias_once(const Shape& shape, DType dtype) {
     int64_t pack = 16 / element;
     while (pack > 1 && shape.hidden % pack != 0) pack = pack > 2 ? 2 : 1;
     const Tiling tiling(shape.rows, shape.hidden / pack);
-    const int64_t all = tiling.row_blocks * tiling.block.y;
+    const int64_t all = tiling.threads_with_rows(shape.rows);
     return {1 + static_cast<double>(all) / static_cast<double>(shape.rows), 1};
 }
 
@@ -107,6 +107,7 @@ runner::Variant norm(Kind kind, Rounding rounding, const std::string& name,
     variant.obstacle = [](const runner::Shape& shape, DType) {
         return Shape(shape).hidden > encoder_fusions::kMaxNormCols ? "more than 16384 columns" : "";
     };
+    variant.shared_accesses_fuse = true;  // of the warps' sums, which lie side by side
     return variant;
 }
 
