@@ -2,6 +2,7 @@
 #include "common/cpu_device/translate/notes.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "common/cpu_device/translate/outline.hpp"
@@ -49,6 +50,66 @@ void note_doubles(const std::string& source, const Region& region, std::vector<N
     }
 }
 
+// Functions that are defined here as constexpr, and for the host alone.
+std::set<std::string> constexpr_functions(const Tokens& tokens,
+                                          const std::vector<Declaration>& declarations) {
+    std::set<std::string> found;
+    for (const Declaration& function : declarations) {
+        if (function.is_defined() && !function.in_class &&
+            has_word(tokens, function.head, {"constexpr", "consteval"})) {
+            found.insert(tokens[function.name].text);
+        }
+    }
+    for (const Declaration& function : declarations) {
+        const bool has_macro =
+            function.is_function &&
+            std::any_of(tokens.begin() + static_cast<ptrdiff_t>(function.head.begin),
+                        tokens.begin() + static_cast<ptrdiff_t>(function.name),
+                        [](const Token& token) { return is_like_a_macro(token.text); });
+        if (is_for_device(tokens, function) || has_macro) found.erase(tokens[function.name].text);
+    }
+    return found;
+}
+
+// What to write in place of such a function of the library's; null where `i` is none.
+const char* in_place_of(const Tokens& tokens, size_t i) {
+    if (i < 2 || tokens[i - 1].text != "::" || tokens[i - 2].text != "std") return nullptr;
+    if (is_one_of(tokens[i], {"max", "min"})) return "the same without std::";
+    if (tokens[i].text == "clamp") return "min(max(x, low), high)";
+    if (tokens[i].text == "numeric_limits") return "INFINITY, FLT_MAX, INT_MAX ...";
+    if (tokens[i].text == "array") return "a plain array";
+    return nullptr;
+}
+
+void note_constexpr(const std::string& source, const Region& region, std::vector<Note>& notes) {
+    const Tokens& tokens = region.tokens;
+    const std::vector<Declaration> declarations = declarations_of(region);
+    const std::set<std::string> own = constexpr_functions(tokens, declarations);
+    for (const Declaration& function : declarations) {
+        // What is for both sides may have a way for the host: nvcc only warns.
+        if (!function.is_defined() || !is_for_device(tokens, function) ||
+            has_word(tokens, function.head, {"__host__"})) {
+            continue;
+        }
+        std::set<std::string> said;
+        for (size_t i = function.body.begin; i < function.body.end; ++i) {
+            const std::string& name = tokens[i].text;
+            const char* const instead = in_place_of(tokens, i);
+            const bool calls_own = own.count(name) != 0 && i + 1 < function.body.end &&
+                                   tokens[i + 1].text == "(" &&
+                                   !is_one_of(tokens[i - 1], {".", "->", "::"});
+            if ((instead == nullptr && !calls_own) || !said.insert(name).second) continue;
+            notes.push_back(
+                {line_at(source, tokens[i].begin),
+                 "'" + tokens[function.name].text + "' runs on the device and uses '" +
+                     (calls_own ? "" : "std::") + name +
+                     "', which is constexpr and for the host: nvcc refuses it unless it is told "
+                     "--expt-relaxed-constexpr; write " +
+                     (calls_own ? "__device__ before its definition" : instead)});
+        }
+    }
+}
+
 void note_architectures(const std::string& source, std::vector<Note>& notes) {
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
@@ -70,7 +131,10 @@ void note_architectures(const std::string& source, std::vector<Note>& notes) {
 
 std::vector<Note> notes_on(const std::string& source) {
     std::vector<Note> notes;
-    for (const Region& region : regions_of(source)) note_doubles(source, region, notes);
+    for (const Region& region : regions_of(source)) {
+        note_doubles(source, region, notes);
+        note_constexpr(source, region, notes);
+    }
     note_architectures(source, notes);
     return notes;
 }

@@ -12,7 +12,8 @@ struct Note {
     std::string text;
 };
 
-// Literals of type double in device functions that are of floats otherwise, and questions for __CUDA_ARCH__.
+// Literals of type double in device functions that are of floats otherwise; constexpr functions of the host in them,
+// which nvcc takes if it is told to; and questions for __CUDA_ARCH__.
 std::vector<Note> notes_on(const std::string& source);
 
 }  // namespace translate

@@ -2,6 +2,7 @@
 #include "common/cpu_device/translate/outline.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace translate {
 namespace {
@@ -118,6 +119,11 @@ private:
 std::vector<Declaration> declarations_of(const Region& region) {
     if (region.is_macro) return {};
     return Reader(region.tokens).run();
+}
+
+bool is_like_a_macro(const std::string& word) {
+    return word.size() > 1 && std::none_of(word.begin(), word.end(),
+                                           [](unsigned char c) { return std::islower(c) != 0; });
 }
 
 bool has_word(const Tokens& tokens, Range range, std::initializer_list<std::string_view> words) {

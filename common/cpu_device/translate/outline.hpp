@@ -23,6 +23,9 @@ struct Declaration {
 // as the branches of an #if may, what comes behind is left out.
 std::vector<Declaration> declarations_of(const Region& region);
 
+// A word without small letters: before a function's name it may stand for __device__.
+bool is_like_a_macro(const std::string& word);
+
 bool has_word(const Tokens& tokens, Range range, std::initializer_list<std::string_view> words);
 
 // Declared as a kernel, or as a function that kernels call.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
@@ -163,11 +162,6 @@ void translate_ptx(const Tokens& tokens, size_t at, Edits& edits) {
 
 // ---------------------------------------------------------------- functions of the host's
 
-bool is_like_a_macro(const std::string& word) {
-    return word.size() > 1 && std::none_of(word.begin(), word.end(),
-                                           [](unsigned char c) { return std::islower(c) != 0; });
-}
-
 // Functions that are defined here for the host alone.
 std::set<std::string> host_functions(const Tokens& tokens,
                                      const std::vector<Declaration>& declarations) {
@@ -280,11 +274,14 @@ void refuse_host_functions(const Region& region, Edits& edits) {
             const std::string& name = tokens[i].text;
             if (i >= 2 && tokens[i - 2].text == "std" && tokens[i - 1].text == "::" &&
                 is_one_of(tokens[i], {"cout", "cerr", "vector", "string", "map", "unordered_map",
-                                      "set", "list", "deque", "sort"})) {
+                                      "set", "list", "deque", "sort", "swap"})) {
+                const bool is_algorithm = is_one_of(tokens[i], {"sort", "swap"});
                 edits.fail(tokens[i], "'" + tokens[function.name].text +
                                           "' runs on the device and uses 'std::" + name +
-                                          "', which is for the host alone: printf prints there, "
-                                          "and arrays have a constant size");
+                                          "', which is for the host alone: " +
+                                          (is_algorithm ? "write out what it does"
+                                                        : "printf prints there, and arrays have a "
+                                                          "constant size"));
             }
             if (tokens[i + 1].text != "(" || host.count(name) == 0 ||
                 is_one_of(tokens[i - 1], {".", "->", "::"}) ||

@@ -2,6 +2,7 @@
 #include "common/cpu_device/translate/translate.hpp"
 
 #include "common/cpu_device/translate/edits.hpp"
+#include "common/cpu_device/translate/host_members.hpp"
 #include "common/cpu_device/translate/kernels.hpp"
 #include "common/cpu_device/translate/lambdas.hpp"
 #include "common/cpu_device/translate/launches.hpp"
@@ -29,6 +30,7 @@ std::string translate(const std::string& original, const std::string& path) {
         refuse_what_is_missing(region, edits);
         refuse_host_functions(region, edits);
         refuse_device_functions(region, edits);
+        refuse_host_members(region, edits);
         begin_kernels(region, edits);
         make_variables_known(region, edits);
         allow_recursion(region, edits);

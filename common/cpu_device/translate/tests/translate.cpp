@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cpu_device/translate/notes.hpp"
 #include "common/testing/catch.hpp"
 
 using translate::TranslationError;
@@ -337,6 +338,23 @@ TEST_CASE("what cannot be translated is an error that says what can") {
         {"float at(float* x) {\nreturn x[threadIdx.x]; }", 2,
          "'at' runs on the host and asks for 'threadIdx'"},
         {"__global__ void k(int* x) {\n*x = __shfl_down(*x, 1); }", 2, "has no mask"},
+        {"struct A { void add() {} };\n__global__ void k(A* a) {\na->add(); }", 3,
+         "'k' runs on the device and calls 'A::add', a function of the host"},
+        {"template <class T> class A { public: void add(T); };\n__device__ void f(A<int>& a) {\n"
+         "a.add(1); }",
+         3, "calls 'A::add', a function of the host"},
+        {"struct A { A() {} };\n__global__ void k() {\nA a; }", 3,
+         "'k' runs on the device and makes a 'A', whose constructor is a function of the host"},
+        {"struct F { int operator()(int x) const { return x; } };\n__device__ int g(F f) {\n"
+         "return f(1); }",
+         3, "calls 'F', whose operator() is a function of the host"},
+        {"struct F { int operator()(int x) const { return x; } };\nint main() {\n"
+         "k<<<1, 2>>>(x, F{}); }",
+         3, "a kernel gets a 'F', whose operator() is a function of the host"},
+        {"int main() {\nk<<<1, 2>>>(x, [=](int i) { return i; }); }", 2, "[=] __device__ (int i)"},
+        {"int main() {\nauto f = [](int i) { return i; };\nk<<<1, 2>>>(f, 3); }", 2,
+         "a kernel gets a lambda that is a function of the host"},
+        {"__global__ void k(int* x) {\nstd::swap(x[0], x[1]); }", 2, "uses 'std::swap'"},
         {"\ncudaTextureObject_t t;", 2, "textures"},
         {"int main() { cuModuleLoadData(m, p); }", 1, "driver API"},
     };
@@ -365,10 +383,45 @@ TEST_CASE("what may be called on the host as well is no error there") {
              "template <class T> int g() { return threadIdx.x; }",
              "DEVICE int g() { return threadIdx.x; }",
              "int main() { dim3 threadIdx; return threadIdx.x; }",
+             "struct A { void sync() {} };\n__global__ void k(Block b) { b.sync(); }",
+             "struct A { __device__ void add() {} void add(int); };\n"
+             "__global__ void k(A a) { a.add(); }",
+             "struct A { HD A() {} HD void add() {} };\n__global__ void k() { A a; a.add(); }",
+             "struct A { A() {} };\n__global__ void k(A a) { A b = a; A c(b); A* p = &c; }",
+             "struct A { A() = default; };\n__global__ void k() { A a; }",
+             "int main() { k<<<1, 2>>>([=] __device__(int i) { return i; }, [] HD(int i) {}); }",
+             "int main() { auto f = [](int i) { return i; }; k<<<1, f(2)>>>(f(3)); }",
+             "template <class F> void launch(F f) { k<<<1, 2>>>(f); }",
              "__host__ __device__ void f() { std::cout << 1; }"}) {
         INFO(source);
         CHECK_NOTHROW(translate::translate(source, "k.cu"));
     }
+}
+
+TEST_CASE("what nvcc takes if it is told to is no error, and is said") {
+    const auto said_of = [](const std::string& source) {
+        std::string said;
+        for (const translate::Note& note : translate::notes_on(source))
+            said += std::to_string(note.line) + ": " + note.text + "\n";
+        return said;
+    };
+    CHECK_THAT(
+        said_of("__global__ void k(int* x) {\n*x = std::max(x[0], x[1]); }"),
+        ContainsSubstring("2: 'k' runs on the device and uses 'std::max', which is constexpr "
+                          "and for the host") &&
+            ContainsSubstring("--expt-relaxed-constexpr; write the same without std::"));
+    CHECK_THAT(said_of("constexpr int half(int x) { return x / 2; }\n"
+                       "__device__ int f() {\nreturn half(2) + half(3); }"),
+               StartsWith("3: 'f' runs on the device and uses 'half'") &&
+                   EndsWith("write __device__ before its definition\n"));
+    CHECK_THAT(said_of("__device__ float f() { return -std::numeric_limits<float>::infinity(); }"),
+               ContainsSubstring("write INFINITY"));
+    for (const char* source :
+         {"int main() { return std::max(1, 2); }",
+          "__host__ __device__ int f() { return std::max(1, 2); }",
+          "__device__ constexpr int f() { return 1; }\n__device__ int g() { return f(); }",
+          "__device__ float f(float x) { return std::sqrt(x) + max(x, 2.f); }"})
+        CHECK(said_of(source).empty());
 }
 
 TEST_CASE("the program leaves a translation or an error, never half of one") {

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/host_members.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/cpu_device/translate/outline.hpp"
+#include "common/cpu_device/translate/tokens.hpp"
+
+namespace translate {
+namespace {
+
+constexpr const char* kCall = "operator()";
+
+// A class of the file's, by what it declares in its braces.
+struct Class {
+    std::string name;
+    Range body;
+    std::set<std::string> of_host,
+        of_device;  // the names of functions; a constructor has the class's
+
+    bool has_host_only(const std::string& function) const {
+        return of_host.count(function) != 0 && of_device.count(function) == 0;
+    }
+};
+
+class Reader {
+public:
+    Reader(const Region& region, Edits& edits)
+        : tokens_(region.tokens), declarations_(declarations_of(region)), edits_(edits) {
+        for (const Declaration& each : declarations_) {
+            if (!each.is_function) add_class(each);
+        }
+        for (const Declaration& each : declarations_) {
+            if (each.is_function) add_function(each);
+        }
+    }
+
+    void run() const {
+        for (const Declaration& function : declarations_) {
+            if (!function.is_defined()) continue;
+            if (is_for_device(tokens_, function)) {
+                // What is for both sides may have a way for the host: nvcc, too, only warns.
+                if (!has_word(tokens_, function.head, {"__host__"})) read_device_function(function);
+            } else {
+                read_launches(function);
+            }
+        }
+    }
+
+private:
+    const std::string& text(size_t i) const {
+        static const std::string none;
+        return i < tokens_.size() ? tokens_[i].text : none;
+    }
+    bool is_name(size_t i) const {
+        return i < tokens_.size() && tokens_[i].kind == TokenKind::identifier;
+    }
+
+    void add_class(const Declaration& declaration) {
+        size_t i = declaration.head.begin;
+        if (text(i) == "template") {
+            int depth = 0;
+            do {
+                ++i;
+                depth += (text(i) == "<") - (text(i) == ">");
+            } while (depth > 0 && i < declaration.head.end);
+            ++i;
+        }
+        if (i >= declaration.head.end || !is_one_of(tokens_[i], {"struct", "class"})) return;
+        size_t name = 0;
+        for (++i; i < declaration.head.end && text(i) != "{"; ++i) {
+            if (is_open(tokens_[i])) i = matching_close(tokens_, i).value_or(declaration.head.end);
+            if (name == 0 && is_name(i) && text(i + 1) != "(") name = i;
+        }
+        if (name == 0 || text(i) != "{") return;
+        classes_.push_back(
+            {text(name), {i + 1, matching_close(tokens_, i).value_or(i + 1)}, {}, {}});
+    }
+
+    void add_function(const Declaration& function) {
+        const std::string name = name_of(function);
+        Class* of = nullptr;
+        for (Class& each : classes_) {
+            const bool holds = function.in_class && each.body.begin <= function.head.begin &&
+                               function.head.begin < each.body.end;
+            const bool names = !function.in_class && function.name >= 2 &&
+                               text(function.name - 1) == "::" &&
+                               text(function.name - 2) == each.name;
+            if (holds || names) of = &each;  // the innermost comes last
+        }
+        if (of == nullptr || text(function.name - 1) == "~") return;
+        const bool perhaps_more =
+            has_word(tokens_, function.head,
+                     {"__device__", "constexpr", "consteval", "default", "delete", "friend"}) ||
+            std::any_of(tokens_.begin() + static_cast<ptrdiff_t>(function.head.begin),
+                        tokens_.begin() + static_cast<ptrdiff_t>(function.name),
+                        [](const Token& token) { return is_like_a_macro(token.text); });
+        (perhaps_more ? of->of_device : of->of_host).insert(name);
+    }
+
+    std::string name_of(const Declaration& function) const {
+        const bool is_call = text(function.name) == "operator" && text(function.name + 1) == "(" &&
+                             text(function.name + 2) == ")";
+        return is_call ? kCall : text(function.name);
+    }
+
+    const Class* class_called(const std::string& name) const {
+        for (const Class& each : classes_) {
+            if (each.name == name) return &each;
+        }
+        return nullptr;
+    }
+
+    // The class of an object that is declared in [begin, end), as in `const Pair<T>& pair`.
+    const Class* class_of(const std::string& object, Range range) const {
+        for (size_t i = range.end; i-- > range.begin + 1;) {
+            if (text(i) != object || is_one_of(tokens_[i - 1], {".", "->", "::"})) continue;
+            size_t type = i - 1;
+            while (type > range.begin && is_one_of(tokens_[type], {"&", "*", "const"})) --type;
+            if (text(type) == ">") {
+                const auto open = matching_angle(tokens_, type);
+                if (!open || *open == 0) continue;
+                type = *open - 1;
+            }
+            if (const Class* found = class_called(text(type))) return found;
+            if (is_name(type) && !is_one_of(tokens_[type], {"return", "else", "case"}))
+                return nullptr;
+        }
+        return nullptr;
+    }
+
+    void read_device_function(const Declaration& function) const {
+        const std::string runs = "'" + text(function.name) + "' runs on the device and ";
+        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+            if (!is_name(i)) continue;
+            const bool is_member = is_one_of(tokens_[i - 1], {".", "->"});
+            const bool is_plain = !is_member && text(i - 1) != "::";
+            const Range before{function.head.begin, i};
+            if (is_member && text(i + 1) == "(" && is_name(i - 2) &&
+                !is_one_of(tokens_[i - 3], {".", "->", "::"})) {
+                const Class* of = class_of(text(i - 2), {function.head.begin, i - 2});
+                if (of != nullptr && of->has_host_only(text(i))) {
+                    edits_.fail(tokens_[i], runs + "calls '" + of->name + "::" + text(i) +
+                                                "', a function of the host: write __device__ "
+                                                "before it");
+                }
+            } else if (is_plain && text(i + 1) == "(" && class_called(text(i)) == nullptr) {
+                const Class* of = class_of(text(i), before);
+                if (of != nullptr && of->has_host_only(kCall)) {
+                    edits_.fail(tokens_[i], runs + "calls '" + of->name +
+                                                "', whose operator() is a function of the host: "
+                                                "write __device__ before it");
+                }
+            } else if (is_plain && constructs(i)) {
+                edits_.fail(tokens_[i], runs + "makes a '" + text(i) +
+                                            "', whose constructor is a function of the host: write "
+                                            "__device__ before it");
+            }
+        }
+    }
+
+    // Whether a class with a constructor of the host's is made here, and not by copying another.
+    bool constructs(size_t i) const {
+        const Class* of = class_called(text(i));
+        if (of == nullptr || !of->has_host_only(of->name)) return false;
+        if (is_one_of(tokens_[i - 1], {"struct", "class", "<", ",", "(", "&", "*"})) return false;
+        const size_t behind = is_name(i + 1) ? i + 2 : i + 1;
+        if (text(behind) == ";") return behind == i + 2;
+        if (!is_one_of(tokens_[behind], {"(", "{"})) return false;
+        return !(is_name(behind + 1) && is_close(tokens_[behind + 2]));
+    }
+
+    void read_launches(const Declaration& function) const {
+        for (size_t i = function.body.begin; i + 3 < function.body.end; ++i) {
+            const bool opens =
+                text(i) == ">" && text(i + 1) == ">" && text(i + 2) == ">" && text(i + 3) == "(";
+            if (!opens) continue;
+            const size_t close = matching_close(tokens_, i + 3).value_or(i + 3);
+            size_t first = i + 4;
+            for (size_t at = first; at <= close; ++at) {
+                if (at < close && is_open(tokens_[at])) {
+                    at = matching_close(tokens_, at).value_or(close);
+                } else if (at == close || text(at) == ",") {
+                    if (first < at) read_argument({first, at}, {function.head.begin, i});
+                    first = at + 1;
+                }
+            }
+            i = close;
+        }
+    }
+
+    // before: of the function, what stands before the launch.
+    void read_argument(Range argument, Range before) const {
+        if (text(argument.begin) == "[") {
+            // [] { ... }() is called by the host.
+            if (text(argument.end - 1) == "}") require_for_device(argument.begin);
+            return;
+        }
+        if (!is_name(argument.begin)) return;
+        const std::string& name = text(argument.begin);
+        const bool is_made =
+            argument.end > argument.begin + 1 && is_one_of(tokens_[argument.begin + 1], {"(", "{"});
+        if (argument.end != argument.begin + 1 && !is_made) return;
+        if (!is_made) {
+            for (size_t i = before.end; i-- > before.begin + 1;) {
+                if (text(i) != name || text(i - 1) != "auto") continue;
+                if (text(i + 1) == "=" && text(i + 2) == "[") require_for_device(i + 2);
+                return;
+            }
+        }
+        const Class* of = is_made ? class_called(name) : class_of(name, before);
+        if (of != nullptr && of->has_host_only(kCall)) {
+            edits_.fail(tokens_[argument.begin],
+                        "a kernel gets a '" + of->name +
+                            "', whose operator() is a function of the host: write __device__ "
+                            "before it");
+        }
+    }
+
+    // Of a lambda that begins there.
+    void require_for_device(size_t open) const {
+        const size_t close = matching_close(tokens_, open).value_or(tokens_.size());
+        if (!is_one_of(tokens_[std::min(close + 1, tokens_.size() - 1)], {"(", "{"})) return;
+        edits_.fail(tokens_[open],
+                    "a kernel gets a lambda that is a function of the host: write __device__ "
+                    "behind its brackets, as in [=] __device__ (int i) { ... }");
+    }
+
+    const Tokens& tokens_;
+    std::vector<Declaration> declarations_;
+    std::vector<Class> classes_;
+    Edits& edits_;
+};
+
+}  // namespace
+
+void refuse_host_members(const Region& region, Edits& edits) {
+    Reader(region, edits).run();
+}
+
+}  // namespace translate
