@@ -129,7 +129,7 @@ void judge_program(uintptr_t address, unsigned bytes, Direction direction) {
     const DeviceVariable* variable = device_variable_before(address);
     if (variable != nullptr && variable->holds(address, bytes)) return;
     if (const Symbol* const other = is_strict() ? variable_at(address) : nullptr) {
-        if (!is_the_hosts(*other)) return;
+        if (!is_the_hosts(*other) || registered_range(address).holds(address)) return;
         fail(cudaErrorIllegalAddress,
              "%s of %u bytes of the variable `%s`, which is on the host: write __device__ or "
              "__constant__ before it, or give the kernel its value",
@@ -175,7 +175,11 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         judge_program(address, bytes, direction);
         log(kind(kProgram, direction));
     } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {
-        fail_at(address, bytes, direction);
+        const AddressRange range = registered_range(address);
+        if (address + bytes > range.high) fail_at(address, bytes, direction);
+        require_alignment(address, bytes, direction);
+        if (!current.observed) (is_load(direction) ? current.loaded : current.stored).set(range);
+        log(kind(kGlobal, direction));
     }
 }
 

@@ -75,7 +75,10 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     } else if (all_stacks(worker).holds(address)) {
         failure.set_what("%s, a local variable of another thread", access);
     } else {
-        failure.set_what("%s, which is host memory: a kernel can use what cudaMalloc gave", access);
+        failure.set_what(
+            "%s, which is host memory: a kernel can use what cudaMalloc gave, and "
+            "what cudaHostRegister was told of",
+            access);
     }
 }
 

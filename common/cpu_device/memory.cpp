@@ -21,6 +21,7 @@
 #include "device_variables.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
+#include "worker.hpp"
 
 namespace cpu_device {
 namespace {
@@ -388,6 +389,15 @@ Registered& registered() {
     return all;
 }
 
+// The range that holds the address: its end, or an end that holds nothing.
+std::map<uintptr_t, uintptr_t>::const_iterator range_at(uintptr_t address) {
+    const auto& ranges = registered().ranges;
+    const auto above = ranges.upper_bound(address);
+    if (above == ranges.begin()) return ranges.end();
+    const auto found = std::prev(above);
+    return address < found->second ? found : ranges.end();
+}
+
 // A call that is no work of a stream, and might hide from a capture what its graph depends on.
 template <class Call>
 cudaError_t unless_captures_forbid(Call call) {
@@ -421,6 +431,14 @@ bool has_address_space() {
     const std::lock_guard<std::mutex> lock(here.mutex);
     if (here.range.low == 0) reserve(here);
     return here.range.low != 0;
+}
+
+AddressRange registered_range(uintptr_t address) {
+    const Undisturbed lock_is_held;
+    const std::lock_guard<std::mutex> lock(registered().mutex);
+    const auto found = range_at(address);
+    if (found == registered().ranges.end()) return {};
+    return {found->first, found->second};
 }
 
 }  // namespace cpu_device
@@ -559,6 +577,63 @@ cudaError_t cudaHostUnregister(void* pointer) {
     });
 }
 
+// Addresses are the same on both sides.
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
+    return unless_captures_forbid([=] {
+        if (device == nullptr) return cudaErrorInvalidValue;
+        const uintptr_t address = as_address(host);
+        const auto table = allocation_table();
+        const Allocation* allocation = nearest_allocation(*table, address);
+        const bool is_pinned = allocation != nullptr && !allocation->freed &&
+                               address < allocation->high() &&
+                               allocation->kind != MemoryKind::device;
+        if (!is_pinned && !registered_range(address).holds(address)) {
+            return explained(cudaErrorInvalidValue,
+                             "cudaHostGetDevicePointer of memory that is neither of cudaHostAlloc "
+                             "nor registered by cudaHostRegister");
+        }
+        *device = host;
+        return cudaSuccess;
+    });
+}
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
+    if (pitched == nullptr) return remembered(cudaErrorInvalidValue);
+    *pitched = {nullptr, 0, extent.width, extent.height};
+    return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
+                           extent.height * extent.depth);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+    for (size_t z = 0; z < extent.depth; z++) {
+        char* const slice = static_cast<char*>(to.ptr) + z * to.pitch * to.ysize;
+        const cudaError_t error = cudaMemset2D(slice, to.pitch, value, extent.width, extent.height);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* copy) {
+    return cudaMemcpy3DAsync(copy, nullptr);
+}
+
+// Slice by slice. Positions and widths are in bytes, since there are no arrays of elements here.
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream) {
+    if (copy == nullptr) return remembered(cudaErrorInvalidValue);
+    const auto place = [](const cudaPitchedPtr& in, const cudaPos& at, size_t z) {
+        return static_cast<char*>(in.ptr) + ((at.z + z) * in.ysize + at.y) * in.pitch + at.x;
+    };
+    const cudaExtent extent = copy->extent;
+    for (size_t z = 0; z < extent.depth; z++) {
+        const cudaError_t error =
+            cudaMemcpy2DAsync(place(copy->dstPtr, copy->dstPos, z), copy->dstPtr.pitch,
+                              place(copy->srcPtr, copy->srcPos, z), copy->srcPtr.pitch,
+                              extent.width, extent.height, copy->kind, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
 // The host's memory is the device's memory.
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
@@ -577,6 +652,11 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
         *attributes = {variable->managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice, 0,
                        const_cast<void*>(pointer),
                        variable->managed ? const_cast<void*>(pointer) : nullptr};
+        return cudaSuccess;
+    }
+    if (registered_range(address).holds(address)) {
+        *attributes = {cudaMemoryTypeHost, 0, const_cast<void*>(pointer),
+                       const_cast<void*>(pointer)};
         return cudaSuccess;
     }
     if (allocation == nullptr || allocation->freed || address >= allocation->high()) {

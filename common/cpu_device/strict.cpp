@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <istream>
+#include <ostream>
 #include <vector>
 
 #include "access.hpp"
@@ -162,6 +164,48 @@ void judge_library(const void* at, size_t bytes, bool is_load, const void* place
     judge_host_access(as_address(at) + bytes - 1, 1, is_load, caller);
 }
 
+// A string, whose length nobody knows yet.
+void judge_string(const char* text, const void* place) {
+    if (text != nullptr) judge_library(text, 1, true, place);
+}
+
+// The strings among what a format prints.
+void judge_strings(const char* format, va_list arguments, const void* place) {
+    judge_string(format, place);
+    va_list left;
+    va_copy(left, arguments);
+    for (const char* at = format; (at = std::strchr(at, '%')) != nullptr;) {
+        int longs = 0;
+        char size = 0;
+        for (at++; *at != 0 && std::strchr("-+ #0123456789.*'hlLqjzt", *at) != nullptr; at++) {
+            if (*at == '*') va_arg(left, int);
+            if (*at == 'l') longs++;
+            if (std::strchr("Ljzt", *at) != nullptr) size = *at;
+        }
+        const char conversion = *at;
+        if (conversion == 0 || conversion == '$')
+            break;  // arguments in another order: not followed
+        at++;
+        if (conversion == '%' || conversion == 'm') continue;
+        if (conversion == 's' && longs == 0) {
+            judge_string(va_arg(left, const char*), place);
+        } else if (std::strchr("aAeEfFgG", conversion) != nullptr) {
+            if (size == 'L') {
+                va_arg(left, long double);
+            } else {
+                va_arg(left, double);
+            }
+        } else if (std::strchr("spn", conversion) != nullptr) {
+            va_arg(left, void*);
+        } else if (longs != 0 || size != 0) {
+            va_arg(left, long long);
+        } else {
+            va_arg(left, int);
+        }
+    }
+    va_end(left);
+}
+
 }  // namespace
 
 // What the object of a learner's program calls in place of memcpy and the like: `./stages` renames them there.
@@ -191,4 +235,70 @@ extern "C" size_t cpu_device_fread(void* to, size_t size, size_t count, FILE* fr
 extern "C" size_t cpu_device_fwrite(const void* from, size_t size, size_t count, FILE* to) {
     judge_library(from, size * count, true, __builtin_return_address(0));
     return std::fwrite(from, size, count, to);
+}
+
+extern "C" size_t cpu_device_strlen(const char* text) {
+    judge_string(text, __builtin_return_address(0));
+    return std::strlen(text);
+}
+extern "C" int cpu_device_strcmp(const char* one, const char* other) {
+    judge_string(one, __builtin_return_address(0));
+    judge_string(other, __builtin_return_address(0));
+    return std::strcmp(one, other);
+}
+extern "C" char* cpu_device_strcpy(char* to, const char* from) {
+    judge_string(from, __builtin_return_address(0));
+    judge_library(to, 1, false, __builtin_return_address(0));
+    return std::strcpy(to, from);
+}
+extern "C" char* cpu_device_strncpy(char* to, const char* from, size_t most) {
+    judge_string(from, __builtin_return_address(0));
+    judge_library(to, most, false, __builtin_return_address(0));
+    return std::strncpy(to, from, most);
+}
+extern "C" int cpu_device_puts(const char* text) {
+    judge_string(text, __builtin_return_address(0));
+    return std::puts(text);
+}
+extern "C" int cpu_device_fputs(const char* text, FILE* to) {
+    judge_string(text, __builtin_return_address(0));
+    return std::fputs(text, to);
+}
+// What prints by a format: ends_in is the function of the C library that takes the rest as a list.
+#define CPU_DEVICE_PRINTS(ends_in, ...)                              \
+    va_list arguments;                                               \
+    va_start(arguments, format);                                     \
+    judge_strings(format, arguments, __builtin_return_address(0));   \
+    const int printed = std::ends_in(__VA_ARGS__ format, arguments); \
+    va_end(arguments);                                               \
+    return printed;
+#define CPU_DEVICE_THEN(...) __VA_ARGS__,
+extern "C" int cpu_device_printf(const char* format, ...) {
+    CPU_DEVICE_PRINTS(vprintf, )
+}
+extern "C" int cpu_device_fprintf(FILE* to, const char* format, ...) {
+    CPU_DEVICE_PRINTS(vfprintf, CPU_DEVICE_THEN(to))
+}
+extern "C" int cpu_device_sprintf(char* to, const char* format, ...) {
+    judge_library(to, 1, false, __builtin_return_address(0));
+    CPU_DEVICE_PRINTS(vsprintf, CPU_DEVICE_THEN(to))
+}
+extern "C" int cpu_device_snprintf(char* to, size_t most, const char* format, ...) {
+    judge_library(to, most, false, __builtin_return_address(0));
+    CPU_DEVICE_PRINTS(vsnprintf, CPU_DEVICE_THEN(to, most))
+}
+// std::ostream& operator<<(std::ostream&, const char*), write and read of streams: a member's `this` comes first.
+extern "C" std::ostream* cpu_device_print_string(std::ostream* to, const char* text) {
+    judge_string(text, __builtin_return_address(0));
+    return &(*to << text);
+}
+extern "C" std::ostream* cpu_device_stream_write(std::ostream* to, const char* from,
+                                                 std::streamsize bytes) {
+    judge_library(from, static_cast<size_t>(bytes), true, __builtin_return_address(0));
+    return &to->write(from, bytes);
+}
+extern "C" std::istream* cpu_device_stream_read(std::istream* from, char* to,
+                                                std::streamsize bytes) {
+    judge_library(to, static_cast<size_t>(bytes), false, __builtin_return_address(0));
+    return &from->read(to, bytes);
 }

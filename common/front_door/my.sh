@@ -53,9 +53,14 @@ is_current() {
         \( -name '*.cu*' -o -name '*.h*' -o -name '*.in[cl]' -o -not -name '*.*' \) -print -quit) ]]
 }
 
-# Functions of the C library's that reach memory by themselves: see common/cpu_device/strict.cpp.
-hooked_functions=()
-for function in memcpy memmove memset memcmp fread fwrite; do
+# Functions of the libraries that reach memory by themselves: see common/cpu_device/strict.cpp. Of C++ those are
+# operator<<(std::ostream&, const char*), std::ostream::write and std::istream::read.
+hooked_functions=(
+    --redefine-sym _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc=cpu_device_print_string
+    --redefine-sym _ZNSo5writeEPKcl=cpu_device_stream_write
+    --redefine-sym _ZNSi4readEPcl=cpu_device_stream_read
+)
+for function in memcpy memmove memset memcmp fread fwrite strlen strcmp strcpy strncpy puts fputs printf fprintf sprintf snprintf; do
     hooked_functions+=(--redefine-sym "$function=cpu_device_$function")
 done
 

@@ -152,6 +152,56 @@ TEST_CASE("host memory is registered once, and copied as ever") {
     cudaGetLastError();
 }
 
+TEST_CASE("a kernel uses host memory that is registered, up to its end") {
+    std::vector<int> host(64, 3);
+    REQUIRE(cudaHostRegister(host.data(), 256, cudaHostRegisterMapped) == cudaSuccess);
+    int* mapped = nullptr;
+    REQUIRE(cudaHostGetDevicePointer(&mapped, host.data(), 0) == cudaSuccess);
+    CHECK(mapped == host.data());
+    write_thread_numbers<<<1, 64>>>(mapped);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    CHECK(host.front() == 0);
+    CHECK(host.back() == 63);
+    write_thread_numbers<<<1, 65>>>(mapped);
+    check_failure(cudaErrorIllegalAddress, {"thread (64,0,0)", "which is host memory"});
+    cudaPointerAttributes attributes{};
+    CHECK(cudaPointerGetAttributes(&attributes, mapped) == cudaSuccess);
+    CHECK(attributes.type == cudaMemoryTypeHost);
+    CHECK(attributes.devicePointer == mapped);
+    CHECK(cudaHostUnregister(mapped) == cudaSuccess);
+    CHECK(cudaHostGetDevicePointer(&mapped, host.data(), 0) == cudaErrorInvalidValue);
+    cudaGetLastError();
+    write_thread_numbers<<<1, 64>>>(host.data());
+    check_failure(cudaErrorIllegalAddress, {"which is host memory"});
+}
+
+TEST_CASE("boxes are copied, slice by slice") {
+    // 2 slices of 3 rows of 4 ints, of which the inner 2 x 2 x 2 go.
+    std::vector<int> from(24), to(8, -1);
+    for (int i = 0; i < 24; i++) from[static_cast<size_t>(i)] = i;
+    const cudaExtent all = make_cudaExtent(4 * sizeof(int), 3, 2);
+    cudaPitchedPtr device{};
+    REQUIRE(cudaMalloc3D(&device, all) == cudaSuccess);
+    REQUIRE(cudaMemset3D(device, 0, all) == cudaSuccess);
+    cudaMemcpy3DParms copy{};
+    copy.srcPtr = make_cudaPitchedPtr(from.data(), 16, 16, 3);
+    copy.dstPtr = device;
+    copy.extent = all;
+    copy.kind = cudaMemcpyHostToDevice;
+    REQUIRE(cudaMemcpy3D(&copy) == cudaSuccess);
+    copy = {};
+    copy.srcPtr = device;
+    copy.srcPos = make_cudaPos(sizeof(int), 1, 0);
+    copy.dstPtr = make_cudaPitchedPtr(to.data(), 8, 8, 2);
+    copy.extent = make_cudaExtent(2 * sizeof(int), 2, 2);
+    copy.kind = cudaMemcpyDeviceToHost;
+    REQUIRE(cudaMemcpy3D(&copy) == cudaSuccess);
+    CHECK(to == std::vector<int>{5, 6, 9, 10, 17, 18, 21, 22});
+    CHECK(cudaMemcpy3D(nullptr) == cudaErrorInvalidValue);
+    cudaGetLastError();
+    CHECK(cudaFree(device.ptr) == cudaSuccess);
+}
+
 TEST_CASE("a function of the host's runs in its place in a stream, and in each replay of a graph") {
     int least = 1, greatest = 1;
     REQUIRE(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdio>
 #include <cstring>
+#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -303,6 +304,11 @@ const std::map<std::string, void (*)()> kFaults = {
          std::printf("%zu\n", std::fread(device(), 4, kCount, file));  // @host_reads_file
      }},
     {"host_writes_file", [] { std::fwrite(device(), 4, kCount, stdout); }},  // @host_writes_file
+    {"host_prints", [] { std::printf("%d: %-8s|\n", 1, device<char>()); }},  // @host_prints
+    {"host_measures", [] { std::printf("%zu\n", std::strlen(device<char>())); }},  // @host_measures
+    {"host_streams", [] { std::cout << device<char>(); }},  // @host_streams
+    {"host_streams_bytes", [] { std::cout.write(device<char>(), kCount); }},  // @host_streams_bytes
+    {"host_makes_string", [] { std::cout << std::string(device<char>()); }},  // @host_makes_string
     {"host_reads_freed",
      [] {
          int* managed = nullptr;

@@ -94,6 +94,35 @@ enum cudaMemoryType {
     cudaMemoryTypeManaged = 3,
 };
 
+// Of three dimensions. Widths and x are in bytes; arrays of textures there are none.
+struct cudaExtent {
+    size_t width, height, depth;
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void* ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemcpy3DParms {
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    cudaExtent extent;
+    cudaMemcpyKind kind;
+};
+inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) {
+    return {width, height, depth};
+}
+inline cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
+    return {x, y, z};
+}
+inline cudaPitchedPtr make_cudaPitchedPtr(void* data, size_t pitch, size_t xsize, size_t ysize) {
+    return {data, pitch, xsize, ysize};
+}
+
 struct cudaPointerAttributes {
     cudaMemoryType type;
     int device;
