@@ -117,7 +117,8 @@ Tally tally_of_kernel(size_t count, Launch launch) {
     return total;
 }
 
-// The same with words. place(index): where the first mismatch is.
+// The same with words. place(index): where the first mismatch is. Where indices do not count elements of the
+// operation's first result, the caller says which one it is.
 template <class Place>
 runner::Report report_of(const Tally& tally, Place place) {
     runner::Report report;
@@ -129,6 +130,7 @@ runner::Report report_of(const Tally& tally, Place place) {
     report.worst_relative_error = tally.worst_relative_error;
     if (tally.mismatches == 0) return report;
     report.first_place = place(tally.first_index);
+    report.first_element = tally.first_index;
     report.first_got = tally.first_got;
     report.first_wanted = tally.first_wanted;
     report.first_bound = tally.first_bound;

@@ -33,6 +33,7 @@ void note_hazards(StageRun& run, const std::optional<Counts>& counts, Validation
     if (!counts) return;
     ++run.watch.launches;
     run.watch.in_clusters = run.watch.in_clusters || counts->in_clusters;
+    run.watch.global = run.watch.global || counts->global_watched;
     run.watch.found = run.watch.found || !counts->hazards.empty();
     for (const std::string& hazard : counts->hazards) {
         if (said_before == nullptr || !said_before->has_failure(hazard))

@@ -145,7 +145,8 @@ void print_legend_of_times(const StageRun& run) {
 
 void print_races_looked_for(const StageRun& run) {
     if (run.watch.found || run.watch.launches == 0) return;
-    say("Races in shared memory, looked for in " + std::to_string(run.watch.launches) +
+    say(std::string("Races in shared ") + (run.watch.global ? "and global " : "") +
+        "memory, looked for in " + std::to_string(run.watch.launches) +
         (run.watch.launches == 1 ? " launch" : " launches") + ": none" +
         (run.watch.in_clusters ? " (not looked for between the blocks of a cluster)" : "") + ".");
 }

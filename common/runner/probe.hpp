@@ -20,9 +20,10 @@ struct Counts {
     int64_t shared_bank_conflicts = 0;  // wavefronts beyond the fewest possible, as written
     int64_t fused_bank_conflicts = 0;   // the same if the compiler fuses neighbouring accesses
 
-    // What is wrong though the result may be right: races in a block's shared memory, reads of what
-    // nobody in it wrote. A sentence for each pair of lines.
+    // What is wrong though the result may be right: races in a block's shared memory (and in global memory, where
+    // that is watched), reads of what nobody in it wrote. A sentence for each pair of lines.
     std::vector<std::string> hazards;
+    bool global_watched = false;  // for races in global memory as well, between blocks too
     bool in_clusters = false;  // a kernel's blocks could touch each other's: not looked at
 };
 
@@ -31,6 +32,11 @@ public:
     virtual ~Probe() = default;
     virtual void start() = 0;
     virtual std::optional<Counts> stop() = 0;  // nothing, where nothing is counted
+
+    // Said before a start: who writes these bytes of device memory last until the stop is told after that, once and
+    // in words, by last_writer(). Empty where nobody can know.
+    virtual void follow(const void* low, size_t bytes) = 0;
+    virtual std::string last_writer() = 0;
 
     // Whether what the device has to say of a launch that failed is kept for take_error() instead of
     // printed. Empty where it has said no more than the code of its error, or that was taken before.

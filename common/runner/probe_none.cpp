@@ -8,6 +8,8 @@ class NoProbe : public Probe {
 public:
     void start() override {}
     std::optional<Counts> stop() override { return std::nullopt; }
+    void follow(const void*, size_t) override {}
+    std::string last_writer() override { return ""; }
     void keep_errors(bool) override {}
     std::string take_error() override { return ""; }
 };

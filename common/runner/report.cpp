@@ -17,7 +17,8 @@ std::string describe(const Report& report) {
     std::snprintf(text, sizeof(text), ": got %.9g, wanted %.9g +- %.2g", report.first_got,
                   report.first_wanted, report.first_bound);
     return std::to_string(report.mismatches) + " of " + std::to_string(report.checked) +
-           " elements wrong; first at " + report.first_place + text;
+           " elements wrong; first at " + report.first_place + text +
+           (report.first_writer.empty() ? "" : "; " + report.first_writer);
 }
 
 Report joined(const Report& first, const Report& second) {

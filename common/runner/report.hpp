@@ -17,6 +17,9 @@ struct Report {
     double worst_share = 0;           // largest error as a share of its bound
     double worst_relative_error = 0;  // largest |got - wanted| / |wanted| over normal results
     std::string first_place;          // of the first mismatch: "row 3, col 7"
+    std::string first_output;    // the operand that it is in; empty: the operation's first result
+    int64_t first_element = -1;  // which one of it, rows close together; -1: unknown
+    std::string first_writer;    // who wrote it, in words; empty: unknown
     double first_got = 0;
     double first_wanted = 0;
     double first_bound = 0;

@@ -36,6 +36,7 @@ struct StageRun {
     // Races looked for.
     struct Watch {
         int launches = 0;
+        bool global = false;
         bool in_clusters = false;
         bool found = false;
     };

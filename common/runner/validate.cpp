@@ -34,6 +34,36 @@ private:
     bool shown_;
 };
 
+void launch_into(const Tensors& outputs, const Variant& variant, const View& inputs,
+                 const Shape& shape, DType dtype) {
+    Launcher launch(variant, shape, dtype, inputs, outputs.view());
+    launch();
+    check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
+}
+
+// Who wrote the first wrong element: found out by a launch more, while that element is followed. Empty where
+// nobody can know.
+std::string writer_of_first(const Report& report, const Variant& variant, const View& inputs,
+                            const Shape& shape, DType dtype) {
+    if (on_gpu()) return "";
+    const Tensors outputs = poisoned_outputs(*variant.operation, shape, dtype, inputs);
+    const View places = outputs.view();
+    for (const Operand& operand : outputs.operands()) {
+        if (!report.first_output.empty() && report.first_output != operand.name) continue;
+        const int64_t element = report.first_element;
+        if (element < 0 || element >= operand.elements()) return "";
+        const size_t bytes = size_of(operand.type);
+        const auto* const low = static_cast<const char*>(places[operand.name].data);
+        probe().follow(low + static_cast<size_t>(element) * bytes, bytes);
+        {
+            const Observation observation;
+            launch_into(outputs, variant, inputs, shape, dtype);
+        }
+        return probe().last_writer();
+    }
+    return "";
+}
+
 // A result that is kept for the next comparison: mostly it is the one wanted.
 struct KeptResult {
     const Variant* of = nullptr;
@@ -94,7 +124,9 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
             Tensors outputs = one.watched ? watched_outputs_of(run, *variant, inputs, one, dtype)
                                           : outputs_of(*variant, inputs, one.shape, dtype);
             const Result ours = result_of(*variant, outputs, one.shape, dtype);
-            const Report report = operation.check(one.shape, dtype, inputs, ours);
+            Report report = operation.check(one.shape, dtype, inputs, ours);
+            if (!report.good() && validation.shows_more_reports())
+                report.first_writer = writer_of_first(report, *variant, inputs, one.shape, dtype);
             validation.add(where, report);
             if (report.good()) compare_with_previous(run, *variant, ours, inputs, one, dtype, kept);
             kept.of = variant;
@@ -107,9 +139,7 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
 
 Tensors outputs_of(const Variant& variant, const View& inputs, const Shape& shape, DType dtype) {
     Tensors outputs = poisoned_outputs(*variant.operation, shape, dtype, inputs);
-    Launcher launch(variant, shape, dtype, inputs, outputs.view());
-    launch();
-    check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
+    launch_into(outputs, variant, inputs, shape, dtype);
     return outputs;
 }
 

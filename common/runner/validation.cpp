@@ -13,6 +13,8 @@ namespace {
 // Of wrong elements: at several shapes, more is to be seen.
 constexpr size_t kReportsShown = 3;
 
+constexpr const char* kTheResult = "the result";
+
 }  // namespace
 
 void Validation::add(const std::string& where, const Report& report) {
@@ -22,7 +24,13 @@ void Validation::add(const std::string& where, const Report& report) {
     worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
     worst_share = std::max(worst_share, report.worst_share);
     if (!report.good())
-        add_to(failures_, "the result", where + ": " + describe(report), kReportsShown);
+        add_to(failures_, kTheResult, where + ": " + describe(report), kReportsShown);
+}
+
+bool Validation::shows_more_reports() const {
+    const auto shown = std::find_if(failures_.begin(), failures_.end(),
+                                    [](const auto& group) { return group.first == kTheResult; });
+    return shown == failures_.end() || shown->second.shown.size() < kReportsShown;
 }
 
 void Validation::add_comparison(const std::string& where, const std::string& previous,

@@ -24,6 +24,8 @@ struct Validation {
 
     // Against the reference.
     void add(const std::string& where, const Report& report);
+    // Whether the next report that is bad will be shown, not only counted.
+    bool shows_more_reports() const;
     // Against an earlier variant.
     void add_comparison(const std::string& where, const std::string& previous,
                         const Report& report);

@@ -11,6 +11,7 @@
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
 #include "draw_variant.hpp"
+#include "findings.hpp"
 #include "report.hpp"
 
 namespace xray {
@@ -82,15 +83,20 @@ bool has_hazards(const CountedVariant& counted) {
 
 void print_pages(const std::vector<CountedVariant>& all, bool lines) {
     const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
+    // A launcher of the learner's own is tried as a stage, too: its name has no number.
+    const auto is_ours = [](const CountedVariant& counted) {
+        return std::isdigit(static_cast<unsigned char>(counted.stage[0])) != 0;
+    };
     for (const CountedVariant& counted : all) {
         std::printf("%s%s\n", page_of(counted, lines).c_str(),
                     recorded_text(counted, recordings).c_str());
+        if (is_ours(counted)) continue;
+        const runner::Traffic enough = counted.declared();
+        std::fputs(findings_text(counted, {bytes_of_elements(counted), enough.loads, enough.stores})
+                       .c_str(),
+                   stdout);
     }
-    // A launcher of the learner's own is tried as a stage, too: its name has no number.
-    const bool ours = std::all_of(all.begin(), all.end(), [](const CountedVariant& counted) {
-        return std::isdigit(static_cast<unsigned char>(counted.stage[0])) != 0;
-    });
-    std::fputs(legend(ours).c_str(), stdout);
+    std::fputs(legend(std::all_of(all.begin(), all.end(), is_ours)).c_str(), stdout);
 }
 
 }  // namespace

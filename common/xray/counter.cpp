@@ -2,6 +2,7 @@
 #include "counter.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -21,6 +22,17 @@ struct SiteHash {
         return (site.place ^ static_cast<size_t>(site.kind) << 56) * 0x9E3779B97F4A7C15u;
     }
 };
+
+bool is_before(uint3 a, uint3 b) {
+    return std::tie(a.z, a.y, a.x) < std::tie(b.z, b.y, b.x);
+}
+
+// Which worker has seen it is chance, which block is not.
+void keep_worse(WorstRequest& kept, const WorstRequest& other) {
+    const bool worse = other.in_vain > kept.in_vain ||
+                       (other.in_vain == kept.in_vain && is_before(other.block, kept.block));
+    if (worse) kept = other;
+}
 
 }  // namespace
 
@@ -86,7 +98,10 @@ public:
 
     // Adds everything to `kernel`, and forgets it.
     void hand_over(KernelCounts& kernel) {
-        for (const auto& [site, counts] : sites_) kernel.sites[site] += counts;
+        for (const auto& [site, of_site] : sites_) {
+            kernel.sites[site] += of_site.counts;
+            if (of_site.worst.in_vain != 0) keep_worse(kernel.worst[site], of_site.worst);
+        }
         sites_.clear();
         last_ = nullptr;
         kernel.barriers += std::exchange(barriers_, 0);
@@ -108,11 +123,13 @@ private:
             const Wavefronts wavefronts = wavefronts_of(request);
             counts.wavefronts += wavefronts.taken;
             counts.conflicts += wavefronts.taken - wavefronts.fewest;
+            note_worst(request, wavefronts.taken - wavefronts.fewest);
             fusion_.add(request, fused_);
         } else {
             const Touched touched = touched_by(request);
             counts.useful_bytes += touched.bytes;
             counts.sectors += touched.sectors;
+            note_worst(request, touched.sectors * kSectorBytes - touched.bytes);
             counts.unrolled_requests++;
             counts.unrolled_sectors += touched.sectors;
             fusion_.end(fused_);
@@ -121,7 +138,12 @@ private:
         count_fused();
         if (shadowed_) shadow_.note(warp_, request);
         if (global_ != nullptr) global_->note(global_block_, warp_, request);
-        if (listener_ != nullptr) listener_->on_request(block_, request);
+        if (listener_ != nullptr) listener_->on_request(block_, warp_, request);
+    }
+
+    void note_worst(const Request& request, unsigned in_vain) {
+        if (in_vain == 0 || in_vain <= last_->worst.in_vain) return;
+        last_->worst = {request, block_, warp_, in_vain};
     }
 
     void note_copies(const Request& request) {
@@ -152,7 +174,7 @@ private:
             counts.fused_requests++;
             counts.fused_wavefronts += wavefronts.taken;
             counts.fused_conflicts += wavefronts.taken - wavefronts.fewest;
-            if (listener_ != nullptr) listener_->on_fused_request(block_, request);
+            if (listener_ != nullptr) listener_->on_fused_request(block_, warp_, request);
         }
         fused_.clear();
     }
@@ -163,7 +185,7 @@ private:
             last_ = &sites_[site];
             last_site_ = site;
         }
-        return *last_;
+        return last_->counts;
     }
 
     Listener* listener_;
@@ -182,9 +204,13 @@ private:
     SharedShadow shadow_;
     bool shadowed_ = false;
     GlobalShadow::Block global_block_;
-    std::unordered_map<Site, Counts, SiteHash> sites_;  // never moves its elements
+    struct OfSite {
+        Counts counts;
+        WorstRequest worst;
+    };
+    std::unordered_map<Site, OfSite, SiteHash> sites_;  // never moves its elements
     Site last_site_{};
-    Counts* last_ = nullptr;
+    OfSite* last_ = nullptr;
     int64_t barriers_ = 0;
     int64_t warp_syncs_ = 0;
     int64_t warp_exchanges_ = 0;

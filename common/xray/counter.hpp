@@ -20,9 +20,9 @@ class Listener {
 public:
     virtual ~Listener() = default;
     virtual void on_launch(const cpu_device::ObservedLaunch& launch) = 0;
-    virtual void on_request(uint3 block, const Request& request) = 0;  // as written
+    virtual void on_request(uint3 block, unsigned warp, const Request& request) = 0;  // as written
     // A request to shared memory as a compiler may fuse what is written.
-    virtual void on_fused_request(uint3 block, const Request& request) = 0;
+    virtual void on_fused_request(uint3 block, unsigned warp, const Request& request) = 0;
 };
 
 class GlobalShadow;

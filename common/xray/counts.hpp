@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/cpu_device/observer.hpp"
+#include "warp_requests.hpp"
 
 namespace xray {
 
@@ -70,6 +71,15 @@ struct Site {
     }
 };
 
+// Of one instruction, the request that does most in vain: bytes of global memory that are moved and that nobody
+// asked for, or bank conflicts. Of equal ones that of the first block.
+struct WorstRequest {
+    Request request;
+    uint3 block{};
+    unsigned warp = 0;
+    unsigned in_vain = 0;
+};
+
 // One of the two sides of a hazard.
 struct Toucher {
     unsigned thread = 0;  // linear index in its block
@@ -101,6 +111,7 @@ struct KernelCounts {
     bool launches_differ = false;  // in blocks or threads
     int64_t failed_launches = 0;   // ended early: what was counted of them is incomplete
     std::map<Site, Counts> sites;
+    std::map<Site, WorstRequest> worst;       // of those that do anything in vain
     int64_t barriers = 0;                     // per block
     int64_t warp_syncs = 0;                   // __syncwarp, per warp
     int64_t warp_exchanges = 0;               // shuffles, votes and the like, per warp

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace xray {
@@ -146,6 +147,28 @@ Wavefronts wavefronts_of(const Request& request) {
         wavefronts.fewest++;
     }
     return wavefronts;
+}
+
+Collision collision_of(const Request& request) {
+    const unsigned group_lanes = lanes_at_once(request);
+    Collision worst;
+    for (unsigned first = 0; first < 32; first += group_lanes) {
+        std::array<std::set<uintptr_t>, kBanks> words;
+        std::array<unsigned, kBanks> lanes{};
+        for_each_lane(request, [&](unsigned lane, uintptr_t address) {
+            if (lane < first || lane >= first + group_lanes) return;
+            const uintptr_t last = (address + request.bytes - 1) / kBankBytes;
+            for (uintptr_t word = address / kBankBytes; word <= last; word++) {
+                words[word % kBanks].insert(word);
+                lanes[word % kBanks] |= 1u << lane;
+            }
+        });
+        for (unsigned bank = 0; bank < kBanks; bank++) {
+            const auto count = static_cast<unsigned>(words[bank].size());
+            if (count > worst.words) worst = {bank, count, lanes[bank]};
+        }
+    }
+    return worst;
 }
 
 void AccessFusion::add(const Request& request, std::vector<Request>& done) {

@@ -79,6 +79,14 @@ LaneGroups lanes_at_once(const Request& request);
 // want that word.
 Wavefronts wavefronts_of(const Request& request);
 
+// The bank that a request asks for most different words at once, and all lanes that want one of them then.
+struct Collision {
+    unsigned bank = 0;
+    unsigned words = 0;
+    unsigned lanes = 0;  // a bit for each
+};
+Collision collision_of(const Request& request);
+
 // What a compiler may make of accesses to shared memory. It joins those of a thread that follow each
 // other in the program and in memory, where it can prove the alignment. And it keeps in a register
 // what a loop reads again and again. Here the addresses themselves are known: what is joined or

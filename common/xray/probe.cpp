@@ -4,11 +4,14 @@
 #include "probe.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "common/cpu_device/observer.hpp"
 #include "common/runner/probe.hpp"
 #include "counter.hpp"
 #include "global_shadow.hpp"
+#include "last_writer.hpp"
 #include "source_map.hpp"
 
 namespace {
@@ -75,7 +78,7 @@ public:
         counting_.reset();
         global_.reset();
         if (watches_global_memory) global_.emplace();
-        counter_.emplace(nullptr, nullptr, global_ ? &*global_ : nullptr);
+        counter_.emplace(writer_.get(), nullptr, global_ ? &*global_ : nullptr);
         counting_.emplace(*counter_);
     }
 
@@ -84,15 +87,25 @@ public:
         if (!counter_) return std::nullopt;
         runner::Counts counts = sums_of(counter_->kernels());
         counts.hazards = hazards_of(counter_->kernels());
+        counts.global_watched = global_.has_value();
         counts.in_clusters = any_cluster(counter_->kernels());
         counter_.reset();
         return counts;
+    }
+
+    void follow(const void* low, size_t bytes) override {
+        writer_ = std::make_unique<xray::LastWriter>(reinterpret_cast<uintptr_t>(low), bytes);
+    }
+    std::string last_writer() override {
+        const auto writer = std::move(writer_);
+        return writer == nullptr ? "" : writer->text();
     }
 
     void keep_errors(bool kept) override { cpu_device::print_errors(!kept); }
     std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
+    std::unique_ptr<xray::LastWriter> writer_;
     std::optional<xray::GlobalShadow> global_;
     std::optional<xray::Counter> counter_;
     std::optional<xray::Counting> counting_;

@@ -20,12 +20,15 @@ std::string heading(const CountedVariant& counted) {
 
 }  // namespace
 
+int64_t bytes_of_elements(const CountedVariant& counted) {
+    return counted.variant->operation->elements(counted.shape) *
+           static_cast<int64_t>(runner::size_of(counted.dtype));
+}
+
 std::string page_of(const CountedVariant& counted, bool lines) {
     std::string page = heading(counted);
-    const int64_t bytes_of_x = counted.variant->operation->elements(counted.shape) *
-                               static_cast<int64_t>(runner::size_of(counted.dtype));
     for (const KernelCounts& kernel : counted.kernels) {
-        page += page_of_kernel(counted, kernel, bytes_of_x, lines);
+        page += page_of_kernel(counted, kernel, bytes_of_elements(counted), lines);
     }
     const runner::Traffic declared = counted.declared(), found = counted.traffic();
     page +=
@@ -54,11 +57,11 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
         text += format("  loads: sectors of %.2f MB, L2 gave %.2f, DRAM %.2f;\n",
                        megabytes("global_load_sectors", kSectorBytes),
                        megabytes("l2_read_sectors", kSectorBytes), megabytes("dram_read_bytes", 1));
-        text += format(
-            "  stores: sectors of %.2f MB, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
-            megabytes("global_store_sectors", kSectorBytes),
-            megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
-            recorded_conflicts);
+        text +=
+            format("  stores: sectors of %.2f MB, L2 took %.2f, DRAM %.2f; bank conflicts %.0f\n",
+                   megabytes("global_store_sectors", kSectorBytes),
+                   megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
+                   recorded_conflicts);
         for (const RecordedKernel& kernel : found->kernels) {
             const double spills = kernel.counters.at("spill_load_requests") +
                                   kernel.counters.at("spill_store_requests");

@@ -3,6 +3,7 @@
 // What was counted, as a page for a reader and as JSON for a program.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 #include "recorded.hpp"
 
 namespace xray {
+
+// What accesses are counted by: "per element".
+int64_t bytes_of_elements(const CountedVariant& counted);
 
 // At most 80 columns. `lines`: also each source line.
 std::string page_of(const CountedVariant& counted, bool lines);

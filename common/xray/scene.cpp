@@ -33,11 +33,11 @@ void Scenes::on_launch(const cpu_device::ObservedLaunch&) {
     kernels_.emplace_back();
 }
 
-void Scenes::on_request(uint3 block, const Request& request) {
+void Scenes::on_request(uint3 block, unsigned /*warp*/, const Request& request) {
     if (!is_shared(request.kind) || !shared_accesses_fuse_) look_at(block, request);
 }
 
-void Scenes::on_fused_request(uint3 block, const Request& request) {
+void Scenes::on_fused_request(uint3 block, unsigned /*warp*/, const Request& request) {
     if (shared_accesses_fuse_) look_at(block, request);
 }
 

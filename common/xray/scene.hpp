@@ -24,8 +24,8 @@ public:
     const std::vector<KernelScene>& kernels() const { return kernels_; }
 
     void on_launch(const cpu_device::ObservedLaunch& launch) override;
-    void on_request(uint3 block, const Request& request) override;
-    void on_fused_request(uint3 block, const Request& request) override;
+    void on_request(uint3 block, unsigned warp, const Request& request) override;
+    void on_fused_request(uint3 block, unsigned warp, const Request& request) override;
 
 private:
     void look_at(uint3 block, const Request& request);

@@ -14,6 +14,7 @@
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
 #include "common/xray/counted.hpp"
+#include "common/xray/findings.hpp"
 #include "common/xray/kernel_json.hpp"
 #include "common/xray/kernel_page.hpp"
 #include "common/xray/pictures.hpp"
@@ -202,6 +203,7 @@ void count(const Options& options, const Counted& counted, const Watcher& watche
         for (const KernelCounts& kernel : counted.kernels) {
             std::fputs(xray::page_of_kernel(counted, kernel, 0, options.lines).c_str(), stdout);
         }
+        std::fputs(xray::findings_text(counted).c_str(), stdout);
         say_compared(compared);
         std::fputs(legend().c_str(), stdout);
         if (!options.json.empty()) {

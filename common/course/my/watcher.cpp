@@ -20,12 +20,13 @@ void FirstScenes::on_launch(const cpu_device::ObservedLaunch& launch) {
     scenes_.on_launch(launch);
 }
 
-void FirstScenes::on_request(uint3 block, const xray::Request& request) {
-    if (is_first_ && block.x + block.y + block.z == 0) scenes_.on_request(block, request);
+void FirstScenes::on_request(uint3 block, unsigned warp, const xray::Request& request) {
+    if (is_first_ && block.x + block.y + block.z == 0) scenes_.on_request(block, warp, request);
 }
 
-void FirstScenes::on_fused_request(uint3 block, const xray::Request& request) {
-    if (is_first_ && block.x + block.y + block.z == 0) scenes_.on_fused_request(block, request);
+void FirstScenes::on_fused_request(uint3 block, unsigned warp, const xray::Request& request) {
+    if (is_first_ && block.x + block.y + block.z == 0)
+        scenes_.on_fused_request(block, warp, request);
 }
 
 void Watcher::read_by_host(uintptr_t low, size_t bytes) {

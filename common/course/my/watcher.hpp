@@ -25,8 +25,8 @@ public:
     std::vector<KernelScenes> kernels() const;
 
     void on_launch(const cpu_device::ObservedLaunch& launch) override;
-    void on_request(uint3 block, const xray::Request& request) override;
-    void on_fused_request(uint3 block, const xray::Request& request) override;
+    void on_request(uint3 block, unsigned warp, const xray::Request& request) override;
+    void on_fused_request(uint3 block, unsigned warp, const xray::Request& request) override;
 
 private:
     xray::Scenes scenes_{false};

@@ -181,7 +181,13 @@ All all_of(const Shape& shape, const Outputs& ours, const Outputs* previous) {
 }
 
 Report report_of(const Tally& tally, const Shape& shape) {
-    return operations::report_of(tally, [&](int64_t index) { return place_of(shape, index); });
+    Report report =
+        operations::report_of(tally, [&](int64_t index) { return place_of(shape, index); });
+    const int64_t outputs = shape.batch * shape.heads * shape.queries * shape.size;
+    if (report.first_element < outputs) return report;
+    report.first_output = "log_sum_exp";
+    report.first_element -= outputs;
+    return report;
 }
 
 }  // namespace

@@ -235,12 +235,14 @@ runner::Report judged(bool device, const View& ours, const View* previous, const
         previous == nullptr ? nullptr : static_cast<const T*>((*previous)[name].data);
     const elements::Judge<T, Wanted> judge{static_cast<const T*>(ours[name].data), other, wanted,
                                            wanted, precision_of(runner::dtype_of<T>)};
-    return elements::judge(device, count, judge, [&](int64_t i) {
+    runner::Report report = elements::judge(device, count, judge, [&](int64_t i) {
         std::string place;
         for (size_t dim = dims.size(); dim-- > 0; i /= dims[dim])
             place = std::to_string(i % dims[dim]) + (place.empty() ? "" : ", ") + place;
         return std::string(name) + "[" + place + "]";
     });
+    report.first_output = name;
+    return report;
 }
 
 // The operand if the problem has it.

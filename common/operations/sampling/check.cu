@@ -374,7 +374,9 @@ Report finish(const Tally& tally, const void* x, const Shape& shape, bool agains
     if (report.mismatches == 0) return report;
     const int64_t row = tally.first_index / 2;
     const bool is_column = tally.first_index % 2 == 0;
-    report.first_place = (is_column ? "column, row " : "probability, row ") + std::to_string(row);
+    report.first_output = is_column ? "column" : "probability";
+    report.first_element = row;
+    report.first_place = report.first_output + ", row " + std::to_string(row);
     if (!is_column || against_a_previous) return report;
     std::vector<T> elements(static_cast<size_t>(shape.cols));
     const T* from = static_cast<const T*>(x) + row * shape.cols;

@@ -230,10 +230,12 @@ runner::Report judged(bool device, const Shape& shape, const char* name, const v
     const elements::Judge<T, Wanted> judge{static_cast<const T*>(ours),
                                            static_cast<const T*>(previous), wanted, of_previous,
                                            precision};
-    return elements::judge(device, shape.rows * hidden, judge, [&](int64_t i) {
+    runner::Report report = elements::judge(device, shape.rows * hidden, judge, [&](int64_t i) {
         return std::string(name) + ", row " + std::to_string(i / hidden) + ", col " +
                std::to_string(i % hidden);
     });
+    report.first_output = name;
+    return report;
 }
 
 template <class T>

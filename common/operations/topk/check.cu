@@ -297,6 +297,8 @@ Report finish(const Tally& tally, const void* x, const Shape& shape, const Resul
     const int64_t row = tally.first_index / places_of_row(shape);
     const int64_t place = tally.first_index % places_of_row(shape);
     if (place == kWhats * shape.k) {
+        report.first_output = "log_sum_exp";
+        report.first_element = row;
         report.first_place = "log_sum_exp, row " + std::to_string(row);
         return report;
     }
@@ -314,8 +316,10 @@ Report finish(const Tally& tally, const void* x, const Shape& shape, const Resul
         report.first_got = static_cast<double>(got[static_cast<size_t>(pick)]);
         report.first_wanted = static_cast<double>(wanted[static_cast<size_t>(pick)]);
     }
-    report.first_place = std::string(kOperands[what]) + ", row " + std::to_string(row) + ", pick " +
-                         std::to_string(pick);
+    report.first_output = kOperands[what];
+    report.first_element = row * shape.k + pick;
+    report.first_place =
+        report.first_output + ", row " + std::to_string(row) + ", pick " + std::to_string(pick);
     return report;
 }
 

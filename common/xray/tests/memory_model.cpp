@@ -118,6 +118,24 @@ TEST_CASE("wavefronts of 4-byte accesses") {
     CHECK(wavefronts_of(request(2, [](unsigned lane) { return lane * 2; })).taken == 1);
 }
 
+TEST_CASE("who collides in which bank") {
+    const Collision column = collision_of(request(4, [](unsigned lane) { return lane * 128 + 8; }));
+    CHECK(column.bank == 2);
+    CHECK(column.words == 32);
+    CHECK(column.lanes == ~0u);
+    const Collision pairs = collision_of(
+        request(4, [](unsigned lane) { return lane == 5 || lane == 9 ? lane * 128 : lane * 4; }));
+    CHECK(pairs.bank == 0);
+    CHECK(pairs.words == 3);
+    CHECK(pairs.lanes == (1u << 0 | 1u << 5 | 1u << 9));
+    const Collision none = collision_of(request(4, [](unsigned lane) { return lane * 4; }));
+    CHECK(none.words == 1);
+    // The lanes of one half of the warp alone.
+    const Collision wide = collision_of(request(8, [](unsigned lane) { return lane * 128; }));
+    CHECK(wide.words == 16);
+    CHECK(wide.lanes == 0xffff);
+}
+
 TEST_CASE("wider accesses go by halves and quarters of the warp") {
     const auto wavefronts = [](unsigned bytes, unsigned stride, unsigned lanes = ~0u) {
         return wavefronts_of(request(

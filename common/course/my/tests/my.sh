@@ -169,6 +169,36 @@ int main() {
 END
     expect 0 "ptx.cu: 1 kernel in 1 launch: good" run_mine my/ptx.cu
     expect 0 "note: my/ptx.cu:6: asks for __CUDA_ARCH__" run_mine my/ptx.cu
+    program members.cu <<'END'
+struct Sum {
+    float value;
+    void add(float x) { value += x; }
+};
+__global__ void kernel(float* x) {
+    Sum sum{0};
+    sum.add(x[0]);
+    x[0] = sum.value;
+}
+int main() {}
+END
+    expect 1 "members.cu:7.*'kernel' runs on the device and calls 'Sum::add', a function of the host: write __device__ before it" run_mine my/members.cu
+    program lambda.cu <<'END'
+template <class F>
+__global__ void each(float* x, F f) { x[threadIdx.x] = f(x[threadIdx.x]); }
+int main() {
+    auto twice = [](float x) { return 2 * x; };
+    each<<<1, 32>>>(static_cast<float*>(nullptr), twice);
+}
+END
+    expect 1 "lambda.cu:4.*a kernel gets a lambda that is a function of the host: write __device__ behind its brackets" run_mine my/lambda.cu
+    program constexpr.cu <<'END'
+#include <algorithm>
+__global__ void kernel(int* x) {
+    x[0] = std::max(x[1], 3);
+}
+int main() {}
+END
+    expect 0 "note: my/constexpr.cu:3: 'kernel' runs on the device and uses 'std::max', .*nvcc refuses it unless it is told --expt-relaxed-constexpr; write the same without std::" run_mine my/constexpr.cu
     program unknown_ptx.cu <<'END'
 __global__ void kernel(int* x) {
     asm("brev.b32 %0, %0;" : "+r"(x[0]));
@@ -377,11 +407,43 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
 END
     mkdir -p "$sandbox/results"
     expect 0 "launch +30 of 30 .*my/softmax.cuh 6 for .*counted: 129.00 and 1.00 +<- DIFFERS .*no GPU's counters were held beside these" try_mine my/softmax.cuh --as softmax
-    expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted" try_mine my/softmax.cuh --as log_softmax
+    expect 0 "What to look at: 129.00 loads of global memory per element, where 1 would do: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9" try_mine my/softmax.cuh --as softmax
+    expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted .*; last written by kernel rows_of, block .0,0,0., thread .0,0,0., which is lane 0 of warp 0, at .*my/softmax.cuh:9" try_mine my/softmax.cuh --as log_softmax
+    # Of the first row that is not full of whole warps the second warp's last lane.
+    sed 's|) / sum;|) / sum + (i == 45);|' "$sandbox/my/softmax.cuh" >"$sandbox/my/one_off.cuh"
+    expect 1 "3 x 1000: 3 of 3000 elements wrong; first at row 0, col 45: .* block .0,0,0., thread .45,0,0., which is lane 13 of warp 1, at .*my/one_off.cuh:9" \
+        try_mine my/one_off.cuh --as softmax
+    sed 's/i < cols; i += blockDim/i < cols - 1; i += blockDim/' "$sandbox/my/softmax.cuh" >"$sandbox/my/tail.cuh"
+    expect 1 "3 of 99 elements wrong; first at row 0, col 32: got -?nan, wanted .*; no thread wrote it" try_mine my/tail.cuh --as softmax
     # Right, and yet every thread of a block writes every element.
     sed 's/i = threadIdx.x; i < cols; i += blockDim.x/i = 0; i < cols; i++/' "$sandbox/my/softmax.cuh" >"$sandbox/my/racy.cuh"
     expect 1 "race in global memory: written at .*my/racy.cuh:9 by one thread and written at .*my/racy.cuh:9 by another, with no barrier" \
         try_mine my/racy.cuh --as softmax
+    # Right, and slow: a thread walks a row of its own in global memory, or a column of shared memory.
+    program strided.cuh <<'END'
+#pragma once
+#include <cuda_runtime.h>
+__global__ void flip(const float* x, float* y, int64_t rows, int64_t cols) {
+    __shared__ float tile[32][32];
+    const int64_t first_row = blockIdx.y * 32, first_col = blockIdx.x * 32;
+    const int64_t row = first_row + threadIdx.x, col = first_col + threadIdx.y;
+    const int64_t all = blockIdx.z * rows * cols;
+    if (row < rows && col < cols) tile[threadIdx.x][threadIdx.y] = x[all + row * cols + col];
+    __syncthreads();
+    if (row < rows && col < cols) y[all + col * rows + row] = tile[threadIdx.x][threadIdx.y];
+}
+inline cudaError_t launch(const float* x, float* y, int64_t batch, int64_t rows, int64_t cols, cudaStream_t stream) {
+    if (batch < 0 || rows < 0 || cols < 0) return cudaErrorInvalidValue;
+    if (batch == 0 || rows == 0 || cols == 0) return cudaSuccess;
+    flip<<<dim3((cols + 31) / 32, (rows + 31) / 32, batch), dim3(32, 32), 0, stream>>>(x, y, rows, cols);
+    return cudaGetLastError();
+}
+END
+    expect 0 "my/strided.cuh:8: global loads move 8.00 bytes for each that is asked for: each lane is 2,048 bytes from the next, and 32 sectors of 32 bytes are moved for 128 bytes .block .0,0,0., warp 0." \
+        try_mine my/strided.cuh --as matrix_transpose
+    expect 0 "my/strided.cuh:10: bank conflicts, shared loads take 32.00 passes each, and 1.00 would do: bank 0 is asked for 32 different words at once, by lanes 0-31 .block .0,0,0., warp 0; each lane is 128 bytes from the next" \
+        try_mine my/strided.cuh --as matrix_transpose
+    expect 0 "Races in shared and global memory, looked for in [0-9]+ launches: none" try_mine my/strided.cuh --as matrix_transpose
     expect 2 "launch.. does not take what softmax_topk has; wanted: cudaError_t launch.const float. x, float. values, int32_t. indices" \
         try_mine my/softmax.cuh --as softmax_topk
     expect 2 "launch.. does not take what add_bias_residual_layernorm has; wanted: cudaError_t launch.const float. x, const float. bias, const float. residual, const float. gamma, const float. beta, float. y, int64_t tokens, int64_t hidden, cudaStream_t stream." \
