@@ -150,13 +150,13 @@ Wavefronts wavefronts_of(const Request& request) {
 }
 
 Collision collision_of(const Request& request) {
-    const unsigned group_lanes = lanes_at_once(request);
     Collision worst;
-    for (unsigned first = 0; first < 32; first += group_lanes) {
+    Request group = request;
+    for (const unsigned at_once : lanes_at_once(request)) {
+        group.lanes = at_once;
         std::array<std::set<uintptr_t>, kBanks> words;
         std::array<unsigned, kBanks> lanes{};
-        for_each_lane(request, [&](unsigned lane, uintptr_t address) {
-            if (lane < first || lane >= first + group_lanes) return;
+        for_each_lane(group, [&](unsigned lane, uintptr_t address) {
             const uintptr_t last = (address + request.bytes - 1) / kBankBytes;
             for (uintptr_t word = address / kBankBytes; word <= last; word++) {
                 words[word % kBanks].insert(word);
