@@ -558,12 +558,18 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
     return unless_captures_forbid([=] {
         const uintptr_t low = as_address(pointer);
         if (pointer == nullptr || bytes == 0) return cudaErrorInvalidValue;
+        const auto is_registered = [&] {
+            const std::lock_guard<std::mutex> lock(registered().mutex);
+            const auto& ranges = registered().ranges;
+            return std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+                return low < range.second && range.first < low + bytes;
+            });
+        };
+        if (is_registered()) return cudaErrorHostMemoryAlreadyRegistered;
         if (is_device_side(pointer))
             return explained(cudaErrorInvalidValue,
                              "cudaHostRegister of memory that is the device's");
         const std::lock_guard<std::mutex> lock(registered().mutex);
-        for (const auto& [begin, end] : registered().ranges)
-            if (low < end && begin < low + bytes) return cudaErrorHostMemoryAlreadyRegistered;
         registered().ranges.emplace(low, low + bytes);
         return cudaSuccess;
     });
