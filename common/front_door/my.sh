@@ -214,11 +214,12 @@ debug_mine() {
     STAGES_MY_PROGRAM=$my_name exec env "${environment[@]}" "$my_executable" "${words[@]}"
 }
 
-# A header with a function launch(), compiled as a stage of one variant: checked, counted and, with --fuzz, tried to
-# break. try_mine my/kernel.cuh --as OPERATION [--fuzz CASES] [flags of run]
+# A header with a function launch(), compiled as a stage of one variant: on the CPU device checked, counted and, with
+# --fuzz, tried to break; on a GPU, where there is one, checked and timed. Either way it is shown beside the stages.
+# try_mine my/kernel.cuh --as OPERATION [--fuzz CASES] [flags of run]
 try_mine() {
-    local header='' operation='' cases='' name path status=0
-    local -a words=()
+    local header='' operation='' cases='' path status=0
+    local -a words=() devices=(cpu)
     while (($# > 0)); do
         case $1 in
             --as | --fuzz)
@@ -238,34 +239,86 @@ try_mine() {
     [[ -f $path ]] || fail 2 "there is no $header"
     path=$(cd "$(dirname "$path")" && pwd)/$(basename "$path")
     [[ $path == "$root"/my/* ]] || fail 2 "$header is not in my/: put it there"
-    my_name=my/${path#"$root"/my/}
-    name=${path#"$root"/my/}
+    # What is wrong is said best by the CPU device: it comes first, also where there is a GPU.
+    case $device in
+        cpu) ;;
+        auto) [[ $(cuda_obstacle) ]] || devices=(cpu cuda) ;;
+        *)
+            choose_device
+            devices=(cuda)
+            ;;
+    esac
+    for device in "${devices[@]}"; do
+        build=$root/build/$device
+        try_on_device || status=$?
+        ((status == 0)) || return $status
+    done
+}
+
+# On `device`, with try_mine's variables.
+try_on_device() {
+    local name=${path#"$root"/my/} stage status=0 folder
+    local -a rest=("${words[@]}")
+    folder=$(folder_of_records)
+    my_name=my/$name
     my_folder=$build/my/tries/$name
+    stage=${name%.*}
+    stage=99_my_${stage//[^A-Za-z0-9]/_}  # behind the course's in lists and pictures
     mkdir -p "$my_folder"
-    require try build cpu
+    require try build "$device"
     build my_tries
-    "$build/translate_launches" --tree "$root/my" "$build/translated/my" || fail 1 "my/ cannot be translated"
-    local stage=${name%.*}
-    stage=my_${stage//[^A-Za-z0-9]/_}
-    cat >"$my_folder/stage.cu" <<END
-#include "$build/translated/my/$name"
+    "compile_try_for_$device"
+    # The CPU device counts, for which few shapes are enough.
+    [[ $device != cpu ]] || rest+=(--quick)
+    "$my_folder/program" run "${rest[@]}" || status=$?
+    ((status < 2)) || return $status
+    # What a wrong kernel takes is no measure.
+    ((status != 0)) || "$build/my_beside" "$stage" "$folder" || status=$?
+    if [[ $device == cpu ]]; then
+        "$my_folder/program" xray --lines || status=$?
+        sed 's/^/note: /' "$my_folder/notes" >&2
+    elif ((status == 0)); then
+        plot_try "$stage" "$folder"
+    fi
+    [[ ! $cases ]] || "$my_folder/program" fuzz --cases "$cases" || status=$?
+    return $status
+}
+
+# The stage's description, which includes the header at the path given.
+write_try() {
+    cat <<END
+#include "$1"
 
 #include "common/course/my/try.hpp"
 
 std::vector<runner::Stage> runner::all_stages() { return {my::tried("$operation", "$stage", &launch)}; }
 END
+}
+
+compile_try_for_cpu() {
     local -a flags
     read -ra flags <<<"${STAGES_MY_FLAGS:-}"
+    "$build/translate_launches" --tree "$root/my" "$build/translated/my" || fail 1 "my/ cannot be translated"
+    write_try "$build/translated/my/$name" >"$my_folder/stage.cu"
     "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || my_program_failed_to_compile
     "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
-    "$my_folder/program" run --quick "${words[@]}" || status=$?
-    ((status < 2)) || return $status
-    "$my_folder/program" xray --lines || status=$?
-    [[ ! $cases ]] || "$my_folder/program" fuzz --cases "$cases" || status=$?
-    sed 's/^/note: /' "$my_folder/notes" >&2
-    return $status
+}
+
+compile_try_for_cuda() {
+    local -a flags linked
+    read -ra flags <<<"${STAGES_MY_FLAGS:-}"
+    mapfile -t linked <"$build/my/link_try"
+    write_try "$path" >"$my_folder/stage.cu"
+    "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" \
+        -o "$my_folder/program" "$my_folder/stage.cu" "${linked[@]}" -ldl >&2 || my_program_failed_to_compile
+}
+
+# Pictures of all records in the folder, with the stages' that were timed there: an extra.
+plot_try() {
+    (build plot && "$build/plot" plot "$1" --from "$2" --out "$2/pictures") ||
+        say "no pictures were drawn; the records are good"
 }
 
 # "--json" as STAGES_MY_JSON.

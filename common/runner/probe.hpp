@@ -33,6 +33,9 @@ public:
     virtual void start() = 0;
     virtual std::optional<Counts> stop() = 0;  // nothing, where nothing is counted
 
+    // From now on races in global memory are looked for as well.
+    virtual void watch_global_memory() = 0;
+
     // Said before a start: who writes these bytes of device memory last until the stop is told after that, once and
     // in words, by last_writer(). Empty where nobody can know.
     virtual void follow(const void* low, size_t bytes) = 0;

@@ -8,6 +8,7 @@ class NoProbe : public Probe {
 public:
     void start() override {}
     std::optional<Counts> stop() override { return std::nullopt; }
+    void watch_global_memory() override {}
     void follow(const void*, size_t) override {}
     std::string last_writer() override { return ""; }
     void keep_errors(bool) override {}

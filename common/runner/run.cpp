@@ -125,8 +125,10 @@ ExitCode conclude(Verdict verdict, const std::vector<const Stage*>& stages) {
         std::printf("Nothing that was checked is wrong, but not all was: see above.\n");
     } else if (on_gpu()) {
         const std::string number = stages.size() == 1 ? stages.front()->name.substr(0, 2) : "NN";
-        std::printf("All good, but races were not looked for: `./stages xray %s` does that.\n",
-                    number.c_str());
+        std::printf("All good, but races were not looked for: %s does that.\n",
+                    stages.size() == 1 && stages.front()->own
+                        ? "the CPU device"
+                        : ("`./stages xray " + number + "`").c_str());
     } else {
         std::printf("All good.\n");
     }

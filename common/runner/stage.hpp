@@ -117,6 +117,7 @@ struct Stage {
         {};  // the last of the previous stage: what the first is compared with
     std::vector<DType> measured = {DType::float32};  // types, unless others are asked for
     std::vector<std::string> notes = {};  // lines for the reader, printed below the stage's table
+    bool own = false;                     // no stage of the course: the learner's own, tried as one
 };
 
 // Every stage linked into this program, in order. The build generates the definition.

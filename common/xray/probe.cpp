@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The runner's probe: on the CPU device it counts.
-#include "probe.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -70,14 +68,12 @@ bool any_cluster(const std::vector<xray::KernelCounts>& kernels) {
     });
 }
 
-bool watches_global_memory = false;
-
 class CountingProbe : public runner::Probe {
 public:
     void start() override {
         counting_.reset();
         global_.reset();
-        if (watches_global_memory) global_.emplace();
+        if (watches_global_memory_) global_.emplace();
         counter_.emplace(writer_.get(), nullptr, global_ ? &*global_ : nullptr);
         counting_.emplace(*counter_);
     }
@@ -93,6 +89,8 @@ public:
         return counts;
     }
 
+    void watch_global_memory() override { watches_global_memory_ = true; }
+
     void follow(const void* low, size_t bytes) override {
         writer_ = std::make_unique<xray::LastWriter>(reinterpret_cast<uintptr_t>(low), bytes);
     }
@@ -105,6 +103,7 @@ public:
     std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
+    bool watches_global_memory_ = false;
     std::unique_ptr<xray::LastWriter> writer_;
     std::optional<xray::GlobalShadow> global_;
     std::optional<xray::Counter> counter_;
@@ -112,10 +111,6 @@ private:
 };
 
 }  // namespace
-
-void xray::watch_global_memory() {
-    watches_global_memory = true;
-}
 
 runner::Probe& runner::probe() {
     static CountingProbe probe;

@@ -10,7 +10,7 @@ trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/{my,build/cpu/my}
 ln -s "$repository/common" "$sandbox/common"
 for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$sandbox/build/cpu"
+ln -s "$built/translate_launches" "$built/my_beside" "$sandbox/build/cpu"
 cp "$built"/my/{compile,link,link_try} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
@@ -20,6 +20,8 @@ verb=run root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/messages.sh"
 # shellcheck source=common/front_door/devices.sh
 . "$repository/common/front_door/devices.sh"
+# shellcheck source=common/front_door/plot.sh
+. "$repository/common/front_door/plot.sh"
 # shellcheck source=common/front_door/my.sh
 . "$repository/common/front_door/my.sh"
 build() { :; }
@@ -406,6 +408,7 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
 }
 END
     mkdir -p "$sandbox/results"
+    expect 0 "beside the stages: softmax, float32 +rows 256, cols 1024 .*01_naive_softmax/.* 05_smem_softmax/.* 99_my_softmax/launch +129.00 +1.00 +0.26" try_mine my/softmax.cuh --as softmax
     expect 0 "launch +30 of 30 .*my/softmax.cuh 6 for .*counted: 129.00 and 1.00 +<- DIFFERS .*no GPU's counters were held beside these" try_mine my/softmax.cuh --as softmax
     expect 0 "What to look at: 129.00 loads of global memory per element, where 1 would do: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9" try_mine my/softmax.cuh --as softmax
     expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted .*; last written by kernel rows_of, block .0,0,0., thread .0,0,0., which is lane 0 of warp 0, at .*my/softmax.cuh:9" try_mine my/softmax.cuh --as log_softmax
