@@ -141,7 +141,7 @@ order, the sizes, the stream. Of softmax:
   cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
                      cudaStream_t stream)
 Of another operation a wrong launch() is told. Where there is a GPU it is timed
-there, too. Its records, results/99_my_kernel.json, are shown beside the stages'." ;;
+there, too. Its records, results/99_my_kernel.json, stand beside the stages'." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

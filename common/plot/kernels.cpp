@@ -7,7 +7,7 @@
 namespace plot {
 namespace {
 
-// "mma_kernel" for "void batched_gemm::mma_kernel<float, ...>(...)".
+// "row_kernel" for "void course::row_kernel<float, ...>(...)".
 std::string short_kernel(const std::string& name) {
     const std::string bare = name.substr(0, name.find_first_of("<("));
     const size_t begin = bare.find_last_of(" :");

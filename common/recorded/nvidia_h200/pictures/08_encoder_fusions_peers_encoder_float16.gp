@@ -28,31 +28,35 @@ set object rectangle from screen 0.7324,0.674 to screen 0.7484,0.702 fc rgb '#00
 set label 'transformers_compile' at screen 0.7564,0.686 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.622 to screen 0.7484,0.65 fc rgb '#009E73' fs solid noborder
 set label 'transformers_autotune' at screen 0.7564,0.634 left noenhanced tc rgb '#222222'
-set xrange [-1:25 - 1]
-set xtics ('1 x 128' 1.5, '8 x 128' 6.5, '32 x 128' 11.5, '8 x 512' 16.5, '32 x 384' 21.5) noenhanced scale 0
+set xrange [-1:30 - 1]
+set xtics ('1 x 128' 1.5, '8 x 128' 6.5, '32 x 128' 11.5, '8 x 512' 16.5, '32 x 384' 21.5, '1 x 32' 26.5) noenhanced scale 0
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:538.629]
-set label '51' at first 0, first 50.6382 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '40' at first 1, first 39.5779 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '45' at first 2, first 44.8178 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '39' at first 3, first 39.2398 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '283' at first 5, first 282.819 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '211' at first 6, first 211.413 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '237' at first 7, first 236.8 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '178' at first 8, first 177.862 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '453' at first 10, first 453.365 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '370' at first 11, first 369.841 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '406' at first 12, first 405.974 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '375' at first 13, first 375.452 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '445' at first 15, first 445.429 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '378' at first 16, first 377.54 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '413' at first 17, first 412.9 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '382' at first 18, first 382.296 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '499' at first 20, first 498.731 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '425' at first 21, first 425.105 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '479' at first 22, first 478.813 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '426' at first 23, first 426.069 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '51' at first 0, first 50.6382 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '40' at first 1, first 39.5779 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '45' at first 2, first 44.8178 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '39' at first 3, first 39.2398 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '283' at first 5, first 282.819 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '211' at first 6, first 211.413 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '237' at first 7, first 236.8 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '178' at first 8, first 177.862 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '453' at first 10, first 453.365 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '370' at first 11, first 369.841 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '406' at first 12, first 405.974 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '375' at first 13, first 375.452 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '445' at first 15, first 445.429 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '378' at first 16, first 377.54 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '413' at first 17, first 412.9 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '382' at first 18, first 382.296 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '499' at first 20, first 498.731 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '425' at first 21, first 425.105 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '479' at first 22, first 478.813 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '426' at first 23, first 426.069 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '13' at first 25, first 12.8531 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '10' at first 26, first 10.1567 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '12' at first 27, first 11.5589 center offset 0,0.5 front font ',11' tc rgb '#222222'
+set label '9.8' at first 28, first 9.78261 center offset 0,0.5 front font ',11' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7204
