@@ -39,6 +39,7 @@ run_and_plot() {
     "$@" || status=$?
     if [[ $status == 0 && $with_plot ]]; then
         folder=$(folder_of_records)
+        # shellcheck disable=SC2154 # the words of the command line, of ./stages
         "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
             say "no pictures were drawn; the records are good"
     fi

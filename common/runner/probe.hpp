@@ -24,7 +24,7 @@ struct Counts {
     // that is watched), reads of what nobody in it wrote. A sentence for each pair of lines.
     std::vector<std::string> hazards;
     bool global_watched = false;  // for races in global memory as well, between blocks too
-    bool in_clusters = false;  // a kernel's blocks could touch each other's: not looked at
+    bool in_clusters = false;     // a kernel's blocks could touch each other's: not looked at
 };
 
 class Probe {

@@ -43,7 +43,6 @@ int64_t recorded_conflicts(int64_t requests, int64_t wavefronts, const SharedCos
 
 }  // namespace
 
-
 CountedVariant count(const std::string& stage, const runner::Variant& variant,
                      const runner::Shape& shape, runner::DType dtype) {
     VariantRun run(variant, shape, dtype);
@@ -113,8 +112,8 @@ std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVa
         const auto sum = [&](const char* what) {
             return static_cast<int64_t>(recorded.sum(kind + what));
         };
-        all.push_back({kind, cost.conflicts,
-                       recorded_conflicts(sum("_requests"), sum("_wavefronts"), cost)});
+        all.push_back(
+            {kind, cost.conflicts, recorded_conflicts(sum("_requests"), sum("_wavefronts"), cost)});
     };
     add("shared_load", counted.compiled(ordinary));
     add("shared_store", counted.compiled(stores));

@@ -89,8 +89,9 @@ std::string draw_banks(const Request& request, const Caption& caption) {
 
     Svg svg;
     draw_caption(svg, caption);
-    draw_lanes(svg, group.lanes,
-               group.lanes == request.lanes ? "lanes of the warp" : "lanes of the warp that go at once");
+    draw_lanes(
+        svg, group.lanes,
+        group.lanes == request.lanes ? "lanes of the warp" : "lanes of the warp that go at once");
     svg.fitting_text(kMargin, kBanksBottom + 22, 16,
                      "the 32 banks, counted from the first word's; below each the words wanted of "
                      "it, and by which lane, or how many",

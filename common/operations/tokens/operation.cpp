@@ -179,9 +179,7 @@ public:
             shapes.push_back(Shape(256, 1024, Activation::gelu_by_tanh));
         return shapes;
     }
-    std::vector<runner::Shape> profiled_at() const override {
-        return {{256, 1024}, {32768, 1024}};
-    }
+    std::vector<runner::Shape> profiled_at() const override { return {{256, 1024}, {32768, 1024}}; }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {
         constexpr int64_t kMostHidden = 16384;

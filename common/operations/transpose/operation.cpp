@@ -84,9 +84,7 @@ public:
     std::vector<Shape> held_at() const override {
         return {{1, 256, 512}, {2, 66, 130}, {1, 61, 77}, {3, 40, 24}};
     }
-    std::vector<Shape> profiled_at() const override {
-        return {{1, 256, 512}, {1, 32768, 1024}};
-    }
+    std::vector<Shape> profiled_at() const override { return {{1, 256, 512}, {1, 32768, 1024}}; }
     Shape draw(runner::Draws& draws, int64_t elements,
                const std::function<bool(const std::string&)>&) const override {
         const int64_t cols = draws.width_up_to(elements);

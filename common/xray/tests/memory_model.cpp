@@ -203,9 +203,10 @@ TEST_CASE("stores go by halves and quarters of the warp, whatever the lanes want
 
 // Of a tile's last rows: 07's tensor_core at 1 x 61 x 77 x 33, five of whose loads are such.
 TEST_CASE("each half of a warp has its quarters go together or not") {
-    const auto offset = [](unsigned lane) {  // four rows, 96 bytes apart, of two packs by each eight
-        return (lane % 8 / 2 + lane / 16 * 4) * 96 + (lane % 2 + lane / 8 % 2 * 2) * 16;
-    };
+    const auto offset =
+        [](unsigned lane) {  // four rows, 96 bytes apart, of two packs by each eight
+            return (lane % 8 / 2 + lane / 16 * 4) * 96 + (lane % 2 + lane / 8 % 2 * 2) * 16;
+        };
     CHECK(wavefronts_of(request(16, offset)).taken == 4);
     CHECK(wavefronts_of(request(16, offset, 0x0303ffffu)).taken == 3);  // four lanes of one row
     CHECK(wavefronts_of(request(16, offset, 0x0303ffffu)).fewest == 3);

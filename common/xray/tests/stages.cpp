@@ -411,9 +411,7 @@ TEST_CASE("a transposed tile meets in banks unless words are moved apart") {
         const auto counted = [&](const char* name) {
             return count(stage.name, variant_of(stage, name), shape, runner::DType::float16);
         };
-        const auto conflicts = [&](const char* name) {
-            return counted_conflicts(counted(name));
-        };
+        const auto conflicts = [&](const char* name) { return counted_conflicts(counted(name)); };
         const int64_t tiles = (shape[1] + 63) / 64 * ((shape[2] + 63) / 64);
         CHECK(conflicts("tiled_transpose") == tiles * 64 * 31);  // 64 requests, 32 passes each
         CHECK(conflicts("padded_transpose") == 0);

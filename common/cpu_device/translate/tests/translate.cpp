@@ -384,8 +384,7 @@ TEST_CASE("what may be called on the host as well is no error there") {
              "DEVICE int g() { return threadIdx.x; }",
              "int main() { dim3 threadIdx; return threadIdx.x; }",
              "struct A { void sync() {} };\n__global__ void k(Block b) { b.sync(); }",
-             "struct A { __device__ void add() {} void add(int); };\n"
-             "__global__ void k(A a) { a.add(); }",
+             "struct A { __device__ void f() {} void f(int); };\n__global__ void k(A a) { a.f(); }",
              "struct A { HD A() {} HD void add() {} };\n__global__ void k() { A a; a.add(); }",
              "struct A { A() {} };\n__global__ void k(A a) { A b = a; A c(b); A* p = &c; }",
              "struct A { A() = default; };\n__global__ void k() { A a; }",
