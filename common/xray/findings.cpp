@@ -21,10 +21,6 @@ constexpr double kWorthAWord = 0.05;
 constexpr double kMuchMore = 1.5;
 constexpr size_t kMostSaid = 8;
 
-double ratio(int64_t a, int64_t b) {
-    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
-}
-
 // The accesses of one kind on one line, and the worst of their requests.
 struct OfLine {
     Counts counts;
@@ -112,9 +108,9 @@ void say_surplus(const Lines& lines, AccessKind kind, double enough, int64_t byt
 }
 
 std::string about_sectors(const std::string& place, AccessKind kind, const OfLine& line) {
-    std::string text = place + ": " + word_for(kind).plural +
-                       format(" move %.2f bytes for each that is asked for",
-                              ratio(line.counts.sectors * kSectorBytes, line.counts.bytes));
+    std::string text =
+        place + ": " + word_for(kind).plural +
+        format(" move %.2f bytes for each that is asked for", moved_per_byte_asked(line.counts));
     if (!line.worst) return text;
     const Request& request = line.worst->request;
     const auto lanes = static_cast<unsigned>(__builtin_popcount(request.lanes));
@@ -166,7 +162,7 @@ std::string findings_text(const Counted& counted, const Enough& enough) {
             wasteful.emplace_back(-counts.conflicts, about_banks(place, kind, line));
         } else if (kind == AccessKind::global_load || kind == AccessKind::global_store) {
             const int64_t in_vain = counts.sectors * kSectorBytes - counts.bytes;
-            if (ratio(counts.sectors * kSectorBytes, counts.bytes) < kMuchMore) continue;
+            if (moved_per_byte_asked(counts) < kMuchMore) continue;
             if (ratio(in_vain, sectors * kSectorBytes) < kWorthAWord) continue;
             wasteful.emplace_back(-in_vain / kSectorBytes, about_sectors(place, kind, line));
         }

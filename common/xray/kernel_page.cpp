@@ -5,16 +5,13 @@
 #include <filesystem>
 #include <map>
 
+#include "common/cpu_device/failure.hpp"
 #include "common/io/text.hpp"
 #include "memory_model.hpp"
 #include "report_words.hpp"
 
 namespace xray {
 namespace {
-
-double ratio(int64_t a, int64_t b) {
-    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
-}
 
 // A line of names and code: cut to the columns that there are.
 std::string line_of_page(const std::string& text) {
@@ -24,10 +21,6 @@ std::string line_of_page(const std::string& text) {
 
 bool differs_unrolled(const Counts& counts) {
     return counts.unrolled_requests != counts.requests || counts.unrolled_sectors != counts.sectors;
-}
-
-double moved_per_byte_asked(const Counts& counts) {
-    return ratio(counts.sectors * kSectorBytes, counts.bytes);
 }
 
 std::string text_of(dim3 extent) {
@@ -146,12 +139,9 @@ std::string meetings(const KernelCounts& kernel) {
            per_block(kernel.warp_exchanges) + " shuffles, votes\n";
 }
 
-std::string text_of(uint3 index) {
-    return format("(%u,%u,%u)", index.x, index.y, index.z);
-}
-
 std::string side(const Toucher& toucher, const Hazard& hazard, const SourceMap& sources) {
-    const std::string block = hazard.between_blocks ? " of block " + text_of(toucher.block) : "";
+    const std::string block =
+        hazard.between_blocks ? " of block " + cpu_device::coordinates(toucher.block) : "";
     return "    thread " + std::to_string(toucher.thread) + block +
            (toucher.writes ? " writes" : " reads") + " it at\n" +
            line_of_page("      " + sources.text_of(toucher.place));
@@ -266,7 +256,7 @@ std::string hazards_text(const KernelCounts& kernel, const SourceMap& sources) {
     std::string text;
     const auto how_often = [](const Hazard& hazard) {
         return grouped(hazard.times) + (hazard.times == 1 ? " time" : " times") +
-               ", first in block " + text_of(hazard.block) + ":";
+               ", first in block " + cpu_device::coordinates(hazard.block) + ":";
     };
     for (const Hazard& race : kernel.races) {
         text += numbers(std::string("  RACE in ") + memory_of(race) + ", " + how_often(race)) +

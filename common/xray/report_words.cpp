@@ -5,6 +5,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "memory_model.hpp"
+
 namespace xray {
 
 std::string format(const char* format, ...) {
@@ -24,6 +26,14 @@ std::string grouped(int64_t value) {
         text += digits[i];
     }
     return text;
+}
+
+double ratio(int64_t a, int64_t b) {
+    return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b);
+}
+
+double moved_per_byte_asked(const Counts& counts) {
+    return ratio(counts.sectors * kSectorBytes, counts.bytes);
 }
 
 const std::vector<Word>& all_words() {

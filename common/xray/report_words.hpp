@@ -13,6 +13,10 @@ namespace xray {
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* format, ...);
 
+// 0 where b is.
+double ratio(int64_t a, int64_t b);
+double moved_per_byte_asked(const Counts& counts);  // of global memory
+
 // 16384 as "16,384".
 std::string grouped(int64_t value);
 

@@ -62,7 +62,8 @@ bool accesses_nothing(const std::string& code) {
 struct Compared {
     std::string what;
     int64_t gpu, here;
-    int64_t at_most;  // by how much they may differ where they are known to
+    int64_t
+        of;  // as many counted in all: by a part of them they may differ where they are known to
 
     std::string text() const {
         return what + ": " + std::to_string(gpu) + " recorded, " + std::to_string(here) +
@@ -80,18 +81,17 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
         const Counts counts = total(counted.kernels, kind);
         for (const auto& [key, here] : {std::pair{name + "_requests", counts.unrolled_requests},
                                         {name + "_sectors", counts.unrolled_sectors}}) {
-            all.push_back({key, sum(key), here, sum(key) / 3});
+            all.push_back({key, sum(key), here, sum(key)});
         }
     }
     for (const Conflicts& each : conflicts(counted, recorded)) {
-        constexpr int64_t kOfAScan = 16;  // of one block
         all.push_back({each.kind + "_conflicts", each.recorded, each.counted,
-                       std::max(kOfAScan, sum(each.kind + "_wavefronts") / 3)});
+                       sum(each.kind + "_wavefronts")});
     }
     return all;
 }
 
-// Where counts are known to differ from an H200's, by a third of what was recorded at most:
+// Where counts are known to differ from an H200's, by how much at most, and why:
 // - 05: conflicts are counted in loops as written. nvcc unrolls those, and lanes that make different numbers
 //   of trips then load apart what is counted as one, or meet in one request at different trips. (How it
 //   unrolls loops that touch no global memory is not recorded; 05_smem_softmax/further/README.md.)
@@ -105,44 +105,46 @@ struct NotHeld {
     std::optional<runner::Shape> shape;  // none: at all of them
     size_t bytes;                        // of the type; 0: all types
     std::set<std::string> what;
+    int64_t part;  // of all that were recorded, an eighth say
 };
 const std::set<std::string> kLoads = {"shared_load_conflicts"};
 const std::set<std::string> kBoth = {"shared_load_conflicts", "shared_store_conflicts"};
 const char* const k05 = "05_smem_softmax";
 const char* const k08 = "08_encoder_fusions";
 const std::vector<NotHeld> kNotHeld = {
-    {k05, "log_softmax", {{61, 777}}, 2, kBoth},
-    {k05, "log_softmax", {{5, 20011}}, 2, kBoth},
-    {k05, "log_softmax", {{3, 70001}}, 2, kBoth},
-    {k05, "online_cached", {{3, 70001}}, 4, kLoads},
-    {k05, "softmax_any_axis", {{50, 1002}}, 2, kLoads},
-    {k05, "softmax_any_axis", {{33, 61}}, 2, kLoads},
-    {k05, "log_softmax_any_axis", {{50, 1002}}, 2, kLoads},
-    {k05, "log_softmax_any_axis", {{33, 61}}, 2, kLoads},
-    {k05, "any_axis_backward", {{50, 1002}}, 2, kLoads},
-    {k05, "any_axis_backward", {{3, 53, 77}}, 4, kLoads},
-    {k05, "any_axis_log_backward", {{50, 1002}}, 2, kLoads},
-    {k08, "layernorm", {{131, 768}}, 0, kLoads},
-    {k08, "prenorm", {{131, 768}}, 0, kLoads},
-    {k08, "unfused_layernorm", {{131, 768}}, 0, kLoads},
-    {k08, "unfused_prenorm", {{131, 768}}, 0, kLoads},
-    {k08, "query_per_block", {}, 0, kLoads},
-    {k08, "query_per_block_sum", {}, 0, kLoads},
-    {k08, "shared_query", {}, 0, kLoads},
-    {k08, "attention", {}, 4, kLoads},
-    {k08, "remove_padding", {}, 0, kBoth},
-    {k08, "rebuild_padding", {}, 0, kBoth},
-    {k08, "encoder_unfused", {}, 0, kBoth},
-    {k08, "encoder_unfused_packed", {}, 0, kBoth},
-    {k08, "encoder_split_qkv", {}, 0, kBoth},
-    {k08, "encoder_padded", {}, 0, kBoth},
-    {k08, "encoder_packed", {}, 2, kBoth},
+    {k05, "log_softmax", {{61, 777}}, 2, kBoth, 8},
+    {k05, "log_softmax", {{5, 20011}}, 2, kBoth, 8},
+    {k05, "log_softmax", {{3, 70001}}, 2, kBoth, 8},
+    {k05, "online_cached", {{3, 70001}}, 4, kLoads, 8},
+    {k05, "softmax_any_axis", {{50, 1002}}, 2, kLoads, 8},
+    {k05, "softmax_any_axis", {{33, 61}}, 2, kLoads, 8},
+    {k05, "log_softmax_any_axis", {{50, 1002}}, 2, kLoads, 8},
+    {k05, "log_softmax_any_axis", {{33, 61}}, 2, kLoads, 8},
+    {k05, "any_axis_backward", {{50, 1002}}, 2, kLoads, 8},
+    {k05, "any_axis_backward", {{3, 53, 77}}, 4, kLoads, 8},
+    {k05, "any_axis_log_backward", {{50, 1002}}, 2, kLoads, 8},
+    {k08, "layernorm", {{131, 768}}, 0, kLoads, 4},
+    {k08, "prenorm", {{131, 768}}, 0, kLoads, 4},
+    {k08, "unfused_layernorm", {{131, 768}}, 0, kLoads, 4},
+    {k08, "unfused_prenorm", {{131, 768}}, 0, kLoads, 4},
+    {k08, "query_per_block", {}, 0, kLoads, 3},
+    {k08, "query_per_block_sum", {}, 0, kLoads, 3},
+    {k08, "shared_query", {}, 0, kLoads, 3},
+    {k08, "attention", {}, 4, kLoads, 3},
+    {k08, "remove_padding", {}, 0, kBoth, 1},
+    {k08, "rebuild_padding", {}, 0, kBoth, 1},
+    {k08, "encoder_unfused", {}, 0, kBoth, 16},
+    {k08, "encoder_unfused_packed", {}, 0, kBoth, 16},
+    {k08, "encoder_split_qkv", {}, 0, kBoth, 16},
+    {k08, "encoder_padded", {}, 0, kBoth, 16},
+    {k08, "encoder_packed", {}, 2, kBoth, 16},
     {k08,
      "encoder_packed",
      {},
      4,
      {"global_load_requests", "global_load_sectors", "shared_load_conflicts",
-      "shared_store_conflicts"}},
+      "shared_store_conflicts"},
+     16},
 };
 
 const NotHeld* exception_for(const ProfiledCase& each) {
@@ -164,7 +166,7 @@ void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded
             CHECK(each.gpu == each.here);
         } else {
             CHECK(each.gpu != each.here);  // if equal now, take it off the list
-            CHECK(std::abs(each.gpu - each.here) <= each.at_most);
+            CHECK(std::abs(each.gpu - each.here) <= each.of / exception->part);
         }
     }
 }
@@ -242,29 +244,13 @@ private:
         all_.push_back({stage.name, &variant, shape, dtype});
         return &all_.back();
     }
-    // Whether a GPU counted the same in the other type of 16 bits: that once is enough here.
-    static bool is_as_in_half(const Recording& recording, const ProfiledCase& each,
-                              const RecordedVariant& found) {
-        if (each.dtype != runner::DType::bfloat16) return false;
-        const RecordedVariant* const half =
-            recording.find(each.stage, each.variant, each.shape, runner::DType::float16);
-        if (half == nullptr || half->kernels.size() != found.kernels.size()) return false;
-        for (size_t i = 0; i < found.kernels.size(); ++i) {
-            const auto& counters = half->kernels[i].counters;
-            for (const auto& [key, value] : found.kernels[i].counters) {
-                const auto same = counters.find(key);
-                if (same == counters.end() || same->second != value) return false;
-            }
-        }
-        return true;
-    }
     bool add_recorded(const runner::Stage& stage, const runner::Variant& variant,
                       const std::vector<Recording>& recordings) {
         const size_t before = all_.size();
         for (const ProfiledCase& each : held_cases(stage.name, variant)) {
             for (const Recording& recording : recordings) {
                 const RecordedVariant* const found = found_in(recording, each);
-                if (found == nullptr || is_as_in_half(recording, each, *found)) continue;
+                if (found == nullptr) continue;
                 all_.push_back({stage.name, &variant, each.shape, each.dtype, false, found,
                                 exception_for(each)});
             }
