@@ -113,7 +113,9 @@ void add_best_of_lesson(const json& document, const runner::Stage& stage,
         const runner::Variant* variant = find_variant(stage, record);
         if (!record.contains("us_median") || variant == nullptr || variant->further) continue;
         for (Table& table : tables) {
-            if (table.operation != shown_as(record) || table.dtype != record.at("dtype")) continue;
+            if (table.operation != shown_as(record) ||
+                table.dtype != record.at("dtype").get<std::string>())
+                continue;
             const std::string shape = plain_shape_text(stage, record);
             for (Row& row : table.rows) {
                 const json*& best = row.best_of_lesson;
