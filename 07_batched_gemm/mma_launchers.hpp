@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of mma_gemm.cuh that mma_variants.cu compiles for the test as well. To be included behind that header.
+// The launchers of mma_gemm.cuh and split_k.cuh that mma_variants.cu compiles for the test as well. To be included
+// behind those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
@@ -9,6 +10,8 @@ namespace batched_gemm {
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__half>&, const Plain&, cudaStream_t);
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__nv_bfloat16>&, const Plain&,
                                              cudaStream_t);
+INSTANCE cudaError_t split_k_gemm(const Problem<__half>&, int64_t, cudaStream_t);
+INSTANCE cudaError_t split_k_gemm(const Problem<__nv_bfloat16>&, int64_t, cudaStream_t);
 
 #undef INSTANCE
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stage 07 beyond its lesson: further/double_buffering.cuh, further/mma_gemm.cuh.
+// Stage 07 beyond its lesson: further/double_buffering.cuh, further/mma_gemm.cuh, further/split_k.cuh.
 #include "07_batched_gemm/variants.hpp"
 #include "further/double_buffering.cuh"
 #include "further/mma_gemm.cuh"
+#include "further/split_k.cuh"
 
 // Behind the headers: what another file compiles.
 #include "07_batched_gemm/step_launchers.hpp"
@@ -47,6 +48,18 @@ runner::Variant mma(const std::string& name, const std::string& summary) {
                     8);
 }
 
+runner::Variant split_k() {
+    return in_packs(step("split_k", "mma, k shared by the blocks of a cluster",
+                         batched_gemm::Few::kRows, batched_gemm::Few::kCols, kHalves,
+                         [](const auto& g, cudaStream_t stream) -> cudaError_t {
+                             if constexpr (sizeof(*g.c.data) == 2)
+                                 return batched_gemm::split_k_gemm(
+                                     g, batched_gemm::split_k_parts(g), stream);
+                             return cudaErrorInvalidValue;  // float is none of its types
+                         }),
+                    8);
+}
+
 // Of one type, and with an error of its kind.
 template <class T, class Launch>
 runner::Variant of_kind(const std::string& name, const std::string& summary,
@@ -72,6 +85,7 @@ std::vector<runner::Variant> mma_variants() {
                            Kind::float_sums, batched_gemm::double_buffered),
             in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
             mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
+            split_k(),
             in_tiles_for_it(of_kind<__half>("mma_half_sums", "mma with sums in half",
                                             Kind::half_sums, batched_gemm::half_sums_gemm)),
             of_kind<float>("mma_tf32", "mma of floats, 11 digits of each", Kind::tf32,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What further/mma_gemm.cuh adds to the lesson: epilogues, and what it takes.
+// What further/mma_gemm.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they take.
 #pragma once
 #include <cmath>
 #include <vector>
 
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
-#include "further/mma_gemm.cuh"
+#include "further/split_k.cuh"
 
 namespace mma_tests {
 
@@ -60,8 +60,12 @@ struct Case {
     // How many results differ from wanted(product, bias, residual) by more than a rounding.
     template <class Epilogue, class Wanted>
     int wrong(const Epilogue& epilogue, Wanted wanted) {
+        return wrong_by([&] { return launch(epilogue); }, wanted);
+    }
+    template <class Launch, class Wanted>
+    int wrong_by(Launch launch, Wanted wanted) {
         on_c.poison();
-        REQUIRE(launch(epilogue) == cudaSuccess);
+        REQUIRE(launch() == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
         const std::vector<T> c = on_c.download();
         int wrong = 0;
@@ -108,6 +112,32 @@ TEMPLATE_TEST_CASE("epilogues do to each result what they say", "", __half, __nv
               }) == 0);
     CHECK(one.wrong(batched_gemm::BiasResidual<T>{bias, one.rest},
                     [](double x, double b, double r) { return x + b + r; }) == 0);
+}
+
+// k of 40 is a step: parts behind the first have nothing to add, and still their rows to write.
+TEST_CASE("however many blocks share k, in turn or early, the sum is the same") {
+    using Stored = batched_gemm::Stored<nvcuda::wmma::row_major, nvcuda::wmma::row_major>;
+    Case<__half> one;
+    const batched_gemm::BiasActivation<__half, batched_gemm::Relu> epilogue{{one.on_bias.data()},
+                                                                            {}};
+    const auto launch = [&](int64_t parts, bool early) {
+        return batched_gemm::split_k_with<Stored>(one.g, parts, epilogue, nullptr, early);
+    };
+    for (const int64_t parts : {1, 2, 3, 8}) {
+        for (const bool early : {false, true}) {
+            CHECK(one.wrong_by([&] { return launch(parts, early); },
+                               [](double x, double b, double) { return x + b > 0 ? x + b : 0; }) ==
+                  0);
+        }
+    }
+    for (const int64_t parts : {-1, 0, 9}) CHECK(launch(parts, false) == cudaErrorInvalidValue);
+    one.g.c.data = one.on_c.data() + 1;
+    one.g.batch = 1;
+    CHECK(launch(2, false) == cudaErrorNotSupported);
+    CHECK(batched_gemm::split_k_gemm(one.g, 2, nullptr) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    one.g.m = -1;
+    CHECK(launch(2, false) == cudaErrorInvalidValue);
 }
 
 TEST_CASE("what does not consist of packs is left to step 4, and with an epilogue refused") {

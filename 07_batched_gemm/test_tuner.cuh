@@ -267,7 +267,7 @@ TEST_CASE("our own candidates are tuned and multiply") {
     REQUIRE(tuner.multiply(one.g, candidates, nullptr) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(one.c.download() == std::vector<float>(32, 8.f));
-    CHECK(own_candidates<__half>().back().name == "mma");
+    CHECK(own_candidates<__half>().back().name == "split_k");
 }
 
 // A square product of a batch of 16, or so many scores of attention, among ours and cuBLASLt's.

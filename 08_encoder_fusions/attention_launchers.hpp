@@ -16,9 +16,10 @@ namespace fused_attention {
 LAUNCHERS(float);
 LAUNCHERS(__half);
 LAUNCHERS(__nv_bfloat16);
-INSTANCE cudaError_t attention_mma(const Problem<__half>&, int64_t, void*, size_t, cudaStream_t);
+INSTANCE cudaError_t attention_mma(const Problem<__half>&, int64_t, void*, size_t, cudaStream_t,
+                                   int, bool);
 INSTANCE cudaError_t attention_mma(const Problem<__nv_bfloat16>&, int64_t, void*, size_t,
-                                   cudaStream_t);
+                                   cudaStream_t, int, bool);
 
 #undef LAUNCHERS
 #undef INSTANCE

@@ -137,12 +137,12 @@ runner::Variant by_query(const std::string& name, const std::string& summary, Ki
 }
 
 runner::Variant by_mma(const std::string& name, const std::string& summary, Kind kind,
-                       int64_t parts = 1) {
-    const Team team{kTeamOfMma.queries, kTeamOfMma.readers, parts};
+                       int64_t parts = 1, int queries = fused_attention::kQueriesAtOnce) {
+    const Team team{queries, kTeamOfMma.readers, parts};
     return variant(name, summary, kind, team, [=](const auto& g, const Call& call) -> cudaError_t {
         if constexpr (sizeof(*g.o.data) == 2)
             return fused_attention::attention_mma(g, parts, call.workspace, call.workspace_bytes,
-                                                  call.stream);
+                                                  call.stream, queries);
         return cudaErrorInvalidValue;  // float is none of its types
     });
 }
@@ -193,6 +193,16 @@ runner::Variant front_call() {
     return front;
 }
 
+// Of heads that consist of packs alone: of others attention_mma() takes 128 queries in any case.
+runner::Variant in_packs(runner::Variant variant) {
+    variant.takes_strides = false;
+    variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
+        return shape.size % 8 != 0 ? "wants heads of 8, 16, 24, ... elements"
+                                   : others(shape, dtype);
+    };
+    return variant;
+}
+
 // On a GPU measured at this one alone: elsewhere it is as the variant that it is made of, or of no use.
 runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
     if (runner::on_gpu()) variant.measured_at = {shape};
@@ -211,6 +221,8 @@ std::vector<runner::Variant> attention_variants() {
         measured_at(few_queries, by_query("shared_query", "three blocks per query, then a merge",
                                           Kind::attention_with_sum, 3)),
         by_mma("attention_mma", "tensor cores: 128 queries, 128 keys at a time", Kind::attention),
+        in_packs(by_mma("attention_mma_few", "the same, 64 queries", Kind::attention, 1,
+                        fused_attention::kFewQueries)),
         measured_at(of_bert, by_mma("attention_mma_sum", "the same, and each query's log-sum-exp",
                                     Kind::attention_with_sum)),
         measured_at(few_queries,

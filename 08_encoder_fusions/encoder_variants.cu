@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08 beyond its lesson: further/encoder.cuh.
+// Stage 08 beyond its lesson: further/encoder.cuh, further/early_kernels.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "common/operations/encoder/operation.hpp"
+#include "further/early_kernels.cuh"
 #include "further/encoder.cuh"
 #include "further/tuned_products.hpp"
 
@@ -33,7 +34,7 @@ batched_gemm::GemmTuner& tuner() {
         return std::filesystem::path("results/gemm_tuner.json");
     };
     static batched_gemm::GemmTuner one(
-        file(), batched_gemm::this_machine("1.0, " + operations::gemm::cublas_lt_version()),
+        file(), batched_gemm::this_machine("1.1, " + operations::gemm::cublas_lt_version()),
         batched_gemm::clock_of_events(nullptr),
         [](const std::string& line) { std::fprintf(stderr, "stages: %s\n", line.c_str()); });
     return one;
@@ -67,6 +68,7 @@ struct Way {
     bool packed;
     bool split_qkv = false;
     bool tuned = false;  // products by whoever is fastest
+    bool early = false;  // each kernel begins while the one before it ends
 };
 
 Config config_of(const Shape& s, const Way& way) {
@@ -125,10 +127,14 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
                                         lengths, call.output<T>("y"), call.workspace, bytes,
                                         call.stream, products);
             };
+            if (way.early && !way.tuned)
+                return forward(call.workspace_bytes, encoder::EarlyKernels{});
             if (!way.tuned) return forward(call.workspace_bytes, encoder::OwnProducts{});
             const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
-            return forward(of_encoder,
-                           TunedProducts(static_cast<char*>(call.workspace) + of_encoder));
+            void* const of_cublas = static_cast<char*>(call.workspace) + of_encoder;
+            if (way.early)
+                return forward(of_encoder, TunedProducts<encoder::EarlyBetween>(of_cublas));
+            return forward(of_encoder, TunedProducts<encoder::Between>(of_cublas));
         });
     variant.further = true;
     for (const runner::Optional& each : variant.operation->optional())
@@ -162,6 +168,10 @@ std::vector<runner::Variant> encoder_variants() {
         variant.measured_up_to = 1e12;
         return variant;
     };
+    const auto of_halves = [](runner::Variant variant) {
+        variant.dtypes = {DType::float16, DType::bfloat16};
+        return variant;
+    };
     return {small(variant("encoder_unfused", "a whole encoder, attention in five kernels",
                           {Attention::unfused, false})),
             small(variant("encoder_unfused_packed", "the same, of packed tokens",
@@ -171,10 +181,14 @@ std::vector<runner::Variant> encoder_variants() {
             variant("encoder_padded", "fused attention; Q, K, V by one product",
                     {Attention::fused, false}),
             variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
+            of_halves(variant("encoder_early", "packed; a kernel begins while another ends",
+                              {Attention::fused, true, false, false, true})),
             variant("encoder_tuned", "padded; each product by who is fastest",
                     {Attention::fused, false, false, true}),
             variant("encoder_tuned_packed", "the same, no padding anywhere",
-                    {Attention::fused, true, false, true})};
+                    {Attention::fused, true, false, true}),
+            of_halves(variant("encoder_tuned_early", "both: tuned products, the rest early",
+                              {Attention::fused, true, false, true, true}))};
 }
 
 }  // namespace encoder_fusions_variants

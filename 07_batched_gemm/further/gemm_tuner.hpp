@@ -29,7 +29,7 @@
 #include <nlohmann/json.hpp>
 
 #include "double_buffering.cuh"
-#include "mma_gemm.cuh"
+#include "split_k.cuh"
 
 namespace batched_gemm {
 
@@ -40,7 +40,7 @@ struct Candidate {
     std::function<cudaError_t(const Problem<T>&, cudaStream_t)> launch;
 };
 
-// Every step of the lesson that takes the type, and mma_gemm.
+// Every step of the lesson that takes the type, and what lies beyond.
 template <class T>
 std::vector<Candidate<T>> own_candidates() {
     std::vector<Candidate<T>> all = {
@@ -50,6 +50,9 @@ std::vector<Candidate<T>> own_candidates() {
         all.push_back({"tensor_core", tensor_core<T>});
         all.push_back({"mma", [](const Problem<T>& g, cudaStream_t stream) {
                            return mma_with(g, Plain{}, stream);
+                       }});
+        all.push_back({"split_k", [](const Problem<T>& g, cudaStream_t stream) {
+                           return split_k_gemm(g, split_k_parts(g), stream);
                        }});
     }
     return all;

@@ -59,12 +59,13 @@ struct BiasResidual {
 template <class Sum>
 using LaneSums = std::conditional_t<std::is_same_v<Sum, float>, float[4], uint32_t[2]>;
 
-// How a block's part of C is shared out: so many warps down and across, of kWarpRows x 64 sums each; tiles of
+// How a block's part of C is shared out: so many warps down and across, of kWarpRows x kWarpCols sums each; tiles of
 // kLine bytes along k, kStages of them on their way or in use; kBlocks blocks to be on a multiprocessor at once.
-template <int kDown, int kAcross, int kWarpRows, int kLine, int kStages, int kBlocks>
+template <int kDown, int kAcross, int kWarpRows, int kLine, int kStages, int kBlocks,
+          int kWarpCols = 64>
 struct MmaShape {
     static constexpr int kWarpsAcross = kAcross, kThreads = kDown * kAcross * 32;
-    static constexpr int kSumRows = kWarpRows, kSumCols = 64;
+    static constexpr int kSumRows = kWarpRows, kSumCols = kWarpCols;
     static constexpr int kRows = kDown * kWarpRows, kCols = kAcross * kSumCols;
     static constexpr int kBytesAlongK = kLine, kTiles = kStages, kAtOnce = kBlocks;
 };
@@ -111,10 +112,19 @@ __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int
     }
 }
 
-template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
-    mma_kernel(const Problem<T> g, const Epilogue epilogue) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+struct Nothing {
+    __device__ void operator()() const {}
+};
+
+// What a warp has of a block's tile, 16 x 8 sums each.
+template <class Sum, class Shape>
+using WarpSums = LaneSums<Sum>[Shape::kSumRows / 16][Shape::kSumCols / 8];
+
+// sums += A B, of a tile of C and of columns begin to end of A: all, or so many that they are whole tiles of A.
+// before_a: called when the first tiles of B are on their way, before any of A is asked for.
+template <class Layouts, class Shape, bool kSwizzled, class Sum, class T, class BeforeA>
+__device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, const Tile& tile,
+                               int64_t begin, int64_t end, BeforeA before_a) {
     using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
     using TileA = typename Tiles::A;
     using TileB = typename Tiles::B;
@@ -123,7 +133,6 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
     constexpr int kChunk = kPerPack<T>, kDeep = Tiles::kDeep, kStages = Shape::kTiles;
     constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;  // of a warp's sums
     T* const tiles = reinterpret_cast<T*>(shared_bytes);
-    const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
@@ -179,7 +188,6 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
         }
     };
 
-    LaneSums<Sum> sums[kRows / 16][kCols / 8] = {};  // of 16 x 8 each
     // While one slice is multiplied the next is loaded, where registers are enough for two.
     constexpr int kRegisters = 65536 / (Shape::kThreads * Shape::kAtOnce);
     constexpr int kTaken = kRows * kCols / 32 + 2 * sizeof(Slice) / 4 + 40;  // 40: for addresses
@@ -187,12 +195,20 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
     Slice slices[kSets];
     // Every thread makes a group of copies for each tile, an empty one behind the last: so it knows by
     // their number which have arrived.
+    constexpr bool kBFirst = !std::is_same_v<BeforeA, Nothing>;
+    for (int i = 0; kBFirst && i < kStages - 1; ++i) {
+        if (begin + i * kDeep < end) fetch_b(begin + i * kDeep, i);
+    }
+    before_a();
     for (int i = 0; i < kStages - 1; ++i) {
-        if (i * kDeep < g.k) fetch_a(i * kDeep, i), fetch_b(i * kDeep, i);
+        if (begin + i * kDeep < end) {
+            fetch_a(begin + i * kDeep, i);
+            if (!kBFirst) fetch_b(begin + i * kDeep, i);
+        }
         __pipeline_commit();
     }
     arrive();
-    if (g.k > 0) load(slices[0], 0, 0);
+    if (begin < end) load(slices[0], 0, 0);
     int use = 0,
         fill = kStages - 1;  // the place of the tile at p, and of the next one to be fetched
     const auto next = [](int place) { return place + 1 < kStages ? place + 1 : 0; };
@@ -226,15 +242,28 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
         }
         use = next(use), fill = next(fill);
     };
-    int64_t p = 0;
-    for (; p + (kStages - 1) * kDeep < g.k; p += kDeep) step(p, std::true_type{}, false);
-    for (; p < g.k; p += kDeep) step(p, std::false_type{}, p + kDeep >= g.k);
+    int64_t p = begin;
+    for (; p + (kStages - 1) * kDeep < end; p += kDeep) step(p, std::true_type{}, false);
+    for (; p < end; p += kDeep) step(p, std::false_type{}, p + kDeep >= end);
     __pipeline_wait_prior(0);
     __syncthreads();  // nobody needs the tiles any more
+}
+
+template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
+    mma_kernel(const Problem<T> g, const Epilogue epilogue) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
+    constexpr int kChunk = kPerPack<T>, kRows = Shape::kSumRows, kCols = Shape::kSumCols;
+    const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
+    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+    const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
+    WarpSums<Sum, Shape> sums = {};
+    multiply_tiles<Layouts, Shape, kSwizzled, Sum>(sums, g, tile, 0, g.k, Nothing{});
 
     // A lane holds two neighbours in a row, and two 8 rows below: by way of shared memory each comes to have a chunk
     // beside the next lane's. Columns come in chunks: all of one is there or nothing.
-    T* const patch = tiles + warp * Tiles::kPatch;
+    T* const patch = reinterpret_cast<T*>(shared_bytes) + warp * Tiles::kPatch;
     const auto for_each_two = [&](auto visit) {
 #pragma unroll
         for (int i = 0; i < kRows; i += 8) {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention_mma, version 1.0
 //
-// fused_attention.cuh on tensor cores: a block has 128 queries and takes 64 or 128 keys at a time.
+// fused_attention.cuh on tensor cores: a block has 128 queries, or 64, and takes 64 or 128 keys at a time.
 //   new here   both products by 07's instructions; weights go from the first to the second in registers, where
 //              they lie as the second wants them; the merge comes once for all of these
-//   traffic    keys and values are read once for 128 queries
+//   traffic    keys and values are read once for a block's queries
 //   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses and distances
 //   rows       as there; but a NaN among values spoils also queries of the block that do not see it (0 times NaN)
 //   needs      a GPU of compute capability 8.0
@@ -13,6 +13,7 @@
 #pragma once
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "../../04_warp_softmax/further/lifted_exp.cuh"
+#include "../../07_batched_gemm/further/early_launch.cuh"
 #include "../../07_batched_gemm/further/mma_instructions.cuh"
 #include "../../07_batched_gemm/further/swizzled_tile.cuh"
 #include "fused_attention.cuh"
@@ -26,29 +27,31 @@ using batched_gemm::ldmatrix;
 using batched_gemm::mma;
 using warp_softmax::fast_exp2;
 
-constexpr int kQueriesAtOnce = 128;  // of a block; each warp has 32: twice 16 rows for an mma
-constexpr int kBlock = 128;          // threads
+constexpr int kBlock = 128;  // threads
+// Of a block: each of four warps has once or twice 16 rows for an mma. Twice, a tile of keys serves more of them; once,
+// there are more blocks, for a GPU that has places left.
+constexpr int kQueriesAtOnce = 128, kFewQueries = 64;
 // As many as leave room in registers: a lane has half a score for each, and half a sum for each element.
 template <int kSize, bool kInPacks>
 constexpr int kKeysAtOnce = kSize <= 64 && kInPacks ? 128 : 64;
 constexpr float kLog2e = 1.4426950408889634f;
 
 // Tiles of queries, keys and values, for heads of up to kSize elements.
-template <int kSize, bool kInPacks>
+template <int kSize, bool kInPacks, int kQueries>
 struct Tiles {
-    using OfQueries = batched_gemm::SwizzledTile<kQueriesAtOnce, kSize>;
+    using OfQueries = batched_gemm::SwizzledTile<kQueries, kSize>;
     using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks>, kSize>;
     static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
 };
 
-// What a warp's 32 queries have seen: of those in 16 rows each, twice, as mma lays results: a lane has columns
-// lane % 4 * 2 and beside it of every eight, of rows lane / 4 and 8 below. m: of unscaled scores, in all four
-// lanes of a row; d: what the lane has added.
-template <int kSize, int kKeys>
+// What a warp's queries have seen: kTimes 16 rows, as mma lays results: a lane has columns lane % 4 * 2 and beside it
+// of every eight, of rows lane / 4 and 8 below. m: of unscaled scores, in all four lanes of a row; d: what the lane
+// has added.
+template <int kSize, int kKeys, int kTimes>
 struct SeenByWarp {
-    float m[2][2];
-    float d[2][2] = {};
-    float sum[2][kSize / 8][4] = {};
+    float m[kTimes][2];
+    float d[kTimes][2] = {};
+    float sum[kTimes][kSize / 8][4] = {};
 
     __device__ SeenByWarp() {
         for (auto& of_rows : m) of_rows[0] = of_rows[1] = -INFINITY;
@@ -56,12 +59,12 @@ struct SeenByWarp {
     // Merges the set of these keys, of which scores are turned into weights. scale: of a score, times log2(e).
     // m need not be the maximum, only near it: until one is 2^8 times as far up, sums are left as they are, and
     // weights may be as large as that.
-    __device__ void merge(float (&scores)[2][kKeys / 8][4], float scale) {
+    __device__ void merge(float (&scores)[kTimes][kKeys / 8][4], float scale) {
         constexpr float kNear = 8.f;
-        float max[2][2];
+        float max[kTimes][2];
         bool is_far = false;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 2 * kTimes; ++i) {
             float& best = max[i / 2][i % 2];
             best = m[i / 2][i % 2];
             for (const auto& of : scores[i / 2])
@@ -72,7 +75,7 @@ struct SeenByWarp {
         }
         if (__any_sync(~0u, is_far)) raise(max, scale);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 2 * kTimes; ++i) {
             const int rows = i / 2, half = i % 2;
             const float base = m[rows][half] == -INFINITY ? 0.f : m[rows][half] * scale;
 #pragma unroll
@@ -85,9 +88,9 @@ struct SeenByWarp {
             }
         }
     }
-    __device__ void raise(const float (&to)[2][2], float scale) {
+    __device__ void raise(const float (&to)[kTimes][2], float scale) {
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 2 * kTimes; ++i) {
             const int rows = i / 2, half = i % 2;
             const float before = m[rows][half];
             m[rows][half] = to[rows][half];
@@ -100,26 +103,29 @@ struct SeenByWarp {
     }
 };
 
-template <class T, int kSize, bool kInPacks>
-__global__ void __launch_bounds__(kBlock, 2)
+template <class T, int kSize, bool kInPacks, int kQueries>
+__global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     attention_mma_kernel(const Problem<T> g, const Partial partial) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    using OfQueries = typename Tiles<kSize, kInPacks>::OfQueries;
-    using OfKeys = typename Tiles<kSize, kInPacks>::OfKeys;
+    using OfQueries = typename Tiles<kSize, kInPacks, kQueries>::OfQueries;
+    using OfKeys = typename Tiles<kSize, kInPacks, kQueries>::OfKeys;
     constexpr int kKeys = kKeysAtOnce<kSize, kInPacks>;
+    constexpr int kOfWarp = kQueries / 4, kTimes = kOfWarp / 16;
+    early_launch::let_next_begin();
+    early_launch::wait_for_earlier();
     T* const q_tile = reinterpret_cast<T*>(shared_bytes);
     T* const k_tile = q_tile + OfQueries::kElements;
     T* const v_tile = k_tile + OfKeys::kElements;
     const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
     // The last queries see most keys, if not all see all: their blocks begin first.
-    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    const int64_t tiles = (g.queries + kQueries - 1) / kQueries;
     const auto tile = static_cast<int>(tiles - 1 - blockIdx.x % tiles);
     const int64_t head = blockIdx.x / tiles % g.heads, b = blockIdx.x / tiles / g.heads;
     const Sequence sequence(g, b);
-    const int first_query = tile * kQueriesAtOnce;
+    const int first_query = tile * kQueries;
     if (first_query >= sequence.queries) return;  // of a packed one
-    const int last_query = min(first_query + kQueriesAtOnce, sequence.queries) - 1;
+    const int last_query = min(first_query + kQueries, sequence.queries) - 1;
     const int seen = sequence.seen_by(last_query, g.causal);
     const int at_once = partial.parts * kKeys;
     const int each = (seen + at_once - 1) / at_once * kKeys;
@@ -139,23 +145,23 @@ __global__ void __launch_bounds__(kBlock, 2)
 
     // What a lane names of the first 16 x 16 elements for an ldmatrix: rows beside each other for q and v, for k
     // keys below each other.
-    const int at_q = OfQueries::at(warp * 32 + lane % 16, lane / 16 * 8);
+    const int at_q = OfQueries::at(warp * kOfWarp + lane % 16, lane / 16 * 8);
     const int at_k = OfKeys::at(lane % 8 + lane / 16 * 8, lane / 8 % 2 * 8);
     const int at_v = OfKeys::at(lane % 16, lane / 16 * 8);
 
-    SeenByWarp<kSize, kKeys> mine;
-    const int my_query = first_query + warp * 32 + lane / 4;  // and 8, 16, 24 further
+    SeenByWarp<kSize, kKeys, kTimes> mine;
+    const int my_query = first_query + warp * kOfWarp + lane / 4;  // and 8 further, 16, 24
     for (int key = begin; key < end; key += kKeys) {
         __pipeline_wait_prior(0);
         __syncthreads();  // keys are there; nobody needs the values before
         fetch_keys(v_tile, v, key);
 
-        float scores[2][kKeys / 8][4] = {};
+        float scores[kTimes][kKeys / 8][4] = {};
 #pragma unroll
         for (int p = 0; p < kSize; p += 16) {
-            uint32_t of_q[2][4];
+            uint32_t of_q[kTimes][4];
 #pragma unroll
-            for (int i = 0; i < 2; ++i) {
+            for (int i = 0; i < kTimes; ++i) {
                 ldmatrix<false>(of_q[i], q_tile, OfQueries::further(at_q, 16 * i, p));
             }
 #pragma unroll
@@ -163,7 +169,7 @@ __global__ void __launch_bounds__(kBlock, 2)
                 uint32_t of_k[4];  // two halves of p for 8 keys, then for 8 more
                 ldmatrix<false>(of_k, k_tile, OfKeys::further(at_k, 16 * j, p));
 #pragma unroll
-                for (int i = 0; i < 4; ++i) {
+                for (int i = 0; i < 2 * kTimes; ++i) {
                     const uint32_t half[2] = {of_k[i % 2 * 2], of_k[i % 2 * 2 + 1]};
                     mma<T>(scores[i / 2][2 * j + i % 2], of_q[i / 2], half);
                 }
@@ -171,7 +177,7 @@ __global__ void __launch_bounds__(kBlock, 2)
         }
         if (end - key < kKeys || (g.causal && key + kKeys > first_query + sequence.offset + 1)) {
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {  // 8 queries, of which a lane has one
+            for (int i = 0; i < 2 * kTimes; ++i) {  // 8 queries, of which a lane has one
                 const int left = min(end, sequence.seen_by(my_query + 8 * i, g.causal)) - key;
 #pragma unroll
                 for (int j = 0; j < kKeys / 4; ++j) {
@@ -188,10 +194,10 @@ __global__ void __launch_bounds__(kBlock, 2)
         mine.merge(scores, g.scale * kLog2e);
 #pragma unroll
         for (int p = 0; p < kKeys / 16; ++p) {
-            uint32_t weights
-                [2][4];  // keys 0 to 7 for rows 0 to 7 and 8 to 15; the same with 8 keys further
+            // Keys 0 to 7 for rows 0 to 7 and 8 to 15; the same with 8 keys further.
+            uint32_t weights[kTimes][4];
 #pragma unroll
-            for (int i = 0; i < 8; ++i) {
+            for (int i = 0; i < 4 * kTimes; ++i) {
                 const float* const two = &scores[i / 4][2 * p + i % 4 / 2][i % 2 * 2];
                 weights[i / 4][i % 4] = both_of<T>(two[0], two[1]);
             }
@@ -200,7 +206,7 @@ __global__ void __launch_bounds__(kBlock, 2)
                 uint32_t of_v[4];
                 ldmatrix<true>(of_v, v_tile, OfKeys::further(at_v, 16 * p, 16 * j));
 #pragma unroll
-                for (int i = 0; i < 4; ++i) {
+                for (int i = 0; i < 2 * kTimes; ++i) {
                     const uint32_t half[2] = {of_v[i % 2 * 2], of_v[i % 2 * 2 + 1]};
                     mma<T>(mine.sum[i / 2][2 * j + i % 2], weights[i / 2], half);
                 }
@@ -211,10 +217,10 @@ __global__ void __launch_bounds__(kBlock, 2)
 
     // A lane holds two neighbours in a row, and the next of them beside it: by way of the queries' places, of which
     // a warp reads its own alone, each comes to have eight.
-    T* const o_tile = q_tile + warp * 32 * kSize;
+    T* const o_tile = q_tile + warp * kOfWarp * kSize;
     __syncthreads();  // of a block that sees no key, others' copies of queries may just have come
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 2 * kTimes; ++i) {
         const int rows = i / 2, half = i % 2;
         float d = mine.d[rows][half];
         for (int bit = 1; bit < 4; bit *= 2) d += __shfl_xor_sync(~0u, d, bit);
@@ -247,8 +253,8 @@ __global__ void __launch_bounds__(kBlock, 2)
     constexpr int kAcross = kSize / 8;  // lanes beside each other
     const int col = lane % kAcross * 8;
 #pragma unroll
-    for (int i = lane / kAcross; i < 32; i += 32 / kAcross) {
-        const int query = first_query + warp * 32 + i;
+    for (int i = lane / kAcross; i < kOfWarp; i += 32 / kAcross) {
+        const int query = first_query + warp * kOfWarp + i;
         if (query >= sequence.queries || col >= g.size) continue;
         T* const o = Query<T>(g, b, head, query).o + col;
         const T* const from = o_tile + OfQueries::at(i, col);
@@ -276,27 +282,28 @@ bool consists_of_packs(const Problem<T>& g) {
 
 constexpr int64_t kMostSizeOfMma = 128;
 
-template <int kSize, bool kInPacks, class T>
-cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t stream) {
-    const auto kernel = attention_mma_kernel<T, kSize, kInPacks>;
-    constexpr size_t kBytes = Tiles<kSize, kInPacks>::kBytes;
+template <int kSize, bool kInPacks, int kQueries, class T>
+cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t stream,
+                       bool early) {
+    const auto kernel = attention_mma_kernel<T, kSize, kInPacks, kQueries>;
+    constexpr size_t kBytes = Tiles<kSize, kInPacks, kQueries>::kBytes;
     int is_allowed = 0;
     const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
     });
     if (status != cudaSuccess) return status;
-    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    const int64_t tiles = (g.queries + kQueries - 1) / kQueries;
     const dim3 grid(static_cast<unsigned>(g.batch * g.heads * tiles),
                     static_cast<unsigned>(partial.parts));
-    kernel<<<grid, kBlock, kBytes, stream>>>(g, partial);
-    return cudaGetLastError();
+    return early_launch::launch(kernel, grid, dim3(kBlock), kBytes, stream, early, 0, g, partial);
 }
 
-// As query_per_block(), of the 16-bit types. cudaErrorNotSupported for more than 128 elements a head, and on GPUs
-// that this is not for.
+// As query_per_block(), of the 16-bit types. queries: of a block, kQueriesAtOnce or kFewQueries (of heads that consist
+// of packs). early: see early_launch.cuh. cudaErrorNotSupported for more than 128 elements a head, and on GPUs that
+// this is not for.
 template <class T>
 cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,
-                          cudaStream_t stream) {
+                          cudaStream_t stream, int queries = kQueriesAtOnce, bool early = false) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     bool is_empty = false;
     cudaError_t status = look_at(g, &is_empty);
@@ -306,8 +313,12 @@ cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, s
     const Partial partial{parts > 1 ? static_cast<float*>(workspace) : nullptr,
                           static_cast<int>(parts)};
     const auto launch = [&](auto size) {
-        return consists_of_packs(g) ? launch_mma<size.value, true>(g, partial, stream)
-                                    : launch_mma<size.value, false>(g, partial, stream);
+        constexpr int kSize = size.value;
+        if (!consists_of_packs(g))
+            return launch_mma<kSize, false, kQueriesAtOnce>(g, partial, stream, early);
+        return queries == kFewQueries
+                   ? launch_mma<kSize, true, kFewQueries>(g, partial, stream, early)
+                   : launch_mma<kSize, true, kQueriesAtOnce>(g, partial, stream, early);
     };
     status = g.size <= 32   ? launch(std::integral_constant<int, 32>{})
              : g.size <= 64 ? launch(std::integral_constant<int, 64>{})
@@ -317,6 +328,13 @@ cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, s
         status = cudaGetLastError();
     }
     return status;
+}
+
+// 64 queries a block, where blocks of 128 would leave places free.
+template <class T>
+int queries_of_block(const Problem<T>& g, int multiprocessors) {
+    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
+    return g.batch * g.heads * tiles < 2 * multiprocessors ? kFewQueries : kQueriesAtOnce;
 }
 
 // ---- the front call

@@ -61,9 +61,24 @@ struct Layer {
     Norm<T> feed_forward_norm;
 };
 
-// ---- products: whoever multiplies otherwise, by cuBLASLt say, writes a struct of these two functions
+// ---- a layer's kernels: who multiplies otherwise, by cuBLASLt say, writes a struct like OwnProducts; and who does
+// otherwise what lies between products, one like Between
 
-struct OwnProducts {
+struct Between {
+    template <class T>
+    cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
+        return fused_attention::attention(g, nullptr, 0, stream);
+    }
+    // y = norm(product + bias + residual), and that sum, if it is wanted: rows x cols.
+    template <class T>
+    cudaError_t norm(const T* product, const T* bias, const T* residual, const Norm<T>& norm,
+                     T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
+        return encoder_fusions::add_bias_residual_prenorm(product, bias, residual, norm, sum, y,
+                                                          rows, cols, stream);
+    }
+};
+
+struct OwnProducts : Between {
     // c = alpha a b, of a batch.
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
@@ -327,12 +342,10 @@ private:
 
     // states = product + bias + residual, normalised there or beside it.
     void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
-        using namespace encoder_fusions;
         const T* const product = at_.product;
-        try_to(c_.prenorm ? add_bias_residual_prenorm(product, bias, residual, norm, states_,
-                                                      at_.normed, c_.rows(), c_.hidden(), stream_)
-                          : add_bias_residual_layernorm(product, bias, residual, norm, states_,
-                                                        c_.rows(), c_.hidden(), stream_));
+        T* const sum = c_.prenorm ? states_ : nullptr;
+        try_to(products_.norm(product, bias, residual, norm, sum, c_.prenorm ? at_.normed : states_,
+                              c_.rows(), c_.hidden(), stream_));
     }
 
     int64_t of_head() const { return c_.seq * c_.size; }
@@ -358,7 +371,7 @@ private:
         g.scale = scale();
         if (c_.packed) g.first_query = g.first_key = at_.offsets;
         if (!c_.packed) g.lengths = lengths_;
-        try_to(fused_attention::attention(g, nullptr, 0, stream_));
+        try_to(products_.attention(g, stream_));
     }
 
     // Five kernels, between which scores go through memory; by heads there is padding in any case. (Where it has been

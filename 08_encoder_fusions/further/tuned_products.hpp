@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An encoder's products by whoever is fastest here: 07's tensor-core kernel or cuBLASLt, each with what ends it (a
+// An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends it (a
 // bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a problem
 // and keeps in a file what it found.
 #pragma once
@@ -11,7 +11,9 @@
 
 #include "07_batched_gemm/further/gemm_tuner.hpp"
 #include "common/operations/gemm/cublas_lt.hpp"
+#include "common/operations/gemm/cutlass_gelu.hpp"
 #include "common/runner/dtype.hpp"
+#include "early_kernels.cuh"
 #include "encoder.cuh"
 
 namespace encoder_fusions_variants {
@@ -24,6 +26,8 @@ using operations::gemm::LtEpilogue;
 struct Way {
     std::string name;
     const LtCandidates* lt = nullptr;  // null: ours
+    bool shares_k = false;             // of ours
+    int cutlass = -1;                  // from 0 on: that of its ways
     size_t candidate = 0;
     bool kernel_behind = false;  // bias and activation have one of their own
 };
@@ -41,7 +45,8 @@ batched_gemm::GemmTuner& tuner();
 
 // As further/encoder.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. The first call of a
 // problem waits for the device; while the stream is being captured it does not, and goes our way.
-class TunedProducts {
+template <class Between>
+class TunedProducts : public Between {
 public:
     explicit TunedProducts(void* workspace) : workspace_(workspace) {}
 
@@ -68,6 +73,16 @@ private:
     cudaError_t launch(const Way& way, const Problem<T>& g, const T* bias, Activation activation,
                        cudaStream_t stream) const {
         constexpr bool is_plain = std::is_same_v<Activation, NoEnding>;
+        if (way.shares_k) {
+            if constexpr (is_plain)
+                return encoder::product_sharing_k(g, batched_gemm::Plain{}, stream);
+            else
+                return encoder::product_sharing_k(
+                    g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, stream);
+        }
+        if (way.cutlass >= 0)
+            return operations::gemm::cutlass_gelu(way.cutlass, runner::dtype_of<T>, g.m, g.n, g.k,
+                                                  g.a.data, g.b.data, bias, g.c.data, stream);
         if (way.lt == nullptr) {
             if constexpr (is_plain)
                 return encoder::OwnProducts{}.product(g, stream);
@@ -87,12 +102,19 @@ private:
     template <class T, class Activation>
     static Choice all_ways(const Problem<T>& g, Activation) {
         Choice choice{{Way{"ours"}}};
+        if (sizeof(T) == 2 && g.batch == 1)
+            choice.ways.push_back({"ours, sharing k", nullptr, true});
         if constexpr (std::is_same_v<Activation, NoEnding>) {
             add(choice, g, LtEpilogue::none, false);
         } else {
             if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
                 add(choice, g, LtEpilogue::bias, false);
-            // Its GELU is the one by tanh: test.cu holds it to that.
+            // The exact GELU is in none of cuBLASLt's epilogues,
+            if constexpr (std::is_same_v<Activation, batched_gemm::Gelu> && sizeof(T) == 2) {
+                for (int i = 0; i < operations::gemm::cutlass_gelu_ways() && is_close(g); ++i)
+                    choice.ways.push_back({"cutlass " + std::to_string(i), nullptr, false, i});
+            }
+            // whose GELU is the one by tanh: a test holds it to that.
             if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
                 add(choice, g, LtEpilogue::bias_gelu, false);
             add(choice, g, LtEpilogue::none, true);
@@ -100,17 +122,22 @@ private:
         return choice;
     }
 
-    // What cuBLASLt offers, for matrices that lie close together.
+    // Whether matrices and their rows lie close together.
     template <class T>
-    static void add(Choice& choice, const Problem<T>& g, LtEpilogue epilogue, bool kernel_behind) {
+    static bool is_close(const Problem<T>& g) {
         const auto is_close = [&](const auto& x, int64_t lines, int64_t length) {
             return x.each == nullptr && x.ld == length &&
                    (g.batch == 1 || x.stride == lines * length);
         };
-        if (!is_close(g.a, g.a.transposed ? g.k : g.m, g.a.transposed ? g.m : g.k) ||
-            !is_close(g.b, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) ||
-            !is_close(g.c, g.m, g.n))
-            return;
+        return is_close(g.a, g.a.transposed ? g.k : g.m, g.a.transposed ? g.m : g.k) &&
+               is_close(g.b, g.b.transposed ? g.n : g.k, g.b.transposed ? g.k : g.n) &&
+               is_close(g.c, g.m, g.n);
+    }
+
+    // What cuBLASLt offers.
+    template <class T>
+    static void add(Choice& choice, const Problem<T>& g, LtEpilogue epilogue, bool kernel_behind) {
+        if (!is_close(g)) return;
         const operations::gemm::Shape shape =
             operations::gemm::Shape(g.batch, g.m, g.n, g.k)
                 .with_transposed(g.a.transposed, g.b.transposed)
@@ -120,7 +147,7 @@ private:
         for (size_t i = 0; i < lt.count(); ++i)
             choice.ways.push_back(
                 {"cublas_lt " + std::to_string(i) + (kernel_behind ? ", then a kernel" : ""), &lt,
-                 i, kernel_behind});
+                 false, -1, i, kernel_behind});
     }
 
     template <class T, class Activation>
@@ -139,7 +166,7 @@ private:
             if (capture != cudaStreamCaptureStatusNone || g.batch * g.m * g.n == 0)
                 return launch(Way{"ours"}, g, bias, activation, stream);
             Choice choice = all_ways(g, activation);
-            if (choice.ways.size() > 1) {  // there is cuBLASLt, and it takes the problem
+            if (choice.ways.back().lt != nullptr) {  // there is cuBLASLt, and it takes the problem
                 std::vector<batched_gemm::Candidate<T>> candidates;
                 for (const Way& way : choice.ways)
                     candidates.push_back({way.name, [&](const Problem<T>& of, cudaStream_t on) {

@@ -51,9 +51,12 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
 // to be wrong is not shown). Of many alike one column has the fastest.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// What a stage set itself, in `bars` (a file of it, further/bars.json): of a variant, at each shape, a time in units
-// of reading the input once, or in microseconds; and what came out. {"variant": "v", "bars": [{"shape":
-// "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]}.
+// What a stage set itself, in `bars` (a file of it, further/bars.json), and what came out. The file holds groups:
+// what all bars of a group share stands once, beside them. A bar says of a variant at a shape, and a type where that
+// is not float32, what it may take at most, in units of reading the input once or in microseconds; or at least what
+// share of the roof's speed it has to reach, or of another's, of the fastest there whose name begins with `than`.
+// [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
+//  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
 std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
                       const std::filesystem::path& bars);
 // Where in a grid of widths a variant is farthest from the copy, by type.

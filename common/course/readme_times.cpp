@@ -177,36 +177,6 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     return text + stamp(document);
 }
 
-std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
-                      const std::filesystem::path& bars) {
-    const std::filesystem::path path = folder / (stage.name + ".json");
-    if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path)), wanted = json::parse(read_file(bars));
-    std::string text = head_of({"shape", "one read, us", "measured us", "in reads", "bar", ""});
-    for (const json& bar : wanted.at("bars")) {
-        const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
-        const auto is_meant = [&](const json& record) {
-            return record.at("variant") == wanted.at("variant") &&
-                   record.at("dtype") == "float32" && record.contains("us_median") &&
-                   shape_of(record, operation_of(stage, record)) == shape;
-        };
-        const json& records = document.at("records");
-        const auto found = std::find_if(records.begin(), records.end(), is_meant);
-        if (found == records.end()) {
-            text += row_of({text_of(shape), "-", "-", "-", "-", "not measured"});
-            continue;
-        }
-        const double us = found->at("us_median"), read_us = roof_us(*found), reads = us / read_us;
-        const bool in_reads = bar.contains("reads");
-        const double most = bar.at(in_reads ? "reads" : "us");
-        const bool holds = (in_reads ? reads : us) <= most;
-        text += row_of({text_of(shape), number(read_us, 1), number(us, 1), number(reads, 2),
-                        in_reads ? number(most, 2) : number(most, 0) + " us",
-                        holds ? "holds" : "**missed**"});
-    }
-    return text + stamp(document);
-}
-
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     constexpr int64_t kFirst = 8;  // columns; of narrower rows little is to be had
     const json document = json::parse(read_file(folder / (stage.name + ".widths.json")));

@@ -44,16 +44,17 @@ check_links() {
     [[ $good ]]
 }
 
-# What clang-tidy is to read, a line each: files, and units of up to eight files that are compiled alike, because most
-# of its time goes to headers that all of them include. Programs' main files stand alone. In the database clang finds
-# g++'s command lines, but for the flags that instrument kernels and its own -Werror. A file that several programs
+# What clang-tidy is to read, a line each: units of a dozen files, because most of its time goes to headers that all of
+# them include; programs' main files stand alone. A unit's files come from all over the course, since those of a folder
+# have names in common, and it has the definitions and folders of headers that any of them has. In the database clang
+# finds g++'s command lines, but for the flags that instrument kernels and its own -Werror. A file that several programs
 # compile has several entries: the first is kept.
 write_units() {
     rm -rf "$build/lint"
     mkdir -p "$build/lint"
     sed -E 's/ -(f(sanitize|no-extern-tls-init|no-tree|no-thread-jumps|no-optimize)|Werror)[^ "]*//g' \
         "$build/compile_commands.json" |
-        awk -v folder="$build/lint" -v generated="$build/generated/" -v mains="$(files_with_main)" '
+        awk -v folder="$build/lint" -v generated="$build/generated/" -v mains="$(files_with_main)" -v most=12 '
             function entry(file, command) {
                 printf "%s{\"directory\": %s, \"command\": %s, \"file\": \"%s\"}", separator, directory, command, file
                 separator = ",\n"
@@ -74,24 +75,40 @@ write_units() {
                 entry(file, command)
                 at = index(command, " -c " file)
                 flags = substr(command, 1, at - 1)
-                sub(/ -o [^ ]+/, "", flags)
-                if (file in alone || !at) {
+                # A definition of several words is more than is taken apart here.
+                if (file in alone || !at || flags ~ /\047/) {
                     print file >(folder "/units")
                     next
                 }
-                if (!(flags in open) || size[open[flags]] == 8) {
-                    open[flags] = "unit_" ++units
-                    flags_of[open[flags]] = flags
+                kind = flags ~ / -include / ? "device" : "host"
+                sub(/^.* -std=/, "", flags)
+                kind = kind " " substr(flags, 1, 5)
+                file_of[kind, ++files[kind]] = file
+                command_of[file] = command
+            }
+            # Its words that name a definition or a folder of headers go to the unit, once each.
+            function add_words(unit, command,    words, count, i, word) {
+                count = split(command, words, " ")
+                for (i = 1; i <= count; ++i) {
+                    word = words[i]
+                    if (word == "-isystem" || word == "-include") word = word " " words[++i]
+                    else if (word !~ /^-(D|I|std=)/) continue
+                    if (!((unit, word) in has)) words_of[unit] = words_of[unit] " " word
+                    has[unit, word]
                 }
-                unit = open[flags]
-                only[unit] = file
-                ++size[unit]
-                print "#include \"" file "\"  // NOLINT(bugprone-suspicious-include)" >(folder "/" unit ".cpp")
             }
             END {
-                for (unit in size) {
-                    print (size[unit] > 1 ? folder "/" unit ".cpp" : only[unit]) >(folder "/units")
-                    entry(folder "/" unit ".cpp", flags_of[unit] " -c " folder "/" unit ".cpp\"")
+                for (kind in files) {
+                    parts = int((files[kind] + most - 1) / most)
+                    for (part = 1; part <= parts; ++part) {
+                        unit = folder "/unit_" ++units ".cpp"
+                        for (i = part; i <= files[kind]; i += parts) {
+                            print "#include \"" file_of[kind, i] "\"  // NOLINT(bugprone-suspicious-include)" >unit
+                            add_words(unit, command_of[file_of[kind, i]])
+                        }
+                        print unit >(folder "/units")
+                        entry(unit, "\"c++ -x c++ -Wall -Wextra" words_of[unit] " -c " unit "\"")
+                    }
                 }
                 print "\n]"
             }' >"$build/lint/compile_commands.json"
@@ -104,18 +121,29 @@ files_with_main() {
         done
 }
 
-# check_unit UNIT: what clang-tidy says of it. Files whose names collide in one unit are read one by one. What is
-# dear to copy is not looked for in CLI11's lambdas, which would take as long as all else.
+# check_unit UNIT: what clang-tidy says of it. Where names of its files collide, the unit is read without those that came
+# later, and then with those alone. What is dear to copy is not looked for in CLI11's lambdas, which would take as long as
+# all else.
 check_unit() {
-    local said status=0 file checks=()
+    local said status=0 all later earlier checks=()
     ! grep -q '[/"]\(command_line\.hpp\|run_command\.cpp\)"' "$1" || checks=(--checks=-performance-unnecessary-value-param)
     said=$(clang-tidy --quiet "${checks[@]}" -p "$build/lint" "$1" 2>&1) || status=$?
     if [[ $1 == "$build"/lint/* && $said == *"[clang-diagnostic-error"* ]]; then
-        status=0
-        said=$(sed -nE 's/^#include "(.*)".*/\1/p' "$1" | while IFS= read -r file; do
-            clang-tidy --quiet "${checks[@]}" -p "$build/lint" "$file" 2>&1 || echo "failed: $file"
-        done)
-        [[ $said != *"failed: "* ]] || status=1
+        all=$(<"$1")
+        # clang names the way to a file with an error, unless it is that of the message before.
+        later=$(awk -v unit="$1" '
+            index($0, "In file included from " unit ":") == 1 { split(substr($0, length(unit) + 23), at, ":"); line = at[1] }
+            / error: .*\[clang-diagnostic-error/ && line { print line }' <<<"$said" | sort -nu)
+        later=$(awk 'NR == FNR { wanted[$1]; next } FNR in wanted' <(echo "$later") <(echo "$all"))
+        earlier=$(grep -vxF "$later" <<<"$all") || true
+        if [[ $later && $earlier ]]; then
+            status=0
+            echo "$earlier" >"$1"
+            check_unit "$1" || status=1
+            echo "$later" >"$1"
+            check_unit "$1" || status=1
+            return $status
+        fi
     fi
     printf '%s\n' "$said"
     return $status

@@ -29,8 +29,8 @@ using namespace xray;
 
 namespace {
 
-// Evenly divided; the second such that rows are split over many blocks.
-const std::vector<runner::Shape> kEven = {operations::softmax::kUsualShape, {4, 65536}};
+// Evenly divided, and such that rows are split over many blocks.
+const runner::Shape kSplit = {4, 65536};
 // Neither is. Where nothing is recorded of a GPU, which is at odd shapes too.
 const std::vector<runner::Shape> kOdd = {{3, 333}, {1, 70001}};
 
@@ -257,10 +257,17 @@ private:
         }
         return all_.size() > before;
     }
+    // Shapes of many elements in the first type alone: another would touch as many lines, and count as long.
     void add_declared(const runner::Stage& stage, const runner::Variant& variant, size_t before) {
-        const bool is_of_rows = variant.operation->has_shape(kEven.front());
+        constexpr int64_t kMany = 1 << 20;
+        const runner::Operation& operation = *variant.operation;
+        const bool is_of_rows = operation.has_shape(kSplit);
+        const std::vector<runner::Shape> shapes =
+            is_of_rows ? std::vector<runner::Shape>{operation.usual_shape(), kSplit}
+                       : operation.held_at();
         for (const runner::DType dtype : variant.dtypes) {
-            for (const runner::Shape& shape : is_of_rows ? kEven : variant.operation->held_at()) {
+            for (const runner::Shape& shape : shapes) {
+                if (dtype != variant.dtypes.front() && operation.elements(shape) > kMany) continue;
                 Case* const added = add(stage, variant, shape, dtype, before);
                 if (added != nullptr) added->has_declared_traffic = true;
             }

@@ -38,6 +38,10 @@ __device__ inline void __cluster_barrier_wait() {
     cpu_device::cluster_wait();
 }
 
+// Of a kernel that may begin while the one before it ends. Here it begins behind it.
+__device__ inline void cudaGridDependencySynchronize() {}
+__device__ inline void cudaTriggerProgrammaticLaunchCompletion() {}
+
 // Lanes of a block take turns and blocks are threads of the operating system: the strongest fence
 // is right for every scope. Not inlined, because GCC warns of fences in code with memory hooks.
 __attribute__((noinline, no_sanitize("thread"))) inline void __threadfence() {

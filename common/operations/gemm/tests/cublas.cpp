@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/operations/gemm/cublas_lt.hpp"
+#include "common/operations/gemm/cutlass_gelu.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
@@ -113,6 +114,47 @@ TEST_CASE("cuBLASLt's GELU is the one by tanh, and a bias is added to each colum
                 CHECK(from_tanh < 2e-5);
                 CHECK(from_erf > 2e-4);
             }
+        }
+    }
+}
+
+// y = gelu(a weight^T + bias), in rounding's reach of the exact one, of which the one by tanh is out.
+TEST_CASE("CUTLASS's product ends in a bias and the exact GELU, at any number of rows") {
+    constexpr int64_t kCols = 136, kDeep = 72;
+    const auto numbers = [](int64_t count, int64_t step, float scale) {
+        std::vector<__half> all;
+        for (int64_t i = 0; i < count; ++i)
+            all.push_back(__float2half(scale * static_cast<float>((i * step + i / 7) % 17 - 8)));
+        return all;
+    };
+    for (const int64_t rows : {1, 40, 300}) {
+        const std::vector<__half> a = numbers(rows * kDeep, 5, 0.0625f);
+        const std::vector<__half> weight = numbers(kCols * kDeep, 3, 0.0625f);
+        const std::vector<__half> bias = numbers(kCols, 1, 0.125f);
+        const runner::DeviceBuffer<__half> d_a(a), d_weight(weight), d_bias(bias);
+        runner::DeviceBuffer<__half> c(static_cast<size_t>(rows * kCols));
+        const auto launch = [&](int way) {
+            c.poison();
+            return cutlass_gelu(way, DType::float16, rows, kCols, kDeep, d_a.data(),
+                                d_weight.data(), d_bias.data(), c.data(), nullptr);
+        };
+        CHECK(launch(cutlass_gelu_ways()) == cudaErrorNotSupported);
+        for (int way = 0; way < cutlass_gelu_ways(); ++way) {
+            REQUIRE(launch(way) == cudaSuccess);
+            const std::vector<__half> result = c.download();
+            double worst = 0;  // in halves of a last place
+            for (int64_t i = 0; i < rows * kCols; ++i) {
+                double x = double{__half2float(bias[static_cast<size_t>(i % kCols)])};
+                for (int64_t p = 0; p < kDeep; ++p)
+                    x += double{__half2float(a[static_cast<size_t>(i / kCols * kDeep + p)])} *
+                         double{__half2float(weight[static_cast<size_t>(i % kCols * kDeep + p)])};
+                const double wanted = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+                const double error =
+                    std::abs(double{__half2float(result[static_cast<size_t>(i)])} - wanted);
+                worst = std::max(worst, error / (0x1p-11 * std::abs(wanted) + 1e-6));
+            }
+            INFO("way " << way << ", " << rows << " rows");
+            CHECK(worst < 1.05);
         }
     }
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/early_kernels, version 1.0
+//
+// An encoder of few tokens: its kernels are so short that beginning and ending are most of their time.
+//   new here   each kernel of a layer begins while the one before it ends, and a product's weights are on their way
+//              by then; products share k, so that a GPU is full of blocks even if rows are few
+//   accepts    __half, __nv_bfloat16; what else an encoder may be, as ever
+//   needs      a GPU of compute capability 9.0; elsewhere encoder.cuh's own kernels
+//   source     CUDA programming guide, programmatic dependent launch
+#pragma once
+#include "../../07_batched_gemm/further/split_k.cuh"
+#include "encoder.cuh"
+
+namespace encoder {
+
+// What a norm reads first of a row is what the kernel before has written: that is waited for, with all of the rest.
+template <class From>
+struct Early : From {
+    __device__ typename From::Fetched fetch(int64_t at) const {
+        early_launch::let_next_begin();
+        early_launch::wait_for_earlier();
+        return From::fetch(at);
+    }
+};
+
+// By blocks that share k, early. bias and weights: what no kernel writes. cudaErrorNotSupported: see split_k_with().
+template <class T, class Epilogue>
+cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
+                              cudaStream_t stream) {
+    if constexpr (sizeof(T) == 2) {
+        using Row = nvcuda::wmma::row_major;
+        using Col = nvcuda::wmma::col_major;
+        if (!g.b.transposed || g.a.transposed) return cudaErrorNotSupported;
+        return batched_gemm::split_k_with<batched_gemm::Stored<Row, Col>>(
+            g, batched_gemm::split_k_parts(g), epilogue, stream, true);
+    }
+    return cudaErrorNotSupported;
+}
+
+// What lies between products, as encoder.cuh wants it.
+struct EarlyBetween {
+    template <class T>
+    cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
+        if constexpr (sizeof(T) == 2) {
+            using namespace fused_attention;
+            int multiprocessors = 0;
+            cudaError_t status = multiprocessors_here(&multiprocessors);
+            if (status != cudaSuccess) return status;
+            status =
+                attention_mma(g, 1, nullptr, 0, stream, queries_of_block(g, multiprocessors), true);
+            if (status != cudaErrorNotSupported) return status;
+        }
+        return Between{}.attention(g, stream);
+    }
+
+    template <class T>
+    cudaError_t norm(const T* product, const T* bias, const T* residual, const Norm<T>& norm,
+                     T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
+        if constexpr (sizeof(T) == 2) {
+            constexpr int kPack = 8;
+            using encoder_fusions::packs;
+            using Packs = Pack<T, kPack>;
+            using From = Early<encoder_fusions::SumOfThree<Packs>>;
+            const From from{{packs<kPack>(product), packs<kPack>(bias), packs<kPack>(residual)}};
+            const auto launch = [&](auto kernel, int warps) {
+                return early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)),
+                                            dim3(32 * static_cast<unsigned>(warps)), 0, stream,
+                                            true, 0, from, packs<kPack>(norm), packs<kPack>(sum),
+                                            packs<kPack>(y), rows, static_cast<int>(cols / kPack));
+            };
+            bool in_packs = rows > 0 && rows <= INT32_MAX;
+            const T* const all[] = {
+                product, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y};
+            for (const T* each : all)
+                in_packs = in_packs && encoder_fusions::takes_packs<kPack>(each, cols);
+            if (in_packs && cols > 0) {
+                using encoder_fusions::layernorm_kernel;
+                if (cols <= 3 * 32 * kPack) return launch(layernorm_kernel<From, 1, 3>, 3);
+                if (cols <= 4 * 32 * kPack) return launch(layernorm_kernel<From, 2, 2>, 2);
+            }
+        }
+        return Between{}.norm(product, bias, residual, norm, sum, y, rows, cols, stream);
+    }
+};
+
+struct EarlyKernels : EarlyBetween {
+    template <class T>
+    cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        // Of an encoder, a single b is weights; those of a batch are values and keys, which a kernel has just written.
+        if (g.batch == 1) {
+            const cudaError_t status = product_sharing_k(g, batched_gemm::Plain{}, stream);
+            if (status != cudaErrorNotSupported) return status;
+        }
+        return OwnProducts{}.product(g, stream);
+    }
+    template <class T, class Activation>
+    cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
+                        cudaStream_t stream) const {
+        const cudaError_t status = product_sharing_k(
+            g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, stream);
+        if (status != cudaErrorNotSupported) return status;
+        return OwnProducts{}.product(g, bias, activation, stream);
+    }
+};
+
+}  // namespace encoder

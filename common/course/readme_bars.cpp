@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "common/course/readme_parts.hpp"
+#include "common/course/readme_records.hpp"
+#include "common/course/tables.hpp"
+#include "common/io/table.hpp"
+
+namespace course {
+
+using io::number;
+using json = nlohmann::ordered_json;  // a shape's sizes have an order
+
+namespace {
+
+struct Outcome {
+    std::string beside = "-", beside_us = "-", ratio = "-", bar;
+    bool holds = false;
+};
+
+std::string at_least(double bar) {
+    return "at least " + number(bar, 2);
+}
+
+Outcome in_microseconds(const json& record, double most) {
+    return {.bar = "at most " + number(most, 0) + " us",
+            .holds = record.at("us_median").get<double>() <= most};
+}
+
+Outcome in_reads(const json& record, double most) {
+    const double read_us = roof_us(record), reads = record.at("us_median").get<double>() / read_us;
+    return {"one read", number(read_us, 1), number(reads, 2), "at most " + number(most, 2),
+            reads <= most};
+}
+
+Outcome in_speed(const json& record, double least, const std::string& beside, double beside_us) {
+    const double ratio = beside_us / record.at("us_median").get<double>();
+    return {beside, number(beside_us, 1), number(ratio, 2), at_least(least), ratio >= least};
+}
+
+}  // namespace
+
+std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
+                      const std::filesystem::path& bars) {
+    const auto document_at = [&](const char* ending) {
+        const std::filesystem::path path = folder / (stage.name + ending);
+        return std::filesystem::exists(path) ? json::parse(read_file(path)) : json();
+    };
+    const json own = document_at(".json"), peers = document_at(".peers.json");
+    if (own.is_null()) return kNotMeasured;
+    bool beside_peers = false;
+    std::string text =
+        head_of({"variant", "type", "shape", "us", "beside", "its us", "ratio", "bar", ""});
+    const auto add_row = [&](const json& bar) {
+        const std::string variant = bar.at("variant"), dtype = bar.value("dtype", "float32");
+        const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
+        const std::string than = bar.value("than", "");
+        // The fastest of those that are called so.
+        const auto fastest = [&](const json& document, const auto& is_called_so) {
+            const json* found = nullptr;
+            for (const json& record : document.at("records")) {
+                if (record.at("dtype").get<std::string>() == dtype &&
+                    record.contains("us_median") &&
+                    is_called_so(record.at("variant").get<std::string>()) &&
+                    shape_of(record, operation_of(stage, record)) == shape &&
+                    (found == nullptr || record.at("us_median") < found->at("us_median")))
+                    found = &record;
+            }
+            return found;
+        };
+        const json *ours = nullptr, *theirs = nullptr;
+        for (const json* document : {&peers, &own}) {  // timed in turn: both in one of them
+            const bool is_in_question = !document->is_null() && (document == &own || !than.empty());
+            if (!is_in_question || theirs != nullptr) continue;
+            ours = fastest(*document, [&](const std::string& name) { return name == variant; });
+            if (than.empty()) continue;
+            theirs = fastest(*document, [&](const std::string& name) {
+                return name != variant && name.rfind(than, 0) == 0;
+            });
+            if (theirs != nullptr) beside_peers = beside_peers || document == &peers;
+        }
+        std::vector<std::string> row = {"`" + variant + "`", dtype, text_of(shape)};
+        if (ours == nullptr || (!than.empty() && theirs == nullptr)) {
+            row.insert(row.end(), {"-", "-", "-", "-", "-", "not measured"});
+            text += row_of(row);
+            return;
+        }
+        const Outcome outcome =
+            theirs != nullptr       ? in_speed(*ours, bar.at("speed"),
+                                               "`" + theirs->at("variant").get<std::string>() + "`",
+                                               theirs->at("us_median"))
+            : bar.contains("reads") ? in_reads(*ours, bar.at("reads"))
+            : bar.contains("us")    ? in_microseconds(*ours, bar.at("us"))
+                                    : in_speed(*ours, bar.at("speed"), "the roof", roof_us(*ours));
+        row.insert(row.end(), {number(ours->at("us_median").get<double>(), 1), outcome.beside,
+                               outcome.beside_us, outcome.ratio, outcome.bar,
+                               outcome.holds ? "holds" : "**missed**"});
+        text += row_of(row);
+    };
+    for (const json& group : json::parse(read_file(bars))) {
+        for (const json& one : group.at("bars")) {
+            json bar = group;
+            bar.erase("bars");
+            bar.update(one);
+            add_row(bar);
+        }
+    }
+    return text + stamp(own) + (beside_peers ? stamp(peers) : "");
+}
+
+}  // namespace course

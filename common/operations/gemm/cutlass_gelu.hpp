@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// A product with bias and the exact GELU in one kernel, by CUTLASS and Hopper's own instructions: the ending that no
+// epilogue of cuBLASLt has. Where CUTLASS's headers were there when the course was built, and on a GPU
+// of compute capability 9.0; elsewhere there is no way to go.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "common/runner/dtype.hpp"
+
+namespace operations::gemm {
+
+// Ways that this machine has: tiles that differ in size. 0: none.
+int cutlass_gelu_ways();
+
+// c = gelu(a weight^T + bias): a is m x k, weight n x k, c m x n, rows close together, and bias has n elements, all
+// float16 or bfloat16, at multiples of 16 bytes. Asynchronous on stream; it may begin while the kernel before it still runs, which must not write
+// weight or bias. cudaErrorNotSupported for what it does not
+// take: other types, and n or k that are no multiples of 8.
+cudaError_t cutlass_gelu(int way, runner::DType dtype, int64_t m, int64_t n, int64_t k,
+                         const void* a, const void* weight, const void* bias, void* c,
+                         cudaStream_t stream);
+
+}  // namespace operations::gemm
