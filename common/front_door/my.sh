@@ -125,8 +125,11 @@ run_my_program() {
     done
     shift
     rm -f "$my_folder/said"
-    env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" "${environment[@]}" \
-        "$my_executable" "$@" || status=$?
+    # A shell says by itself, with a line of this file, when a signal ends what it runs: that goes nowhere.
+    {
+        env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" "${environment[@]}" \
+            "$my_executable" "$@" 2>&3 || status=$?
+    } 3>&2 2>/dev/null
     if [[ ! -s $my_folder/said ]]; then
         if ((status > 128)); then
             # After a broken pipe nobody listens.
