@@ -539,6 +539,7 @@ END
     says "Races in shared and global memory, looked for in [0-9]+ launches: none"
     # Nobody knows what nvcc makes of it.
     says "conflicts: of banks of shared memory, as written"
+    says "a conflict is one more than needed. fused: neighbouring accesses of a thread taken as one"
     says "bank +if it were fused: as written +of warps +conflicts"
     expect 2 "try takes a header and what it is to compute" try_mine my/softmax.cuh
 }
