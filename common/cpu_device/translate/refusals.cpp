@@ -301,7 +301,7 @@ void refuse_host_functions(const Region& region, Edits& edits) {
         if (has_word(tokens, function.head, {"__host__"})) continue;
         for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
             const std::string& name = tokens[i].text;
-            if (i >= 2 && tokens[i - 2].text == "std" && tokens[i - 1].text == "::" &&
+            if (is_of_std(tokens, i) &&
                 is_one_of(tokens[i], {"cout", "cerr", "vector", "string", "map", "unordered_map",
                                       "set", "list", "deque", "sort", "swap"})) {
                 const bool is_algorithm = is_one_of(tokens[i], {"sort", "swap"});

@@ -308,6 +308,40 @@ __global__ void filter(int* dst, int* nres, const int* src, int n) {
     int i = threadIdx.x + blockIdx.x * blockDim.x;
     if (i < n && src[i] % 3 == 0) dst[atomicAggInc(nres)] = src[i];
 }
+// As CUDA's guide makes an atomic function of what there is.
+__device__ float atomicMaxFloat(float* address, float value) {
+    int* address_as_int = (int*)address;
+    int old = *address_as_int, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(address_as_int, assumed,
+                        __float_as_int(fmaxf(value, __int_as_float(assumed))));
+    } while (assumed != old);
+    return __int_as_float(old);
+}
+__global__ void largest(const float* x, float* m, int n) {
+    __shared__ unsigned long long total[2];
+    if (threadIdx.x < 2) total[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        atomicMaxFloat(m, x[i]);
+    unsigned long long old = total[1], assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(&total[1], assumed, assumed + threadIdx.x);
+    } while (assumed != old);
+    __syncthreads();
+    if (threadIdx.x == 0) m[1 + blockIdx.x] = total[1];
+}
+template <class A, class B>
+struct Both {
+    A a;
+    B b;
+};
+__device__ Both<int, float> both{3, 4.0f};
+__global__ void readBoth(float* y) {
+    if (threadIdx.x == 0) y[0] = both.a + both.b;
+}
 void CUDART_CB finished(cudaStream_t, cudaError_t status, void* data) {
     *(int*)data = status == cudaSuccess;
 }
@@ -402,6 +436,11 @@ int main() {
     filter<<<16, 128>>>(out, counter, in, 2048);
     CUDA_OK(cudaMemcpy(&n, counter, 4, cudaMemcpyDeviceToHost));
     printf("kept %d\n", n);
+    CUDA_OK(cudaMemset(c, 0, 12));
+    largest<<<2, 128>>>(a, c, N);
+    readBoth<<<1, 32>>>(c + 3);
+    CUDA_OK(cudaMemcpy(h.data(), c, 16, cudaMemcpyDeviceToHost));
+    printf("largest %g total %g both %g\n", h[0], h[1], h[3]);
     cudaGraph_t graph;
     cudaGraphExec_t instance;
     CUDA_OK(cudaFuncSetAttribute(saxpy, cudaFuncAttributePreferredSharedMemoryCarveout,

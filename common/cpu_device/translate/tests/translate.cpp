@@ -231,6 +231,17 @@ TEST_CASE("dynamic shared memory in namespaces") {
           "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8);");
 }
 
+TEST_CASE("the first read of a loop around an exchange becomes volatile") {
+    CHECK(body("__device__ void f(int* a) { int b, o = *a, c = *a; o = atomicCAS(a, c, o); }") ==
+          "__device__ void f(int* a) { int b, o = ::cpu_device::volatile_read(*a), c = *a; o = "
+          "atomicCAS(a, c, o); }");
+    CHECK(body("__device__ void f(int* a) { int o = a[i + 1]; o = atomicCAS(&a[i + 1], o, 2); }") ==
+          "__device__ void f(int* a) { int o = ::cpu_device::volatile_read(a[i + 1]); o = "
+          "atomicCAS(&a[i + 1], o, 2); }");
+    const std::string other = "__device__ void f(int* a) { int o = *b; o = atomicCAS(a, o, *a); }";
+    CHECK(body(other) == other);
+}
+
 TEST_CASE("the alignment behind __shared__ goes to the beginning, where C++ has it") {
     CHECK(body("void f() { static __shared__ alignas(T) float t[n]; }") ==
           "void f() { alignas(T) static __shared__  float t[n]; }");
@@ -370,6 +381,7 @@ TEST_CASE("what cannot be translated is an error that says what can") {
          "template <class T> void each(T&& t, int* x) {\n"
          "run<Holds<T>>(2, Holds<T>(std::forward<T>(t))); }\nint main() { F f;\neach(f, x); }",
          7, "a kernel gets a 'F', whose operator() is a function of the host"},
+        {"struct A {\nstatic __global__ void k(int* x) {} };", 2, "'k' is a member of a class"},
         {"\n__global__ void k() { typedef cub::BlockRadixSort<int, 128, 4> Sort; }", 2,
          "cub::BlockRadixSort: of CUB the CPU device has"},
         {"#include <vector>\n#include <curand_kernel.h>\nint x;", 2,
@@ -419,6 +431,7 @@ TEST_CASE("what may be called on the host as well is no error there") {
              "#ifdef CURAND\n#include <curand_kernel.h>\n#endif",
              "int main() { auto f = [](int i) { return i; }; k<<<1, f(2)>>>(f(3)); }",
              "template <class F> void launch(F f) { k<<<1, 2>>>(f); }",
+             "__global__ void k(int* x) { cuda::std::swap(x[0], x[1]); }",
              "__host__ __device__ void f() { std::cout << 1; }"}) {
         INFO(source);
         CHECK_NOTHROW(translate::translate(source, "k.cu"));
