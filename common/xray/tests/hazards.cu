@@ -121,20 +121,6 @@ __global__ void counting_atomics(int* x) {
     x[threadIdx.x] = count;
 }
 
-__global__ void largest_by_exchange(int* x) {
-    __shared__ float largest;
-    if (threadIdx.x == 0) largest = 0;
-    __syncthreads();
-    int* const bits = reinterpret_cast<int*>(&largest);
-    const float mine = static_cast<float>(threadIdx.x);
-    int old = *bits, assumed;
-    do {
-        assumed = old;
-        old = atomicCAS(bits, assumed, __float_as_int(fmaxf(mine, __int_as_float(assumed))));
-    } while (assumed != old);
-    __syncthreads();
-    x[threadIdx.x] = static_cast<int>(largest);
-}
 __global__ void atomics_read_too_soon(int* x) {
     __shared__ int count;
     if (threadIdx.x == 0) count = 0;
@@ -244,7 +230,6 @@ TEST_CASE("only threads that touch the same byte race") {
 TEST_CASE("atomics race with other accesses, not with each other") {
     runner::DeviceBuffer<int> x(64);
     CHECK(counts_of(counting_atomics, x.data(), 1, 64).races.empty());
-    CHECK(counts_of(largest_by_exchange, x.data(), 1, 64).races.empty());
     CHECK(counts_of(atomics_read_too_soon, x.data(), 1, 64).races.size() == 1);
 }
 

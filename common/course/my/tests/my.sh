@@ -65,6 +65,7 @@ says() {
 
 # Where what nvcc would make of a program is not asked for, it need not take its time.
 without_nvcc() {
+    # shellcheck disable=SC2317  # called by what is sourced
     find_nvcc() { :; }
     "$@"
 }

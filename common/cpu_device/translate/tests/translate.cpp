@@ -460,6 +460,7 @@ TEST_CASE("what nvcc takes if it is told to is no error, and is said") {
          {"int main() { return std::max(1, 2); }",
           "__host__ __device__ int f() { return std::max(1, 2); }",
           "__device__ constexpr int f() { return 1; }\n__device__ int g() { return f(); }",
+          "__device__ int f(int x) { return cuda::std::max(x, 2); }",
           "__device__ float f(float x) { return std::sqrt(x) + max(x, 2.f); }"})
         CHECK(said_of(source).empty());
 }
