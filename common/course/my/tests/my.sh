@@ -250,6 +250,15 @@ __global__ void kernel(int* x) {
 int main() {}
 END
     expect 1 "unknown_ptx.cu:2:.*inline PTX that the CPU device does not know: brev.b32" run_mine my/unknown_ptx.cu
+    # The PTX alone, not what it is given.
+    program matrices.cu <<'END'
+__global__ void kernel(int* x) {
+    __shared__ int tile[32];
+    asm("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(x[0]) : "r"((unsigned)__cvta_generic_to_shared(tile)));
+}
+int main() {}
+END
+    expect 1 "^[^ ]*matrices.cu: In function [^:]*: [^ ]*matrices.cu:3:[0-9]+: error: [^:]*: inline PTX that the CPU device does not know: ldmatrix.*[^-]stages: my/matrices.cu does not compile" run_mine my/matrices.cu
     program library.cu <<'END'
 #include <cublas_v2.h>
 int main() {}
