@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 extern char** environ;
 
@@ -113,7 +114,8 @@ bool Addr2line::ask(const std::vector<uintptr_t>& addresses, size_t begin, size_
         if (ended) return true;
         const size_t colon = line.rfind(':');
         if (chain == nullptr || colon == std::string::npos || line.rfind("??", 0) == 0) continue;
-        source.file = line.substr(0, colon);
+        // ccache may have made paths relative to the build: /course/build/cpu/../../common/...
+        source.file = std::filesystem::path(line.substr(0, colon)).lexically_normal();
         source.line = static_cast<unsigned>(std::atoi(line.c_str() + colon + 1));
         if (source.line != 0) chain->push_back(source);
     }

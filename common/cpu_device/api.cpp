@@ -263,6 +263,19 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     return admission.capture == 0 ? call() : record(admission.capture, cudaGraphNodeTypeHost, call);
 }
 
+// The older of the two, which no capture takes, and which is called after a failure as well.
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data,
+                                  unsigned flags) {
+    refuse_to_kernels();
+    if (function == nullptr || flags != 0) return remembered(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return remembered(cudaErrorInvalidResourceHandle);
+    const Admission admission = admit(stream);
+    if (admission.refusal != cudaSuccess) return admission.refusal;
+    if (admission.capture != 0) return remembered(cudaErrorStreamCaptureUnsupported);
+    function(stream, pending_failure(), data);
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     State& all = state();
     {

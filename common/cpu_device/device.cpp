@@ -85,6 +85,7 @@ cudaDeviceProp describe_device() {
     device.multiProcessorCount = kMultiprocessors;
     device.integrated = 1;
     device.canMapHostMemory = 1;
+    device.asyncEngineCount = 0;
     device.concurrentKernels = 0;
     device.unifiedAddressing = 1;
     device.memoryBusWidth = 6144;

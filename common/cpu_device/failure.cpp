@@ -12,6 +12,7 @@
 #include "access.hpp"
 #include "cpu_device/core.h"
 #include "program_image.hpp"
+#include "strict.hpp"
 #include "symbolize.hpp"
 #include "worker.hpp"
 
@@ -152,6 +153,12 @@ Failure failure_of_running_lane(cudaError_t code) {
 
 void fail_here(Failure failure) {
     if (current.lane == nullptr) {  // a function for both sides, called by the host
+        constexpr int kAborted = 128 + SIGABRT;
+        if (is_strict()) {
+            end_program(std::string("the host: ") + failure.what + ", at " +
+                            (failure.place[0] != 0 ? short_path(failure.place) : calling_line()),
+                        kAborted);
+        }
         std::fprintf(stderr, "%s %s\n", failure.what, failure.place);
         std::abort();
     }

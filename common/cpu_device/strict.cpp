@@ -16,6 +16,7 @@
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
 #include "failure.hpp"
+#include "host_faults.hpp"
 #include "launch.hpp"
 #include "memory.hpp"
 #include "program_image.hpp"
@@ -33,14 +34,6 @@ std::vector<uintptr_t> calling_frames() {
     return {here.frames, here.frames + here.frame_count};
 }
 
-// Ends the program as a GPU's would: by a segmentation fault, but with words.
-[[noreturn]] void end_program(const std::string& what) {
-    tell(what);
-    strict = false;  // what runs at the end of the program may do the same again
-    current.loaded = current.stored = kEverywhere;
-    std::exit(EXIT_FAILURE);
-}
-
 // Of the access itself, or, where that is the library's (std::sort), of the call.
 std::string line_of(uintptr_t place) {
     std::vector<uintptr_t> frames = calling_frames();
@@ -56,8 +49,17 @@ const char* verb(bool is_load) {
 
 void be_strict() {
     strict = true;
+    explain_host_faults();
     current.loaded.clear();
     current.stored.clear();
+}
+
+// As a GPU's program would end by a segmentation fault, but with words.
+void end_program(const std::string& what, int status) {
+    tell(what);
+    strict = false;  // what runs at the end of the program may do the same again
+    current.loaded = current.stored = kEverywhere;
+    std::exit(status);
 }
 
 bool is_strict() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "cpu_device/types.h"
@@ -15,6 +16,9 @@ namespace cpu_device {
 // For the calling thread's accesses as the host, and for errors of all threads.
 void be_strict();
 bool is_strict();
+
+// Says what is wrong, with what was counted so far behind it, and exits.
+[[noreturn]] void end_program(const std::string& what, int status = EXIT_FAILURE);
 
 // An access of the host's code, which carries hooks as well: ends the program where it goes to what
 // only kernels can touch.

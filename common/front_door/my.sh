@@ -42,11 +42,14 @@ build_what_programs_need() {
     "$build/translate_launches" --tree "$root/my" "$build/translated/my" || fail 1 "my/ cannot be translated"
 }
 
-# Whether a program is there and newer than all that it may be made of: coarse, and never wrong.
+# Whether a program of the CPU device's is there, was compiled with these flags of the user's, and is newer than all
+# that it may be made of: coarse, and never wrong.
 is_current() {
-    local program=$1 part
-    [[ -x $program ]] || return
-    for part in "$build"/my/{compile,link} "$build/translate_launches" "$build"/common/{cpu_device,xray,io}/*.a "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
+    local program=$1 compiled_with=$2 part
+    [[ -x $program && $(cat "$program.flags" 2>/dev/null) == "$compiled_with" ]] || return
+    for part in "$build"/my/{compile,link,link_try} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,runner,operations}/*.a \
+        "$build"/common/course/{libcourse.a,my/libmy_try.a} "$build"/CMakeFiles/{course_main,run_command}.dir/common/course/*.o \
+        "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
     done
     [[ ! $(find -L "$root/my" "$root"/[0-9][0-9]_* "$root/common/cpu_device/include" -type f -newer "$program" \
@@ -73,9 +76,7 @@ compile_my_program() {
     mkdir -p "$folder"
     my_executable=$folder/program${how:+_$how}
     my_folder=$folder
-    if [[ $(cat "$my_executable.flags" 2>/dev/null) == "${flags[*]}" ]] && is_current "$my_executable"; then
-        return
-    fi
+    ! is_current "$my_executable" "${flags[*]}" || return 0
     rm -f "$my_executable"
     if [[ $device == cuda ]]; then
         "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
@@ -125,8 +126,11 @@ run_my_program() {
     done
     shift
     rm -f "$my_folder/said"
-    env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" "${environment[@]}" \
-        "$my_executable" "$@" || status=$?
+    # A shell says by itself, with a line of this file, when a signal ends what it runs: that goes nowhere.
+    {
+        env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" "${environment[@]}" \
+            "$my_executable" "$@" 2>&3 || status=$?
+    } 3>&2 2>/dev/null
     if [[ ! -s $my_folder/said ]]; then
         if ((status > 128)); then
             # After a broken pipe nobody listens.
@@ -270,6 +274,7 @@ try_on_device() {
     "compile_try_for_$device"
     # The CPU device counts, for which few shapes are enough.
     [[ $device != cpu ]] || rest+=(--quick)
+    export STAGES_MY_OPERATION=$operation
     "$my_folder/program" run "${rest[@]}" || status=$?
     ((status < 2)) || return $status
     # What a wrong kernel takes is no measure.
@@ -284,14 +289,15 @@ try_on_device() {
     return $status
 }
 
-# The stage's description, which includes the header at the path given.
+# The stage's description, which includes the header at the path given. Not what it is to compute: a header is
+# compiled once, whatever it is tried as.
 write_try() {
     cat <<END
 #include "$1"
 
 #include "common/course/my/try.hpp"
 
-std::vector<runner::Stage> runner::all_stages() { return {my::tried("$operation", "$stage", &launch)}; }
+std::vector<runner::Stage> runner::all_stages() { return {my::tried("$stage", &launch)}; }
 END
 }
 
@@ -299,11 +305,14 @@ compile_try_for_cpu() {
     local -a flags
     read -ra flags <<<"${STAGES_MY_FLAGS:-}"
     "$build/translate_launches" --tree "$root/my" "$build/translated/my" || fail 1 "my/ cannot be translated"
+    ! is_current "$my_folder/program" "${flags[*]}" || return 0
+    rm -f "$my_folder/program"
     write_try "$build/translated/my/$name" >"$my_folder/stage.cu"
     "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || my_program_failed_to_compile
     "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
+    echo "${flags[*]}" >"$my_folder/program.flags"
 }
 
 compile_try_for_cuda() {

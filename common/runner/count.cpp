@@ -85,7 +85,8 @@ void measure_counts(StageRun& run) {
     std::printf(
         "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
         "  brackets: as the lesson claims). moved: bytes of global memory moved per byte\n"
-        "  asked for; 1 is perfect. conflicts: of banks of shared memory, as compiled.\n");
+        "  asked for; 1 is perfect. conflicts: of banks of shared memory, as %s.\n",
+        run.stage.own ? "written" : "compiled");
     print_races_looked_for(run);
 }
 

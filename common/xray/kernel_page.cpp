@@ -164,7 +164,12 @@ struct Done {
 };
 
 std::string cost_of(AccessKind kind, const Counts& counts, const Counted& counted) {
-    if (!is_shared(kind)) {
+    const bool global = kind == AccessKind::global_load || kind == AccessKind::global_store ||
+                        kind == AccessKind::global_atomic;
+    if (!global && !is_shared(kind)) {
+        return format(" requests, %s bytes", grouped(counts.bytes).c_str());
+    }
+    if (global) {
         return format(" x %.2f sectors, %.2f moved/asked", ratio(counts.sectors, counts.requests),
                       moved_per_byte_asked(counts));
     }

@@ -81,16 +81,25 @@ std::string legend(bool held_to_a_gpu) {
         "request: one memory instruction of one warp (32 threads). sector: 32 bytes, the\n"
         "unit in which global memory is moved; best are as many bytes moved as asked for,\n"
         "1.00, or fewer where threads ask for the same. wavefront: one pass through the\n"
-        "32 banks of shared memory; a conflict is one more than needed. compiled: where\n"
+        "32 banks of shared memory; a conflict is one more than needed. ";
+    const std::string unrolled =
+        "unrolled: threads of a warp that make different\n"
+        "numbers of trips through a loop which nvcc unrolls load apart what they load\n"
+        "together as written. ";
+    const std::string course =
+        "compiled: where\n"
         "the variant says so, neighbouring accesses of a thread are fused, as nvcc does\n"
         "where it can prove the alignment; else they stay as written. Beside that stands\n"
-        "what the other way would take. unrolled: threads of a warp that make different\n"
-        "numbers of trips through a loop which nvcc unrolls load apart what they load\n";
-    const std::string course =
-        "together as written. Counted on the CPU: a GPU's own counters say the same (of\n"
+        "what the other way would take. " +
+        unrolled +
+        "Counted on the CPU: a GPU's own counters say the same (of\n"
         "conflicts, where threads part in a loop, nearly the same). Not seen: caches,\n";
     const std::string anybody =
-        "together as written. Counted on the CPU, as written: a compiler may merge or\n"
+        "fused:\n"
+        "neighbouring accesses of a thread taken as one, as nvcc does where it can prove\n"
+        "the alignment. " +
+        unrolled +
+        "Counted on the CPU, as written: a compiler may merge or\n"
         "drop accesses, and no GPU's counters were held beside these. Not seen: caches,\n";
     return words + (held_to_a_gpu ? course : anybody) + "DRAM, occupancy, register spills, time.\n";
 }

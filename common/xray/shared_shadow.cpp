@@ -41,7 +41,9 @@ void SharedShadow::note(unsigned warp, const Request& request) {
     if (!reads(request.kind) && !writes(request.kind) && !bulk_store) return;
     Past now;
     now.place = number_of(request.place);
-    now.atomic = request.kind == AccessKind::shared_atomic;
+    // A volatile read beside atomics is no race; beside volatile writes it is one, as between warps of old.
+    now.atomic = request.kind == AccessKind::shared_atomic ||
+                 (request.is_volatile && request.kind == AccessKind::shared_load);
     for (unsigned left = request.lanes; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));
         const uintptr_t address = request.address[lane];
@@ -113,7 +115,7 @@ void SharedShadow::remember_reader(Cell& cell, const Past& now) {
         if (last.warp() != now.warp()) {
             cell.other_warp_reader = last;
             cell.same_warp_reader = Past{};
-        } else if (conflict(last, now)) {
+        } else if (!in_order(last, now)) {
             cell.same_warp_reader = last;
         }
     }
@@ -123,8 +125,11 @@ void SharedShadow::remember_reader(Cell& cell, const Past& now) {
 // Whether nothing orders the two, if one of them writes.
 bool SharedShadow::conflict(const Past& before, const Past& now) const {
     if (before.thread == Past::kNobody) return false;
-    if (before.atomic && now.atomic) return false;
-    return !order_.is_before(before.thread, before.moment, now.thread);
+    return !(before.atomic && now.atomic) && !in_order(before, now);
+}
+
+bool SharedShadow::in_order(const Past& before, const Past& now) const {
+    return order_.is_before(before.thread, before.moment, now.thread);
 }
 
 // Which of the two came first is chance: one race, the writer named first, whichever way it shows.

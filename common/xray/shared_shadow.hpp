@@ -67,6 +67,7 @@ private:
     void note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address);
     void remember_reader(Cell& cell, const Past& now);
     bool conflict(const Past& before, const Past& now) const;
+    bool in_order(const Past& before, const Past& now) const;
     void report_race(const Past& before, bool before_writes, const Past& now, bool now_writes,
                      uintptr_t address);
     uint32_t number_of(uintptr_t place);

@@ -16,13 +16,24 @@ std::string from_root(const std::string& file) {
     return file.rfind(root, 0) == 0 ? file.substr(root.size()) : file;
 }
 
+// Of "init(barrier<(scope)2>*, int) const" the name and the bracket, "init(": a parameter may be called anything.
+std::string without_parameters(const std::string& function) {
+    int depth = 0;
+    for (size_t i = function.rfind(')'); i < function.size(); i--) {
+        depth += (function[i] == ')') - (function[i] == '(');
+        if (depth == 0) return function.substr(0, i + 1);
+    }
+    return function;
+}
+
 // Whether the chain says that a barrier or the like of the CPU device accesses memory. None does: the
 // compiler gives no line to the copy of an argument that an inlined function takes by value, so that
 // the copy seems to be on the line before, which often is the barrier that it waited for.
 bool has_no_line(const Chain& chain) {
     if (chain.empty() || !cpu_device::is_ours_or_the_systems(chain.front().file)) return false;
+    const std::string function = without_parameters(chain.front().function);
     for (const char* const part : {"__sync", "::sync(", "barrier", "wait", "fence"}) {
-        if (chain.front().function.find(part) != std::string::npos) return true;
+        if (function.find(part) != std::string::npos) return true;
     }
     return false;
 }

@@ -32,10 +32,34 @@ struct Instruction {
     unsigned bytes;
 };
 
+// wmma.load.a.sync.aligned.row.m16n16k16.shared.f16, ldmatrix.sync.aligned.m8n8.x4.shared.b16: what a thread's share
+// of it is the name does not say.
+std::optional<Instruction> instruction_for_matrices(const std::vector<std::string>& parts) {
+    const bool load = parts[0] == "ldmatrix" || (parts[0] == "wmma" && parts[1] == "load");
+    if (!load && parts[0] != "stmatrix" && (parts[0] != "wmma" || parts[1] != "store")) return {};
+    if (has(parts, "shared") || has(parts, "shared::cta") || parts[0] != "wmma")
+        return Instruction{load ? AccessKind::shared_load : AccessKind::shared_store,
+                           kUnknownBytes};
+    return Instruction{load ? AccessKind::global_load : AccessKind::global_store, kUnknownBytes};
+}
+
+// The bytes of "cp.async.cg.shared.global [%r1], [%rd2], 16;", which loads from global memory.
+unsigned bytes_of_copy(const std::string& operands) {
+    const size_t last = operands.find("],", operands.find("],") + 1);
+    return last == std::string::npos
+               ? kUnknownBytes
+               : static_cast<unsigned>(std::atoi(operands.c_str() + last + 2));
+}
+
 // Of "ld.global.nc.v4.f32" and the like; nothing for all that neither loads nor stores, or not there.
-std::optional<Instruction> instruction_called(const std::string& name) {
+std::optional<Instruction> instruction_called(const std::string& name,
+                                              const std::string& operands) {
     const std::vector<std::string> parts = split(name, '.');
-    if (parts.size() < 2 || (parts[0] != "ld" && parts[0] != "st")) return {};
+    if (parts.size() < 2) return {};
+    if (name.rfind("cp.async.c", 0) == 0 && has(parts, "global") && parts[2] != "commit_group")
+        return Instruction{AccessKind::global_load, bytes_of_copy(operands)};
+    if (const auto of_matrices = instruction_for_matrices(parts)) return of_matrices;
+    if (parts[0] != "ld" && parts[0] != "st") return {};
     const bool load = parts[0] == "ld";
     const bool shared = has(parts, "shared") || has(parts, "shared::cta");
     for (const char* const elsewhere : {"param", "local", "const", "shared::cluster"}) {
@@ -60,7 +84,11 @@ bool is_of_the_toolkit(const std::string& file) {
 
 // .loc FILE LINE COLUMN[, function_name ..., inlined_at FILE LINE COLUMN]
 struct Location {
-    unsigned file = 0, line = 0;
+    unsigned file = 0, line = 0, column = 0;
+
+    friend bool operator<(const Location& a, const Location& b) {
+        return std::tie(a.file, a.line, a.column) < std::tie(b.file, b.line, b.column);
+    }
 };
 
 class Reader {
@@ -94,7 +122,9 @@ private:
             return read_entry(line);
         }
         if (word[0] == '@' && !(words >> word)) return;  // @%p1 ld.global.f32
-        if (const auto instruction = instruction_called(word)) {
+        std::string operands;
+        std::getline(words, operands);
+        if (const auto instruction = instruction_called(word, operands)) {
             if (line_.line == 0) return;
             found[{kernel_, files_[line_.file], line_.line, instruction->kind}]
                  [instruction->bytes]++;
@@ -111,24 +141,33 @@ private:
     }
 
     void read_location(const std::string& line) {
-        std::vector<Location> chain(1);
+        Location here;
         std::istringstream words(line.substr(line.find(".loc") + 4));
-        words >> chain[0].file >> chain[0].line;
+        words >> here.file >> here.line >> here.column;
         const size_t inlined = line.find("inlined_at ");
         if (inlined != std::string::npos) {
             std::istringstream more(line.substr(inlined + 11));
             Location caller;
-            if (more >> caller.file >> caller.line) chain.push_back(caller);
+            if (more >> caller.file >> caller.line >> caller.column) callers_[here] = caller;
+        } else {
+            callers_.erase(here);
         }
         line_ = {};
-        for (const Location& each : chain) {
-            if (is_of_the_toolkit(files_[each.file])) continue;
-            line_ = each;
-            return;
+        constexpr int kDeepest = 64;
+        for (int depth = 0; depth < kDeepest; depth++) {
+            if (!is_of_the_toolkit(files_[here.file])) {
+                line_ = here;
+                return;
+            }
+            const auto caller = callers_.find(here);
+            if (caller == callers_.end()) return;
+            here = caller->second;
         }
     }
 
     std::map<unsigned, std::string> files_;
+    std::map<Location, Location>
+        callers_;  // of what is inlined, as said last; those of callers before
     std::string kernel_;
     Location line_;
 };
@@ -217,6 +256,7 @@ std::vector<PtxDifference> differences(const Written& written, const Instruction
     std::vector<PtxDifference> found;
     const auto compare = [&](const PtxPlace& place) {
         const Widths here = at(written.all_else, place), there = at(known, place);
+        if (there.count(kUnknownBytes) != 0) return;
         if (there == here || there == sum_of(here, at(written.of_variables, place))) return;
         found.push_back({place, here, there});
     };

@@ -28,7 +28,9 @@ struct PtxPlace {
     }
 };
 
-// How many instructions there are, by the bytes that a thread moves with each.
+// How many instructions there are, by the bytes that a thread moves with each. Of those for matrices nobody says
+// how many: a line that has one is not compared.
+constexpr unsigned kUnknownBytes = 0;
 using Widths = std::map<unsigned, int64_t>;
 using Instructions = std::map<PtxPlace, Widths>;
 

@@ -56,10 +56,9 @@ constexpr Parameter parameter_of() {
     }
 }
 
-// The stage and its one variant, without the launch. UsageError, with the signature that is wanted, where
-// these parameters are not it.
-runner::Stage stage_of(const std::string& operation, const std::string& name,
-                       const std::vector<Parameter>& parameters);
+// The stage and its one variant, without the launch, of the operation that STAGES_MY_OPERATION names.
+// UsageError, with the signature that is wanted, where these parameters are not it.
+runner::Stage stage_of(const std::string& name, const std::vector<Parameter>& parameters);
 
 // A launcher's arguments, one after the other.
 class Arguments {
@@ -88,9 +87,8 @@ private:
 };
 
 template <class... Parameters>
-runner::Stage tried(const std::string& operation, const std::string& name,
-                    cudaError_t (*launch)(Parameters...)) {
-    runner::Stage stage = stage_of(operation, name, {parameter_of<Parameters>()...});
+runner::Stage tried(const std::string& name, cudaError_t (*launch)(Parameters...)) {
+    runner::Stage stage = stage_of(name, {parameter_of<Parameters>()...});
     runner::Variant& variant = stage.variants.front();
     variant.launch = [launch, known = variant](const runner::Call& call) {
         Arguments arguments(call, known);

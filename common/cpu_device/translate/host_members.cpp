@@ -2,6 +2,8 @@
 #include "common/cpu_device/translate/host_members.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +38,7 @@ public:
         for (const Declaration& each : declarations_) {
             if (each.is_function) add_function(each);
         }
+        find_wrappers();
     }
 
     void run() const {
@@ -45,7 +48,9 @@ public:
                 // What is for both sides may have a way for the host: nvcc, too, only warns.
                 if (!has_word(tokens_, function.head, {"__host__"})) read_device_function(function);
             } else {
-                read_launches(function);
+                for_each_handover(function, [&](Range argument, size_t call) {
+                    read_argument(argument, {function.head.begin, call});
+                });
             }
         }
     }
@@ -173,26 +178,132 @@ private:
         return !(is_name(behind + 1) && is_close(tokens_[behind + 2]));
     }
 
-    void read_launches(const Declaration& function) const {
-        for (size_t i = function.body.begin; i + 3 < function.body.end; ++i) {
-            const bool opens =
-                text(i) == ">" && text(i + 1) == ">" && text(i + 2) == ">" && text(i + 3) == "(";
-            if (!opens) continue;
-            const size_t close = matching_close(tokens_, i + 3).value_or(i + 3);
-            size_t first = i + 4;
-            for (size_t at = first; at <= close; ++at) {
-                if (at < close && is_open(tokens_[at])) {
-                    at = matching_close(tokens_, at).value_or(close);
-                } else if (at == close || text(at) == ",") {
-                    if (first < at) read_argument({first, at}, {function.head.begin, i});
-                    first = at + 1;
+    // ------------------------------------------------------------ what kernels get
+
+    // The numbers of a function's parameters that it hands on.
+    using Handed = std::set<size_t>;
+
+    // Which functions hand which parameters to a kernel, by their names, perhaps by way of each other. Of
+    // several that are called the same, what all of them do.
+    void find_wrappers() {
+        for (bool grown = true; grown;) {
+            std::map<std::string, Handed> found;
+            std::set<std::string> seen;
+            for (const Declaration& function : declarations_) {
+                if (!function.is_defined() || is_for_device(tokens_, function)) continue;
+                const std::string& name = text(function.name);
+                const Handed handed = handed_by(function);
+                if (seen.insert(name).second) {
+                    found[name] = handed;
+                } else {
+                    Handed both;
+                    std::set_intersection(handed.begin(), handed.end(), found[name].begin(),
+                                          found[name].end(), std::inserter(both, both.end()));
+                    found[name] = both;
                 }
             }
-            i = close;
+            grown = found != wrappers_;
+            wrappers_ = std::move(found);
         }
     }
 
-    // before: of the function, what stands before the launch.
+    Handed handed_by(const Declaration& function) const {
+        Handed handed;
+        const std::vector<std::string> parameters = parameters_of(function);
+        for_each_handover(function, [&](Range argument, size_t) {
+            for (size_t i = 0; i < parameters.size(); ++i) {
+                if (!parameters[i].empty() && hands_on(argument, parameters[i])) handed.insert(i);
+            }
+        });
+        return handed;
+    }
+
+    // Their names, in order; empty where one has none.
+    std::vector<std::string> parameters_of(const Declaration& function) const {
+        std::vector<std::string> names;
+        for (const Range& parameter : split(function.name + 1)) {
+            size_t name = 0;
+            for (size_t i = parameter.begin; i < parameter.end && text(i) != "="; ++i) {
+                if (is_name(i)) name = i;
+            }
+            names.push_back(name > parameter.begin ? text(name) : "");
+        }
+        return names;
+    }
+
+    // f, std::move(f), std::forward<F>(f), and Factory<F>(f), which holds it. Not f.size, f(x) or sizeof(f).
+    bool hands_on(Range argument, const std::string& name) const {
+        if (argument.end == argument.begin + 1) return text(argument.begin) == name;
+        size_t open = argument.begin;
+        while (open < argument.end && !is_one_of(tokens_[open], {"(", "{"})) ++open;
+        if (open == argument.begin || open >= argument.end) return false;
+        if (matching_close(tokens_, open) != argument.end - 1) return false;
+        size_t called = open - 1;
+        if (text(called) == ">") {
+            const auto angle = matching_angle(tokens_, called);
+            if (!angle || *angle == 0) return false;
+            called = *angle - 1;
+        }
+        if (!is_one_of(tokens_[called], {"move", "forward"}) &&
+            class_called(text(called)) == nullptr) {
+            return false;
+        }
+        const std::vector<Range> parts = split(open);
+        return std::any_of(parts.begin(), parts.end(),
+                           [&](const Range& part) { return hands_on(part, name); });
+    }
+
+    // What stands between the commas in the bracket that opens there.
+    std::vector<Range> split(size_t open) const {
+        const size_t close = matching_close(tokens_, open).value_or(open);
+        std::vector<Range> parts;
+        size_t first = open + 1;
+        for (size_t at = first; at <= close; ++at) {
+            if (at < close && is_open(tokens_[at])) {
+                at = matching_close(tokens_, at).value_or(close);
+            } else if (at < close && text(at) == "<") {
+                at = behind_template_arguments(at, close) - 1;
+            } else if (at == close || text(at) == ",") {
+                if (first < at) parts.push_back({first, at});
+                first = at + 1;
+            }
+        }
+        return parts;
+    }
+
+    // Behind the > that closes the < at `open`, or behind that, where it is a comparison.
+    size_t behind_template_arguments(size_t open, size_t end) const {
+        for (size_t at = open + 1; at < end && !is_one_of(tokens_[at], {";", "&&", "||"}); ++at) {
+            if (text(at) == ">" && matching_angle(tokens_, at) == open) return at + 1;
+            if (is_open(tokens_[at])) at = matching_close(tokens_, at).value_or(end);
+        }
+        return open + 1;
+    }
+
+    // take(argument, call): for each argument that a kernel gets, or a function that hands it to one.
+    template <class Take>
+    void for_each_handover(const Declaration& function, const Take& take) const {
+        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+            const bool launches =
+                text(i) == ">" && text(i + 1) == ">" && text(i + 2) == ">" && text(i + 3) == "(";
+            if (launches) {
+                for (const Range& argument : split(i + 3)) take(argument, i);
+                i += 3;
+                continue;
+            }
+            const auto wrapper = is_name(i) ? wrappers_.find(text(i)) : wrappers_.end();
+            if (wrapper == wrappers_.end()) continue;
+            size_t open = i + 1;
+            if (text(open) == "<") open = behind_template_arguments(open, function.body.end);
+            if (text(open) != "(") continue;
+            const std::vector<Range> arguments = split(open);
+            for (const size_t place : wrapper->second) {
+                if (place < arguments.size()) take(arguments[place], i);
+            }
+        }
+    }
+
+    // before: of the function, what stands before the call.
     void read_argument(Range argument, Range before) const {
         if (text(argument.begin) == "[") {
             // [] { ... }() is called by the host.
@@ -201,8 +312,9 @@ private:
         }
         if (!is_name(argument.begin)) return;
         const std::string& name = text(argument.begin);
-        const bool is_made =
-            argument.end > argument.begin + 1 && is_one_of(tokens_[argument.begin + 1], {"(", "{"});
+        const bool is_made = argument.end > argument.begin + 1 &&
+                             (is_one_of(tokens_[argument.begin + 1], {"(", "{"}) ||
+                              (text(argument.begin + 1) == "<" && class_called(name) != nullptr));
         if (argument.end != argument.begin + 1 && !is_made) return;
         if (!is_made) {
             for (size_t i = before.end; i-- > before.begin + 1;) {
@@ -232,6 +344,7 @@ private:
     const Tokens& tokens_;
     std::vector<Declaration> declarations_;
     std::vector<Class> classes_;
+    std::map<std::string, Handed> wrappers_;
     Edits& edits_;
 };
 

@@ -44,6 +44,14 @@ std::vector<std::string> names_of_variables(const Tokens& tokens, Range head) {
     for (size_t i = head.begin; i < head.end; ++i) {
         const bool ends = i + 1 == head.end || is_one_of(tokens[i + 1], {"[", "=", "{", ","});
         if (tokens[i].text == ",") wanted = true;
+        if (wanted && tokens[i].text == "<") {  // of the type's template arguments
+            size_t close = i + 1;
+            while (close < head.end &&
+                   !(tokens[close].text == ">" && matching_angle(tokens, close) == i))
+                ++close;
+            if (close < head.end) i = close;
+            continue;
+        }
         if (wanted && ends && tokens[i].kind == TokenKind::identifier) {
             names.push_back(tokens[i].text);
             wanted = false;
@@ -97,6 +105,12 @@ bool reaches(const Calls& calls, const std::string& from, const std::string& to)
 void begin_kernels(const Region& region, Edits& edits) {
     const Tokens& tokens = region.tokens;
     for (const Declaration& kernel : declarations_of(region)) {
+        if (is_kernel(tokens, kernel) && kernel.in_class &&
+            !has_word(tokens, kernel.head, {"friend"})) {
+            edits.fail(tokens[kernel.name], "the kernel '" + tokens[kernel.name].text +
+                                                "' is a member of a class, which nvcc refuses: "
+                                                "define it outside");
+        }
         if (!kernel.is_defined() || !is_kernel(tokens, kernel)) continue;
         edits.insert(tokens[kernel.body.begin].begin, "CPU_DEVICE_BEGIN_KERNEL(\"" +
                                                           tokens[kernel.name].text + "\", (" +
@@ -137,6 +151,35 @@ void allow_recursion(const Region& region, Edits& edits) {
         for (size_t i = function.head.begin; i < function.name; ++i) {
             if (is_one_of(tokens[i], {"__device__", "__forceinline__"})) {
                 edits.replace(tokens[i].begin, tokens[i].end, "");
+            }
+        }
+    }
+}
+
+void check_reads_by_exchange(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    for (const Declaration& function : declarations_of(region)) {
+        if (!function.is_defined() || !is_for_device(tokens, function)) continue;
+        for (size_t i = function.body.begin; i + 3 < function.body.end; ++i) {
+            if (tokens[i].text != "atomicCAS" || tokens[i + 1].text != "(") continue;
+            size_t comma = i + 2;
+            while (comma < function.body.end && tokens[comma].text != ",") {
+                if (is_open(tokens[comma])) comma = matching_close(tokens, comma).value_or(comma);
+                ++comma;
+            }
+            // atomicCAS(x, ...) exchanges *x, atomicCAS(&x[i], ...) x[i].
+            const bool of_place = tokens[i + 2].text == "&";
+            const std::string place =
+                (of_place ? "" : "*") + text_of(tokens, {of_place ? i + 3 : i + 2, comma});
+            const size_t length = comma - i - 2 + (of_place ? 0 : 1) - (of_place ? 1 : 0);
+            for (size_t at = function.body.begin; at + length < i; ++at) {
+                if (tokens[at].text != "=" || text_of(tokens, {at + 1, at + 1 + length}) != place ||
+                    !is_one_of(tokens[at + 1 + length], {",", ";"})) {
+                    continue;
+                }
+                edits.insert(tokens[at + 1].begin, "::cpu_device::volatile_read(");
+                edits.insert(tokens[at + length].end, ")");
+                break;
             }
         }
     }

@@ -17,6 +17,10 @@ void make_variables_known(const Region& region, Edits& edits);
 // inlined.
 void allow_recursion(const Region& region, Edits& edits);
 
+// `old = *x; do { ... } while ((old = atomicCAS(x, ...)) ...)` is how CUDA's guide makes an atomic function of its own:
+// whether that first read came too soon the exchange finds out. It becomes volatile, which is no race with atomics.
+void check_reads_by_exchange(const Region& region, Edits& edits);
+
 // Of several __syncthreads() on one line each behind the first has a number: the debugger knows lines alone.
 void number_barriers(const Region& region, Edits& edits);
 

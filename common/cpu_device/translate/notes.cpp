@@ -73,7 +73,7 @@ std::set<std::string> constexpr_functions(const Tokens& tokens,
 
 // What to write in place of such a function of the library's; null where `i` is none.
 const char* in_place_of(const Tokens& tokens, size_t i) {
-    if (i < 2 || tokens[i - 1].text != "::" || tokens[i - 2].text != "std") return nullptr;
+    if (!is_of_std(tokens, i)) return nullptr;
     if (is_one_of(tokens[i], {"max", "min"})) return "the same without std::";
     if (tokens[i].text == "clamp") return "min(max(x, low), high)";
     if (tokens[i].text == "numeric_limits") return "INFINITY, FLT_MAX, INT_MAX ...";

@@ -29,6 +29,12 @@ constexpr const char* kWithoutMask =
     "__shfl_down_sync, "
     "__ballot_sync ..., with the mask 0xffffffff in front where all lanes come";
 
+constexpr const char* kSynchronize = "gone from CUDA: write cudaDeviceSynchronize";
+constexpr const char* kExchange =
+    "CUB's exchanges by shared memory: the CPU device has BLOCK_LOAD_DIRECT, _STRIPED and "
+    "_VECTORIZE, "
+    "and the same of BLOCK_STORE";
+
 // Names of the toolkit's that are nothing here.
 constexpr std::array kMissing = {
     Missing{"cudaTextureObject_t", kTextures},
@@ -55,12 +61,29 @@ constexpr std::array kMissing = {
     Missing{"__shfl_down", kWithoutMask},
     Missing{"__shfl_xor", kWithoutMask},
     Missing{"__ballot", kWithoutMask},
+    Missing{"cudaThreadSynchronize", kSynchronize},
+    Missing{"BLOCK_LOAD_TRANSPOSE", kExchange},
+    Missing{"BLOCK_LOAD_WARP_TRANSPOSE*", kExchange},
+    Missing{"BLOCK_STORE_TRANSPOSE", kExchange},
+    Missing{"BLOCK_STORE_WARP_TRANSPOSE*", kExchange},
 };
 
 bool matches(std::string_view word, std::string_view pattern) {
     if (pattern.back() != '*') return word == pattern;
     pattern.remove_suffix(1);
     return word.substr(0, pattern.size()) == pattern;
+}
+
+// Whether there is a collective or an algorithm behind this cub:: that the CPU device has not.
+bool is_missing_of_cub(const Tokens& tokens, size_t i) {
+    if (i < 2 || tokens[i - 1].text != "::" || tokens[i - 2].text != "cub") return false;
+    const std::string& name = tokens[i].text;
+    const auto begins = [&](const char* with) { return name.rfind(with, 0) == 0; };
+    return (begins("Block") || begins("Warp") || begins("Device") || begins("Grid")) &&
+           !is_one_of(tokens[i],
+                      {"BlockLoad", "BlockLoadAlgorithm", "BlockReduce", "BlockReduceAlgorithm",
+                       "BlockScan", "BlockScanAlgorithm", "BlockStore", "BlockStoreAlgorithm",
+                       "DeviceRadixSort", "DeviceReduce", "DeviceScan", "WarpReduce", "WarpScan"});
 }
 
 // ---------------------------------------------------------------- PTX
@@ -256,6 +279,12 @@ void refuse_what_is_missing(const Region& region, Edits& edits) {
                        "'new' in a kernel: the CPU device has no memory for kernels to allocate; "
                        "cudaMalloc it before the launch");
         }
+        if (is_missing_of_cub(tokens, i)) {
+            edits.fail(tokens[i], "cub::" + tokens[i].text +
+                                      ": of CUB the CPU device has BlockLoad, BlockReduce, "
+                                      "BlockScan, BlockStore, WarpReduce, WarpScan, DeviceReduce, "
+                                      "DeviceScan and DeviceRadixSort");
+        }
         for (const Missing& missing : kMissing) {
             if (matches(tokens[i].text, missing.word)) edits.fail(tokens[i], missing.why);
         }
@@ -272,7 +301,7 @@ void refuse_host_functions(const Region& region, Edits& edits) {
         if (has_word(tokens, function.head, {"__host__"})) continue;
         for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
             const std::string& name = tokens[i].text;
-            if (i >= 2 && tokens[i - 2].text == "std" && tokens[i - 1].text == "::" &&
+            if (is_of_std(tokens, i) &&
                 is_one_of(tokens[i], {"cout", "cerr", "vector", "string", "map", "unordered_map",
                                       "set", "list", "deque", "sort", "swap"})) {
                 const bool is_algorithm = is_one_of(tokens[i], {"sort", "swap"});
@@ -356,11 +385,17 @@ void refuse_headers(const std::string& source, Edits& edits) {
                                                              "nvml",     "crt/",
                                                              "sm_",      "device_f",
                                                              "driver_",  "cooperative_groups"};
+    int conditions = 0;  // that the line stands under
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
         const std::string_view line = std::string_view(source).substr(begin, end - begin);
         const size_t hash = line.find_first_not_of(" \t");
         const size_t open = line.find('<');
+        if (hash != std::string_view::npos && line[hash] == '#') {
+            const size_t word = line.find_first_not_of(" \t", hash + 1);
+            conditions += word != std::string_view::npos && line.compare(word, 2, "if") == 0;
+            conditions -= word != std::string_view::npos && line.compare(word, 5, "endif") == 0;
+        }
         const bool is_include = hash != std::string_view::npos && line[hash] == '#' &&
                                 line.find("include") < open && open != std::string_view::npos;
         if (is_include) {
@@ -373,10 +408,14 @@ void refuse_headers(const std::string& source, Edits& edits) {
                 // Many have it and use nothing of it; what they use of it is refused where it stands.
                 edits.replace(begin + hash, end, "");
             } else if (is_library && !is_stand_in(name)) {
-                edits.replace(
-                    begin + hash, end,
-                    "#error <" + std::string(name) +
-                        "> is a part of the CUDA toolkit that the CPU device does not have");
+                const std::string why =
+                    "<" + std::string(name) +
+                    "> is a part of the CUDA toolkit that the CPU device does not have";
+                // Without it nothing behind makes sense. But under a condition it may be nothing.
+                if (conditions == 0) {
+                    edits.fail({TokenKind::punctuation, "#", begin + hash, end}, why);
+                }
+                edits.replace(begin + hash, end, "#error " + why);
             }
         }
         begin = end + 1;

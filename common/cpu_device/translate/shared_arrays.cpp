@@ -70,6 +70,18 @@ SharedArray read_declaration(const Tokens& tokens, Range range, const Edits& edi
     return array;
 }
 
+// __shared__ alignas(16) float x[4]: nvcc takes it, but among words of C++ that stands before all others.
+void align_at_the_beginning(const Tokens& tokens, size_t shared, Edits& edits) {
+    const size_t alignment = shared + 1;
+    if (alignment + 1 >= tokens.size() || tokens[alignment].text != "alignas") return;
+    const auto close = matching_close(tokens, alignment + 1);
+    if (!close) return;
+    const size_t begin = tokens[alignment].begin, end = tokens[*close].end;
+    edits.insert(tokens[declaration_begin(tokens, shared)].begin,
+                 text_of(tokens, {alignment, *close + 1}) + " ");
+    edits.replace(begin, end, edits.line_ends(begin, end));
+}
+
 }  // namespace
 
 void rewrite_shared_arrays(const Region& region, Edits& edits) {
@@ -82,7 +94,10 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
         const bool is_dynamic =
             std::any_of(tokens.begin() + range.begin, tokens.begin() + range.end,
                         [](const Token& token) { return token.text == "extern"; });
-        if (!is_dynamic) continue;
+        if (!is_dynamic) {
+            align_at_the_beginning(tokens, i, edits);
+            continue;
+        }
         if (region.is_macro) {
             edits.fail(tokens[i], "write 'extern __shared__ T name[];' outside of macros");
         }

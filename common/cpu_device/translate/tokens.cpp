@@ -53,6 +53,11 @@ std::optional<size_t> matching_angle(const Tokens& tokens, size_t close) {
     return {};
 }
 
+bool is_of_std(const Tokens& tokens, size_t at) {
+    if (at < 2 || tokens[at - 1].text != "::" || tokens[at - 2].text != "std") return false;
+    return at < 4 || tokens[at - 3].text != "::" || tokens[at - 4].text != "cuda";
+}
+
 std::string text_of(const Tokens& tokens, Range range) {
     std::string result;
     for (size_t i = range.begin; i < range.end; ++i) {

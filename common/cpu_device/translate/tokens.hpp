@@ -31,6 +31,9 @@ std::optional<size_t> matching_close(const Tokens& tokens, size_t open);
 // comparisons stand in parentheses.
 std::optional<size_t> matching_angle(const Tokens& tokens, size_t close);
 
+// Whether that one stands behind std::, and not behind cuda::std::, which is for the device as well.
+bool is_of_std(const Tokens& tokens, size_t at);
+
 // The tokens on one line, without comments, with one space where there was any.
 std::string text_of(const Tokens& tokens, Range range);
 

@@ -34,6 +34,7 @@ std::string translate(const std::string& original, const std::string& path) {
         begin_kernels(region, edits);
         make_variables_known(region, edits);
         allow_recursion(region, edits);
+        check_reads_by_exchange(region, edits);
         number_barriers(region, edits);
         uncast_kernels(region, edits);
         rewrite_launches(region, edits);

@@ -257,6 +257,11 @@ __global__ void pointer_in_struct(Arrays arrays) {
 
 // ---------------------------------------------------------------- the table
 
+// Of the host's, and unknown to the compiler.
+volatile int* volatile unset = nullptr;
+void (*volatile unset_function)() = nullptr;
+volatile int zero = 0;
+
 const std::map<std::string, void (*)()> kFaults = {
     {"missing_barrier", [] { missing_barrier<<<1, kCount>>>(device()); }},
     {"missing_syncwarp", [] { missing_syncwarp<<<1, 32>>>(device()); }},
@@ -319,6 +324,25 @@ const std::map<std::string, void (*)()> kFaults = {
      }},
     {"host_reads_variable", [] { std::printf("%d\n", counter); }},  // @host_reads_variable
     {"host_writes_constant", [] { weights[1] = 2.f; }},             // @host_writes_constant
+    {"host_null_pointer", [] { std::printf("%d\n", *unset); }},  // @host_null_pointer
+    {"host_null_member", [] { unset[3] = 1; }},                // @host_null_member
+    {"host_null_function", [] { unset_function(); }},          // @host_null_function
+    {"host_unallocated", [] { std::printf("%d\n", unset[1 << 20]); }},  // @host_unallocated
+    {"host_null_in_library", [] { std::memset(const_cast<int*>(unset), 0, 1024); }},  // @host_null_in_library
+    {"host_divides", [] { std::printf("%d\n", 7 % zero); }},   // @host_divides
+    {"host_large_array", [] { volatile float large[1 << 24]; large[0] = 1.f; }},  // @host_large_array
+    {"host_index",
+     [] {
+         int few[4] = {};
+         few[zero + 4] = 1;  // @host_index
+         std::printf("%d\n", few[zero]);
+     }},
+    {"host_aborts", [] { std::abort(); }},  // @host_aborts
+    {"host_fault_behind_kernel",
+     [] {
+         missing_barrier<<<1, kCount>>>(device());
+         unset[0] = 1;  // @host_behind_kernel
+     }},
     {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
     {"kernel_as_function", [] { nothing(device()); }},  // @kernel_as_function
     {"variable_as_argument", [] { copy<<<1, 5>>>(device(), table); }},  // @variable_as_argument

@@ -7,6 +7,7 @@
 #include <cub/cub.cuh>
 #include <cuda/atomic>
 #include <cuda/barrier>
+#include <cuda/pipeline>
 
 #include <cstdio>
 #include <cstdlib>
@@ -164,6 +165,52 @@ __global__ void with_barrier(int* x, int* count) {
     total.fetch_add(1, cuda::memory_order_relaxed);
 }
 
+// Two stages: what is copied while the other is used.
+__global__ void pipelined(int* to, const int* from, int tiles) {
+    __shared__ alignas(16) int tile[2][64];
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    const auto block = cooperative_groups::this_thread_block();
+    auto pipeline = cuda::make_pipeline(block, &state);
+    const auto fetch = [&](int i) {
+        pipeline.producer_acquire();
+        cuda::memcpy_async(block, tile[i % 2], from + i * 64, cuda::aligned_size_t<16>(256),
+                           pipeline);
+        pipeline.producer_commit();
+    };
+    fetch(0);
+    for (int i = 0; i < tiles; i++) {
+        if (i + 1 < tiles) fetch(i + 1);
+        pipeline.consumer_wait();
+        to[i * 64 + threadIdx.x] = tile[i % 2][63 - threadIdx.x];
+        pipeline.consumer_release();
+    }
+}
+
+__global__ void copied_with_barrier(int* to, const int* from) {
+    __shared__ Barrier barrier;
+    extern __shared__ int tile[];
+    if (threadIdx.x == 0) init(&barrier, blockDim.x);
+    __syncthreads();
+    cuda::memcpy_async(tile + threadIdx.x, from + threadIdx.x, sizeof(int), barrier);
+    barrier.arrive_and_wait();
+    to[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+__global__ void largest(int* key, const int* x) {
+    using Pair = cub::KeyValuePair<int, int>;
+    using Reduce = cub::BlockReduce<Pair, 64>;
+    __shared__ typename Reduce::TempStorage storage;
+    int items[4];
+    cub::LoadDirectStriped<64>(threadIdx.x, x, items);
+    Pair mine{0, items[0]};
+    for (int i = 1; i < 4; i++) {
+        const int place = i * 64 + static_cast<int>(threadIdx.x);
+        mine = cub::ArgMax()(mine, {place, items[i]});
+    }
+    const Pair best = Reduce(storage).Reduce(mine, cub::ArgMax());
+    if (threadIdx.x == 0) *key = best.key;
+}
+
 int main() {
     float *x, *y;
     int* numbers;
@@ -252,6 +299,20 @@ int main() {
     REQUIRE(whole[0] == 0 && whole[2] == 3 && whole[63] == 2016);
     CHECK(cudaMemcpy(whole.data(), bins, 2 * sizeof(int), cudaMemcpyDeviceToHost));
     REQUIRE(whole[0] == 64 && whole[1] == 2016);
+
+    for (int i = 0; i < 256; i++) whole[i] = i * 77 % 256;
+    int* taken;
+    CHECK(cudaMalloc(&taken, 256 * sizeof(int)));
+    CHECK(cudaMemcpy(taken, whole.data(), 256 * sizeof(int), cudaMemcpyHostToDevice));
+    pipelined<<<1, 64>>>(numbers, taken, 4);
+    largest<<<1, 64>>>(bins, taken);
+    copied_with_barrier<<<1, 64, 256>>>(taken + 64, taken);
+    CHECK(cudaMemcpy(matrix.data(), numbers, 256 * sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(reinterpret_cast<const int*>(matrix.data())[255] == 192 * 77 % 256);
+    int first[2];
+    CHECK(cudaMemcpy(first, bins, sizeof(int), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(first + 1, taken + 127, sizeof(int), cudaMemcpyDeviceToHost));
+    REQUIRE(whole[first[0]] == 255 && first[1] == 0);
 
     int* managed;
     CHECK(cudaMallocManaged(&managed, kCount * sizeof(int)));

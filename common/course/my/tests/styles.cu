@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cuda_pipeline.h>
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
+#include <utility>
 #include <vector>
 #define CUDA_OK(x)                                                  \
     do {                                                            \
@@ -231,6 +232,119 @@ __global__ void saxpy(int n, float a, float* x, float* y) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
         y[i] = a * x[i] + y[i];
 }
+// A functor goes through a factory and three wrappers of the host's, as packs.
+template <class T, int size>
+struct alignas(sizeof(T) * size) Packed {
+    __device__ Packed() {}
+    union {
+        T elem[size];
+    };
+};
+template <int size, class FactoryT, class R, class... In>
+__global__ void __launch_bounds__(128)
+    applyGeneric(FactoryT factory, int n_pack, Packed<R, size>* r, const Packed<In, size>*... in) {
+    auto functor = factory();
+    for (int i = blockIdx.x * 128 + threadIdx.x; i < n_pack; i += blockDim.x * gridDim.x) {
+        Packed<R, size> ret;
+#pragma unroll
+        for (int j = 0; j < size; ++j) ret.elem[j] = functor((in[i].elem[j])...);
+        r[i] = ret;
+    }
+}
+template <class FunctorT>
+struct SimpleFactory {
+    explicit SimpleFactory(FunctorT functor) : tpl(functor) {}
+    __device__ FunctorT operator()() const { return tpl; }
+
+private:
+    FunctorT tpl;
+};
+template <class FactoryT, class R, class... In>
+struct GenericLauncher {
+    static cudaError_t Launch(FactoryT factory, int n, R* r, const In*... in, cudaStream_t stream) {
+        int blocks;
+        {
+            cudaError_t err = cudaDeviceGetAttribute(&blocks, cudaDevAttrMultiProcessorCount, 0);
+            if (err != cudaSuccess) return err;
+        }
+        applyGeneric<4, FactoryT, R, In...><<<min(blocks, n / 512), 128, 0, stream>>>(
+            factory, n / 4, reinterpret_cast<Packed<R, 4>*>(r),
+            (reinterpret_cast<const Packed<In, 4>*>(in))...);
+        return cudaPeekAtLastError();
+    }
+};
+template <class FactoryT, class R, class A>
+inline cudaError_t UnaryWithFactory(FactoryT factory, int n, R* r, const A* a, cudaStream_t s) {
+    return GenericLauncher<FactoryT, R, A>::Launch(factory, n, r, a, s);
+}
+template <class FunctorT, class R, class A>
+inline cudaError_t Unary(FunctorT functor, int n, R* r, const A* a, cudaStream_t s) {
+    return UnaryWithFactory(SimpleFactory<FunctorT>(functor), n, r, a, s);
+}
+struct Gelu {
+    float alpha = 0.70710678f;
+    __device__ float operator()(float x) const { return 0.5f * x * (1.0f + erff(alpha * x)); }
+};
+template <class F>
+__global__ void forEach(int n, F f) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) f(i);
+}
+template <class F>
+void launchForEach(int n, F&& f) {
+    forEach<<<(n + 127) / 128, 128>>>(n, std::forward<F>(f));
+}
+// One atomic for the lanes of a warp that are there.
+__device__ int atomicAggInc(int* ctr) {
+    unsigned active = __activemask();
+    int leader = __ffs(active) - 1, change = __popc(active);
+    unsigned rank = __popc(active & ((1u << (threadIdx.x & 31)) - 1));
+    int warp_res;
+    if (rank == 0) warp_res = atomicAdd(ctr, change);
+    warp_res = __shfl_sync(active, warp_res, leader);
+    return warp_res + rank;
+}
+__global__ void filter(int* dst, int* nres, const int* src, int n) {
+    int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i < n && src[i] % 3 == 0) dst[atomicAggInc(nres)] = src[i];
+}
+// As CUDA's guide makes an atomic function of what there is.
+__device__ float atomicMaxFloat(float* address, float value) {
+    int* address_as_int = (int*)address;
+    int old = *address_as_int, assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(address_as_int, assumed,
+                        __float_as_int(fmaxf(value, __int_as_float(assumed))));
+    } while (assumed != old);
+    return __int_as_float(old);
+}
+__global__ void largest(const float* x, float* m, int n) {
+    __shared__ unsigned long long total[2];
+    if (threadIdx.x < 2) total[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+        atomicMaxFloat(m, x[i]);
+    unsigned long long old = total[1], assumed;
+    do {
+        assumed = old;
+        old = atomicCAS(&total[1], assumed, assumed + threadIdx.x);
+    } while (assumed != old);
+    __syncthreads();
+    if (threadIdx.x == 0) m[1 + blockIdx.x] = total[1];
+}
+template <class A, class B>
+struct Both {
+    A a;
+    B b;
+};
+__device__ Both<int, float> both{3, 4.0f};
+__global__ void readBoth(float* y) {
+    if (threadIdx.x == 0) y[0] = both.a + both.b;
+}
+void CUDART_CB finished(cudaStream_t, cudaError_t status, void* data) {
+    *(int*)data = status == cudaSuccess;
+}
 int main() {
     std::vector<float> h(N);
     for (int i = 0; i < N; i++) h[i] = (i * 7919) % N;
@@ -312,6 +426,31 @@ int main() {
     CUDA_OK(cudaEventSynchronize(e1));
     float ms;
     CUDA_OK(cudaEventElapsedTime(&ms, e0, e1));
+    CUDA_OK(Unary(Gelu(), N, y, x, s));
+    int called = 0;
+    CUDA_OK(cudaStreamAddCallback(s, finished, &called, 0));
+    CUDA_OK(cudaStreamSynchronize(s));
+    printf("gelu %.4f called %d\n", y[N - 1], called);
+    launchForEach(2048, [=] __device__(int i) { in[i] = i; });
+    CUDA_OK(cudaMemset(counter, 0, 4));
+    filter<<<16, 128>>>(out, counter, in, 2048);
+    CUDA_OK(cudaMemcpy(&n, counter, 4, cudaMemcpyDeviceToHost));
+    printf("kept %d\n", n);
+    CUDA_OK(cudaMemset(c, 0, 12));
+    largest<<<2, 128>>>(a, c, N);
+    readBoth<<<1, 32>>>(c + 3);
+    CUDA_OK(cudaMemcpy(h.data(), c, 16, cudaMemcpyDeviceToHost));
+    printf("largest %g total %g both %g\n", h[0], h[1], h[3]);
+    cudaGraph_t graph;
+    cudaGraphExec_t instance;
+    CUDA_OK(cudaFuncSetAttribute(saxpy, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutMaxShared));
+    CUDA_OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    saxpy<<<4, 256, 0, s>>>(N, 2.0f, x, y);
+    CUDA_OK(cudaStreamEndCapture(s, &graph));
+    CUDA_OK(cudaGraphInstantiate(&instance, graph, NULL, NULL, 0));
+    CUDA_OK(cudaGraphLaunch(instance, s));
+    CUDA_OK(cudaStreamSynchronize(s));
     cudaFree(x);
     cudaFree(y);
     cudaFree(a);

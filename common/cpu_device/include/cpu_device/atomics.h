@@ -25,6 +25,12 @@ __device__ inline T atomic_update(T* address, Update update) {
     }
 }
 
+// The translation's: see check_reads_by_exchange().
+template <class T>
+__device__ inline T volatile_read(const T& value) {
+    return *static_cast<const volatile T*>(&value);
+}
+
 template <class T>
 constexpr bool is_atomic_integer = is_one_of<T, int, unsigned, unsigned long long>;
 

@@ -86,6 +86,14 @@ __device__ inline unsigned __isShared(const void* address) {
     return cpu_device::is_shared(address);
 }
 
+// Addresses as PTX takes them, which is refused where it stands.
+__device__ inline size_t __cvta_generic_to_shared(const void* address) {
+    return reinterpret_cast<size_t>(address);
+}
+__device__ inline size_t __cvta_generic_to_global(const void* address) {
+    return reinterpret_cast<size_t>(address);
+}
+
 __device__ inline unsigned __isGlobal(const void* address) {
     return cpu_device::is_global(address);
 }

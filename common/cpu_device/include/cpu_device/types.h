@@ -136,6 +136,12 @@ enum cudaFuncAttribute {
     cudaFuncAttributeNonPortableClusterSizeAllowed = 13,
 };
 
+enum cudaSharedCarveout {
+    cudaSharedmemCarveoutDefault = -1,
+    cudaSharedmemCarveoutMaxL1 = 0,
+    cudaSharedmemCarveoutMaxShared = 100,
+};
+
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;
     size_t constSizeBytes;
@@ -214,6 +220,7 @@ struct cudaDeviceProp {
     int multiProcessorCount;
     int integrated;
     int canMapHostMemory;
+    int asyncEngineCount;
     int concurrentKernels;
     int ECCEnabled;
     int unifiedAddressing;
@@ -285,7 +292,10 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeHost = 3,
 };
 
+#define CUDART_CB
+#define CUDARTAPI
 using cudaHostFn_t = void (*)(void*);
+using cudaStreamCallback_t = void (*)(cudaStream_t, cudaError_t, void*);
 
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid = 0,

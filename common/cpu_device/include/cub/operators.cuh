@@ -13,6 +13,30 @@ using Sum = cuda::std::plus<>;
 using Max = cuda::maximum<>;
 using Min = cuda::minimum<>;
 
+template <class Key, class Value>
+struct KeyValuePair {
+    using key_type = Key;
+    using value_type = Value;
+    Key key;
+    Value value;
+};
+
+// The pair with the largest (smallest) value; of equal ones that with the lower key.
+struct ArgMax {
+    template <class Key, class Value>
+    __host__ __device__ constexpr KeyValuePair<Key, Value> operator()(
+        const KeyValuePair<Key, Value>& a, const KeyValuePair<Key, Value>& b) const {
+        return a.value < b.value || (a.value == b.value && b.key < a.key) ? b : a;
+    }
+};
+struct ArgMin {
+    template <class Key, class Value>
+    __host__ __device__ constexpr KeyValuePair<Key, Value> operator()(
+        const KeyValuePair<Key, Value>& a, const KeyValuePair<Key, Value>& b) const {
+        return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
+    }
+};
+
 namespace detail {
 
 template <class T, class Operation>

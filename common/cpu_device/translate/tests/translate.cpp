@@ -231,6 +231,24 @@ TEST_CASE("dynamic shared memory in namespaces") {
           "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8);");
 }
 
+TEST_CASE("the first read of a loop around an exchange becomes volatile") {
+    CHECK(body("__device__ void f(int* a) { int b, o = *a, c = *a; o = atomicCAS(a, c, o); }") ==
+          "__device__ void f(int* a) { int b, o = ::cpu_device::volatile_read(*a), c = *a; o = "
+          "atomicCAS(a, c, o); }");
+    CHECK(body("__device__ void f(int* a) { int o = a[i + 1]; o = atomicCAS(&a[i + 1], o, 2); }") ==
+          "__device__ void f(int* a) { int o = ::cpu_device::volatile_read(a[i + 1]); o = "
+          "atomicCAS(&a[i + 1], o, 2); }");
+    const std::string other = "__device__ void f(int* a) { int o = *b; o = atomicCAS(a, o, *a); }";
+    CHECK(body(other) == other);
+}
+
+TEST_CASE("the alignment behind __shared__ goes to the beginning, where C++ has it") {
+    CHECK(body("void f() { static __shared__ alignas(T) float t[n]; }") ==
+          "void f() { alignas(T) static __shared__  float t[n]; }");
+    CHECK(body("void f() { __shared__ __align__(16) float t[n]; }") ==
+          "void f() { __shared__ __align__(16) float t[n]; }");
+}
+
 TEST_CASE("a kernel begins with a call that knows its bounds") {
     CHECK(body("__global__ void k(int* x) {\n    x[0] = 1;\n}\n") ==
           "__global__ void k(int* x) {\n    CPU_DEVICE_BEGIN_KERNEL(\"k\", (~0ull)) x[0] = "
@@ -354,6 +372,20 @@ TEST_CASE("what cannot be translated is an error that says what can") {
         {"int main() {\nk<<<1, 2>>>(x, [=](int i) { return i; }); }", 2, "[=] __device__ (int i)"},
         {"int main() {\nauto f = [](int i) { return i; };\nk<<<1, 2>>>(f, 3); }", 2,
          "a kernel gets a lambda that is a function of the host"},
+        {"template <class F> void each(F f, int* x) { k<<<1, 2>>>(f, x); }\nint main() {\n"
+         "each([=](int i) { return i; }, x); }",
+         3, "a kernel gets a lambda that is a function of the host"},
+        {"struct F { int operator()(int x) const { return x; } };\n"
+         "template <class T> struct Holds { T held; __device__ T operator()() { return held; } };\n"
+         "template <class T> void run(int n, T t) { k<<<1, 2>>>(t); }\n"
+         "template <class T> void each(T&& t, int* x) {\n"
+         "run<Holds<T>>(2, Holds<T>(std::forward<T>(t))); }\nint main() { F f;\neach(f, x); }",
+         7, "a kernel gets a 'F', whose operator() is a function of the host"},
+        {"struct A {\nstatic __global__ void k(int* x) {} };", 2, "'k' is a member of a class"},
+        {"\n__global__ void k() { typedef cub::BlockRadixSort<int, 128, 4> Sort; }", 2,
+         "cub::BlockRadixSort: of CUB the CPU device has"},
+        {"#include <vector>\n#include <curand_kernel.h>\nint x;", 2,
+         "<curand_kernel.h> is a part of the CUDA toolkit"},
         {"__global__ void k(int* x) {\nstd::swap(x[0], x[1]); }", 2, "uses 'std::swap'"},
         {"\ncudaTextureObject_t t;", 2, "textures"},
         {"int main() { cuModuleLoadData(m, p); }", 1, "driver API"},
@@ -377,7 +409,8 @@ TEST_CASE("what may be called on the host as well is no error there") {
     for (const std::string& source : std::vector<std::string>{
              "__host__ __device__ int f(int x) { return x; }\nint main() { return f(1); }",
              "__device__ constexpr int f() { return 1; }\nint main() { return f(); }",
-             "BOTH __device__ int f() { return 1; }\nint main() { return f(); }", overloaded,
+             "BOTH __device__ int f() { return 1; }\nint main() { return f(); }",
+             overloaded,
              "__device__ int f() { return 1; }\nint main() { int f = 2; return f; }",
              "__device__ int f() { return 1; }\nint main() { each([=] __device__() { f(); }); }",
              "template <class T> int g() { return threadIdx.x; }",
@@ -389,8 +422,16 @@ TEST_CASE("what may be called on the host as well is no error there") {
              "struct A { A() {} };\n__global__ void k(A a) { A b = a; A c(b); A* p = &c; }",
              "struct A { A() = default; };\n__global__ void k() { A a; }",
              "int main() { k<<<1, 2>>>([=] __device__(int i) { return i; }, [] HD(int i) {}); }",
+             "template <class F> void each(F f, int* x) { k<<<1, 2>>>(f(1), f.x, x); }\n"
+             "int main() { each([](int i) { return i; }, x); }",
+             "template <class F> void each(F f) { k<<<1, 2>>>(f); }\n"
+             "int main() { each([=] __device__(int i) { return i; }); each(f(1)); }",
+             "template <class F> void each(F f) { k<<<1, 2>>>(f); }\nvoid each(int, int) {}\n"
+             "int main() { each([](int i) { return i; }, 2); }",
+             "#ifdef CURAND\n#include <curand_kernel.h>\n#endif",
              "int main() { auto f = [](int i) { return i; }; k<<<1, f(2)>>>(f(3)); }",
              "template <class F> void launch(F f) { k<<<1, 2>>>(f); }",
+             "__global__ void k(int* x) { cuda::std::swap(x[0], x[1]); }",
              "__host__ __device__ void f() { std::cout << 1; }"}) {
         INFO(source);
         CHECK_NOTHROW(translate::translate(source, "k.cu"));
@@ -419,6 +460,7 @@ TEST_CASE("what nvcc takes if it is told to is no error, and is said") {
          {"int main() { return std::max(1, 2); }",
           "__host__ __device__ int f() { return std::max(1, 2); }",
           "__device__ constexpr int f() { return 1; }\n__device__ int g() { return f(); }",
+          "__device__ int f(int x) { return cuda::std::max(x, 2); }",
           "__device__ float f(float x) { return std::sqrt(x) + max(x, 2.f); }"})
         CHECK(said_of(source).empty());
 }

@@ -53,4 +53,14 @@ private:
         items_{"cub::BlockLoad"};
 };
 
+// The same as functions, of a block of one dimension.
+template <class T, int count>
+__device__ inline void LoadDirectBlocked(int thread, const T* source, T (&items)[count]) {
+    for (int i = 0; i < count; ++i) items[i] = source[thread * count + i];
+}
+template <int threads, class T, int count>
+__device__ inline void LoadDirectStriped(int thread, const T* source, T (&items)[count]) {
+    for (int i = 0; i < count; ++i) items[i] = source[i * threads + thread];
+}
+
 }  // namespace cub

@@ -47,4 +47,14 @@ private:
         items_{"cub::BlockStore"};
 };
 
+// The same as functions, of a block of one dimension.
+template <class T, int count>
+__device__ inline void StoreDirectBlocked(int thread, T* target, T (&items)[count]) {
+    for (int i = 0; i < count; ++i) target[thread * count + i] = items[i];
+}
+template <int threads, class T, int count>
+__device__ inline void StoreDirectStriped(int thread, T* target, T (&items)[count]) {
+    for (int i = 0; i < count; ++i) target[i * threads + thread] = items[i];
+}
+
 }  // namespace cub
