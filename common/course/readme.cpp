@@ -75,8 +75,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         const std::filesystem::path beyond = repository / stage.name / "further/README.md";
         if (std::filesystem::exists(beyond)) {
             bring_up_to_date(beyond, [&](const std::string& name) {
-                const bool of_all =
-                    name == "bytes" || name == "widths" || name == "paper" || name == "measured";
+                const bool of_all = name == "bytes" || name == "widths" || name == "paper" ||
+                                    name == "measured" || name == "bars";
                 return part_of(of_all ? stage : further, name);
             });
         }

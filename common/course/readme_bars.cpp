@@ -29,13 +29,13 @@ Outcome in_microseconds(const json& record, double most) {
 
 Outcome in_reads(const json& record, double most) {
     const double read_us = roof_us(record), reads = record.at("us_median").get<double>() / read_us;
-    return {"one read", number(read_us, 1), number(reads, 2), "at most " + number(most, 2),
+    return {"one read", number(read_us, 1), number(reads, 3), "at most " + number(most, 2),
             reads <= most};
 }
 
 Outcome in_speed(const json& record, double least, const std::string& beside, double beside_us) {
     const double ratio = beside_us / record.at("us_median").get<double>();
-    return {beside, number(beside_us, 1), number(ratio, 2), at_least(least), ratio >= least};
+    return {beside, number(beside_us, 1), number(ratio, 3), at_least(least), ratio >= least};
 }
 
 }  // namespace
@@ -55,13 +55,14 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         const std::string variant = bar.at("variant"), dtype = bar.value("dtype", "float32");
         const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
         const std::string than = bar.value("than", "");
-        // The fastest of those that are called so.
-        const auto fastest = [&](const json& document, const auto& is_called_so) {
+        // The fastest of those that are called so, and compute the same.
+        const auto fastest = [&](const json& document, const json* like, const auto& is_called_so) {
             const json* found = nullptr;
             for (const json& record : document.at("records")) {
                 if (record.at("dtype").get<std::string>() == dtype &&
                     record.contains("us_median") &&
                     is_called_so(record.at("variant").get<std::string>()) &&
+                    (like == nullptr || record.at("op") == like->at("op")) &&
                     shape_of(record, operation_of(stage, record)) == shape &&
                     (found == nullptr || record.at("us_median") < found->at("us_median")))
                     found = &record;
@@ -72,9 +73,10 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         for (const json* document : {&peers, &own}) {  // timed in turn: both in one of them
             const bool is_in_question = !document->is_null() && (document == &own || !than.empty());
             if (!is_in_question || theirs != nullptr) continue;
-            ours = fastest(*document, [&](const std::string& name) { return name == variant; });
-            if (than.empty()) continue;
-            theirs = fastest(*document, [&](const std::string& name) {
+            ours = fastest(*document, nullptr,
+                           [&](const std::string& name) { return name == variant; });
+            if (than.empty() || ours == nullptr) continue;
+            theirs = fastest(*document, ours, [&](const std::string& name) {
                 return name != variant && name.rfind(than, 0) == 0;
             });
             if (theirs != nullptr) beside_peers = beside_peers || document == &peers;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 
 #include "common/course/readme_parts.hpp"
 #include "common/course/tables.hpp"
@@ -44,6 +45,19 @@ const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& record
     return nullptr;
 }
 
+// As it is looked at unless told otherwise: at its usual shape, in its first type. Both a table and the records of a
+// stage want that: it is counted once.
+const xray::CountedVariant& usual_count(const std::string& stage, const runner::Variant& variant) {
+    static std::map<std::string, xray::CountedVariant> known;
+    const std::string name = stage + "/" + variant.name;
+    const auto found = known.find(name);
+    if (found != known.end()) return found->second;
+    return known
+        .emplace(name, xray::count(stage, variant, runner::usual_shape_of(variant),
+                                   variant.dtypes.front()))
+        .first->second;
+}
+
 }  // namespace
 
 std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
@@ -61,7 +75,7 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
         const runner::DType dtype = variant.dtypes.front();
         if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
         const std::string where = shape == usual ? "" : " at " + text_of(shape);
-        const xray::CountedVariant counted = xray::count(stage.name, variant, shape, dtype);
+        const xray::CountedVariant& counted = usual_count(stage.name, variant);
         const xray::RecordedVariant* gpu =
             recorded(recordings, stage.name, variant.name, shape, dtype);
         const auto pair = [&](double count, const char* key) {
@@ -116,7 +130,7 @@ std::string counted_records(const runner::Stage& stage) {
     for (const runner::Variant& variant : stage.variants) {
         const runner::Shape shape = runner::usual_shape_of(variant);
         const runner::DType dtype = variant.dtypes.front();
-        const xray::CountedVariant run = xray::count(stage.name, variant, shape, dtype);
+        const xray::CountedVariant& run = usual_count(stage.name, variant);
         const runner::Traffic counted = run.traffic(), declared = run.declared();
         const xray::Counts loads = total(run.kernels, AccessKind::global_load);
         const xray::Counts stores = total(run.kernels, AccessKind::global_store);

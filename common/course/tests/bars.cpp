@@ -47,25 +47,28 @@ TEST_CASE("bars stand beside what came out") {
                                         record("front", "9", 15) + "," +
                                         record("front", "10.0", 15.5) + "]}");
     // There the front call was timed anew, and of the library's two the faster counts.
-    folder.write("97_made_up.peers.json",
-                 head + R"("p", "records": [)" + record("front", "5", 20) + "," +
-                     record("lib/a", "5", 25) + "," + record("lib/b", "5", 15) + "," +
-                     record("other", "5", 1) + "," + record("lib/a", "9", 1) + "]}");
+    folder.write(
+        "97_made_up.peers.json",
+        head + R"("p", "records": [)" + record("front", "5", 20) + "," + record("lib/a", "5", 25) +
+            "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
+            R"({"variant": "lib/c", "op": "topk", "dtype": "float32", "us_median": 1, "shape": {"rows": 10,)"
+            R"( "cols": 1000, "k": 5}})" +
+            "," + record("lib/a", "9", 1) + "]}");
     CHECK(course::bars_part(records, stage, bars) ==
           "| variant | type | shape | us | beside | its us | ratio | bar |  |\n"
           "|---|---|---|---|---|---|---|---|---|\n"
-          "| `front` | float32 | 10 x 1000 k=5 | 15.0 | one read | 10.0 | 1.50 | at most 1.50 | "
+          "| `front` | float32 | 10 x 1000 k=5 | 15.0 | one read | 10.0 | 1.500 | at most 1.50 | "
           "holds |\n"
-          "| `front` | float32 | 10 x 1000 k=8 | 15.5 | one read | 10.0 | 1.55 | at most 1.50 | "
+          "| `front` | float32 | 10 x 1000 k=8 | 15.5 | one read | 10.0 | 1.550 | at most 1.50 | "
           "**missed** |\n"
           "| `front` | float32 | 10 x 1000 k=9 | 15.0 | - | - | - | at most 15 us | holds |\n"
           "| `front` | float32 | 10 x 1000 k=10 | 15.5 | - | - | - | at most 15 us | **missed** |\n"
           "| `front` | float32 | 10 x 1000 k=11 | - | - | - | - | - | not measured |\n"
-          "| `front` | float32 | 10 x 1000 k=8 | 15.5 | the roof | 10.0 | 0.65 | at least 0.65 | "
+          "| `front` | float32 | 10 x 1000 k=8 | 15.5 | the roof | 10.0 | 0.645 | at least 0.65 | "
           "**missed** |\n"
-          "| `front` | float32 | 10 x 1000 k=9 | 15.0 | the roof | 10.0 | 0.67 | at least 0.65 | "
+          "| `front` | float32 | 10 x 1000 k=9 | 15.0 | the roof | 10.0 | 0.667 | at least 0.65 | "
           "holds |\n"
-          "| `front` | float32 | 10 x 1000 k=5 | 20.0 | `lib/b` | 15.0 | 0.75 | at least 0.80 | "
+          "| `front` | float32 | 10 x 1000 k=5 | 20.0 | `lib/b` | 15.0 | 0.750 | at least 0.80 | "
           "**missed** |\n"
           "| `front` | float32 | 10 x 1000 k=8 | - | - | - | - | - | not measured |\n"
           "| `front` | float16 | 10 x 1000 k=5 | - | - | - | - | - | not measured |\n"
