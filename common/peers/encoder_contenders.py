@@ -172,7 +172,8 @@ class OursInGraphs(Source):
     """Our encoders, replayed as the others are."""
 
     VARIANTS = ("encoder_unfused", "encoder_unfused_packed", "encoder_split_qkv", "encoder_padded",
-                "encoder_packed", "encoder_tuned", "encoder_tuned_packed")
+                "encoder_packed", "encoder_early", "encoder_tuned", "encoder_tuned_packed",
+                "encoder_tuned_early")
     ENDING = "_in_graph"
 
     def names(self, operation):
