@@ -185,10 +185,11 @@ std::vector<runner::Variant> encoder_variants() {
                               {Attention::fused, true, false, false, true})),
             variant("encoder_tuned", "padded; each product by who is fastest",
                     {Attention::fused, false, false, true}),
-            variant("encoder_tuned_packed", "the same, no padding anywhere",
-                    {Attention::fused, true, false, true}),
-            of_halves(variant("encoder_tuned_early", "both: tuned products, the rest early",
-                              {Attention::fused, true, false, true, true}))};
+            of_halves(variant("encoder_tuned_early", "tuned products, the rest early",
+                              {Attention::fused, true, false, true, true})),
+            // What --weights are run by, unless another is named: it takes every type.
+            variant("encoder_tuned_packed", "tuned, no padding anywhere",
+                    {Attention::fused, true, false, true})};
 }
 
 }  // namespace encoder_fusions_variants
