@@ -121,29 +121,29 @@ files_with_main() {
         done
 }
 
-# check_unit UNIT: what clang-tidy says of it. Where names of its files collide, the unit is read without those that came
-# later, and then with those alone. What is dear to copy is not looked for in CLI11's lambdas, which would take as long as
-# all else.
+# check_unit UNIT: what clang-tidy says of it. Where names of its files collide, the unit is read without those that it
+# complains of, and then with those alone; or in halves, where it complains of headers. What is dear to copy is not looked
+# for in CLI11's lambdas, which would take as long as all else.
 check_unit() {
-    local said status=0 all later earlier checks=()
+    local said status=0 all apart rest half checks=()
     ! grep -q '[/"]\(command_line\.hpp\|run_command\.cpp\)"' "$1" || checks=(--checks=-performance-unnecessary-value-param)
     said=$(clang-tidy --quiet "${checks[@]}" -p "$build/lint" "$1" 2>&1) || status=$?
-    if [[ $1 == "$build"/lint/* && $said == *"[clang-diagnostic-error"* ]]; then
+    if [[ $1 == "$build"/lint/* && $said == *"[clang-diagnostic-error"* && $(grep -c '' "$1") -gt 1 ]]; then
         all=$(<"$1")
-        # clang names the way to a file with an error, unless it is that of the message before.
-        later=$(awk -v unit="$1" '
-            index($0, "In file included from " unit ":") == 1 { split(substr($0, length(unit) + 23), at, ":"); line = at[1] }
-            / error: .*\[clang-diagnostic-error/ && line { print line }' <<<"$said" | sort -nu)
-        later=$(awk 'NR == FNR { wanted[$1]; next } FNR in wanted' <(echo "$later") <(echo "$all"))
-        earlier=$(grep -vxF "$later" <<<"$all") || true
-        if [[ $later && $earlier ]]; then
-            status=0
-            echo "$earlier" >"$1"
-            check_unit "$1" || status=1
-            echo "$later" >"$1"
-            check_unit "$1" || status=1
-            return $status
+        apart=$(sed -nE 's/^([^:]+):[0-9]+:[0-9]+: error: .*\[clang-diagnostic-error.*/#include "\1"/p' <<<"$said" | sort -u)
+        rest=$(grep -vF "${apart:-none}" <<<"$all") || true
+        apart=$(grep -F "${apart:-none}" <<<"$all") || true
+        if [[ ! $apart || ! $rest ]]; then
+            half=$(($(grep -c '' "$1") / 2))
+            rest=$(head -n "$half" <<<"$all")
+            apart=$(tail -n "+$((half + 1))" <<<"$all")
         fi
+        status=0
+        for all in "$rest" "$apart"; do
+            echo "$all" >"$1"
+            check_unit "$1" || status=1
+        done
+        return $status
     fi
     printf '%s\n' "$said"
     return $status

@@ -422,12 +422,13 @@ TEST_CASE("what may be called on the host as well is no error there") {
              "struct A { A() {} };\n__global__ void k(A a) { A b = a; A c(b); A* p = &c; }",
              "struct A { A() = default; };\n__global__ void k() { A a; }",
              "int main() { k<<<1, 2>>>([=] __device__(int i) { return i; }, [] HD(int i) {}); }",
-             "template <class F> void each(F f, int* x) { k<<<1, 2>>>(f(1), f.x, x); }\n"
-             "int main() { each([](int i) { return i; }, x); }",
-             "template <class F> void each(F f) { k<<<1, 2>>>(f); }\n"
-             "int main() { each([=] __device__(int i) { return i; }); each(f(1)); }",
-             "template <class F> void each(F f) { k<<<1, 2>>>(f); }\nvoid each(int, int) {}\n"
-             "int main() { each([](int i) { return i; }, 2); }",
+             R"(template <class F> void each(F f, int* x) { k<<<1, 2>>>(f(1), f.x, x); }
+int main() { each([](int i) { return i; }, x); })",
+             R"(template <class F> void each(F f) { k<<<1, 2>>>(f); }
+int main() { each([=] __device__(int i) { return i; }); each(f(1)); })",
+             R"(template <class F> void each(F f) { k<<<1, 2>>>(f); }
+void each(int, int) {}
+int main() { each([](int i) { return i; }, 2); })",
              "#ifdef CURAND\n#include <curand_kernel.h>\n#endif",
              "int main() { auto f = [](int i) { return i; }; k<<<1, f(2)>>>(f(3)); }",
              "template <class F> void launch(F f) { k<<<1, 2>>>(f); }",
