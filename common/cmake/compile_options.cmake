@@ -14,12 +14,15 @@ find_program(STAGES_CCACHE ccache)
 mark_as_advanced(STAGES_CCACHE)
 if(STAGES_CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${STAGES_CCACHE}")
-    set(CMAKE_CUDA_COMPILER_LAUNCHER "${STAGES_CCACHE}")
 endif()
 
-# nvcc's PTX of every stage, a folder each, for who looks at it afterwards: once compiled is enough.
+# nvcc's PTX of every stage, a folder each, for who looks at it afterwards: once compiled is enough. (ccache gives
+# back an object, and not what nvcc kept beside it.)
 option(STAGES_KEEP_PTX "the stages' PTX stays in the build folder, under ptx/" OFF)
 set(STAGES_PTX "${CMAKE_BINARY_DIR}/ptx")
+if(STAGES_CCACHE AND NOT STAGES_KEEP_PTX)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${STAGES_CCACHE}")
+endif()
 
 # Where nvcc compiles what nothing runs, only the stages' PTX is looked at.
 set(STAGES_UNSEEN_CUDA_FLAGS "" CACHE STRING "nvcc's flags for device files other than the stages' own, such as -Ofc=max")
