@@ -41,7 +41,7 @@ __host__ __device__ inline bool precedes(Element a, Element b) {
 
 // The K best of the elements seen so far, the best first. A place that is still free holds -inf and a column
 // behind all others, so that every element comes before it, -inf too.
-// Loops over the places are unrolled: an array that a variable indexes would lie in no registers.
+// nvcc unrolls loops over the places, of which K is known: an array that a variable indexes lies in no registers.
 template <int K>
 struct Top {
     Element best[K];
@@ -57,7 +57,7 @@ struct Top {
         if (one.u < best[K - 1].u || !precedes(one, best[K - 1])) return;
         best[K - 1] = one;                 // the worst goes
         for (int k = K - 1; k > 0; --k) {  // the others are sorted: it moves up to its place
-            if (!precedes(one, best[k - 1])) continue;
+            if (!precedes(one, best[k - 1])) continue;  // no break: unrolled, each k is known
             best[k] = best[k - 1];
             best[k - 1] = one;
         }
@@ -183,7 +183,7 @@ __global__ void online_fused_kernel(const float* x, float* values, int32_t* indi
 inline bool is_place(const void* address) {  // of floats, or of int32_t
     return address != nullptr && reinterpret_cast<uintptr_t>(address) % sizeof(float) == 0;
 }
-constexpr int64_t kMaxK = 32;  // a longer list fits into no registers
+constexpr int64_t kMaxK = 32;  // a merge has two lists in registers: two of 64 would take all 255
 // launch(K, blocks) for lists of K places, a constant: k or a few more.
 template <class Launch>
 cudaError_t launch_with_list(const float* x, const float* values, const int32_t* indices,

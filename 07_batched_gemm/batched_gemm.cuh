@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, 2) register_tiled_kernel(const Probl
         load_tile<kCount>(b_tile, b, b.transposed, tile.col, g.n, first, g.k);
         __syncthreads();  // both tiles are there
         multiply(sums, a_tile, b_tile, row, col);
-        __syncthreads();
+        __syncthreads();  // nobody needs them any more
     }
     write_sums<kCount>(g, tile, row, col, sums);
 }

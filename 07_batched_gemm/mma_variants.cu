@@ -88,7 +88,7 @@ std::vector<runner::Variant> mma_variants() {
             split_k(),
             in_tiles_for_it(of_kind<__half>("mma_half_sums", "mma with sums in half",
                                             Kind::half_sums, batched_gemm::half_sums_gemm)),
-            of_kind<float>("mma_tf32", "mma of floats, 11 digits of each", Kind::tf32,
+            of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                            batched_gemm::tf32_gemm)};
 }
 

@@ -57,8 +57,8 @@ struct Fakes {
         }
     }
     Clock clock() {
-        return [this](const std::function<cudaError_t()>& launch) {
-            CHECK(launch() == cudaSuccess);
+        return [this](const Launch& launch, cudaStream_t stream) {
+            CHECK(launch(stream) == cudaSuccess);
             return us;
         };
     }
@@ -213,8 +213,8 @@ TEST_CASE("several may save at once: a reader always finds a whole file") {
     for (int writer = 0; writer < 4; ++writer) {
         writers.emplace_back([&, writer] {
             GemmTuner tuner(
-                folder.path / "found.json", kHere,
-                [](const std::function<cudaError_t()>&) { return 1.0; }, say);
+                folder.path / "found.json", kHere, [](const Launch&, cudaStream_t) { return 1.0; },
+                say);
             for (int64_t m = 1; m <= 20; ++m) {
                 Problem<float> g = one.g;
                 g.m = 100 * writer + m;
@@ -258,7 +258,7 @@ TEST_CASE("problems that take different times have different names") {
 TEST_CASE("our own candidates are tuned and multiply") {
     const Folder folder;
     Case one;
-    GemmTuner tuner(folder.path / "found.json", this_machine("1.0"), clock_of_events(nullptr),
+    GemmTuner tuner(folder.path / "found.json", this_machine("1.0"), ClockOfGraphs{},
                     [](const std::string& line) { FAIL_CHECK(line); });
     const auto candidates = own_candidates<float>();
     REQUIRE(tuner.tune(one.g, candidates, nullptr) == cudaSuccess);
@@ -276,8 +276,8 @@ void tune_beside_cublas(const std::vector<testing::Shape>& shapes, bool is_print
     const Folder folder;
     runner::DeviceBuffer<unsigned char> workspace(operations::gemm::kCublasWorkspace);
     const runner::Operation& operation = *operations::gemm::operation();
-    GemmTuner tuner(folder.path / "found.json", this_machine("1.0, and cuBLASLt"),
-                    clock_of_events(nullptr), [](const std::string& line) { FAIL_CHECK(line); });
+    GemmTuner tuner(folder.path / "found.json", this_machine("1.0, and cuBLASLt"), ClockOfGraphs{},
+                    [](const std::string& line) { FAIL_CHECK(line); });
     for (const testing::Shape& shape : shapes) {
         const DType dtype = runner::dtype_of<T>;
         INFO(text_of(runner::Shape(shape)) << ", " << name_of(dtype));

@@ -37,7 +37,7 @@ struct Matrices {
     T* const* each = nullptr;
     __device__ Matrix<T> operator[](int64_t b) const {
         T* const first = each == nullptr ? data + b * stride : each[b];
-        __builtin_assume(__isGlobal(first));  // a pointer that was loaded could point to any memory
+        __builtin_assume(__isGlobal(first));  // else, since it was loaded, nvcc uses generic loads
         return {first, ld, transposed};
     }
 };
@@ -87,8 +87,8 @@ __device__ float4 four_of(const Pack<T, kCount>& pack, int i) {
                        static_cast<float>(pack.of[i + 2]), static_cast<float>(pack.of[i + 3]));
 }
 
-// kRows x kCols elements of the lines in memory from (line, at) on, zeros where there are no more than so
-// many lines of such a length. put(row, col, pack) gets each pack once, in one of the block's threads;
+// Loads kRows x kCols elements of x as it lies in memory, from element `at` of line `line` on; beyond its `lines`
+// lines of `length` elements are zeros. put(row, col, pack) gets each pack once, in one of the block's threads;
 // kAtOnce of a thread's are on their way before it waits for the first.
 template <int kRows, int kCols, int kCount, class T, class Put>
 __device__ void for_each_pack(const Matrix<const T>& x, int64_t line, int64_t lines, int64_t at,

@@ -5,8 +5,8 @@
 // What an encoder layer does between its matrix products, each step in one kernel. In reading order:
 //   bias_activation.cuh   y = f(x + bias): two kernels become one
 //   layernorm.cuh         y = layernorm(x + bias + residual): three become one
-//   qkv_transpose.cuh     Q, K and V with their biases, from tokens to heads, and back; padding.cuh: sequences without gaps
-//   masked_softmax.cuh    attention's softmax: a functor, and kernels of 04 and 05
+//   qkv_transpose.cuh     Q, K, V and their biases, from tokens to heads, and back; padding.cuh: sequences without gaps
+//   masked_softmax.cuh    attention's softmax: a functor, and kernels of 04's and 05's further/
 //   transpose.cuh         a matrix, and the banks of shared memory (packs.cuh: what all of these share)
 //   accepts    float, __half, __nv_bfloat16; arithmetic in float, each result rounded once
 //   source     FasterTransformer's kernels for BERT (2019), re-derived

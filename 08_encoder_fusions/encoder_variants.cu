@@ -34,8 +34,10 @@ batched_gemm::GemmTuner& tuner() {
         return std::filesystem::path("results/gemm_tuner.json");
     };
     static batched_gemm::GemmTuner one(
-        file(), batched_gemm::this_machine("1.1, " + operations::gemm::cublas_lt_version()),
-        batched_gemm::clock_of_events(nullptr),
+        file(),
+        batched_gemm::this_machine("1.2, " + operations::gemm::cublas_lt_version() + ", " +
+                                   operations::gemm::cutlass_version()),
+        batched_gemm::ClockOfGraphs{},
         [](const std::string& line) { std::fprintf(stderr, "stages: %s\n", line.c_str()); });
     return one;
 }

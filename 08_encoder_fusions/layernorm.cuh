@@ -159,8 +159,8 @@ cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, P
     return cudaGetLastError();
 }
 
-// With the fewest packs a lane that hold a row, of 1, 4, 16 or 32 warps. Between 1 and 4 warps of wide packs are 3,
-// which 768 columns fill, and 2 for 1024: fewer barriers, and no lane without a pack.
+// The fewest warps that hold a row, and then the fewest packs a lane: 1, 4, 16 or 32 warps. Of wide packs 3 and 2 warps
+// are tried before 4: in half 768 and 1024 columns fill them, with fewer barriers, and no lane is without a pack.
 template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
 cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
                         int64_t packs, cudaStream_t stream) {

@@ -3,8 +3,8 @@
 // softmax-stages 08_encoder_fusions/masked_softmax, version 1.0
 //
 // Attention's softmax without a mask in memory: how long a sequence is says which columns a row has.
-//   new here   one functor; the kernels are 04's and 05's, as they are
-//   traffic    scaled, masked and normalised one by one 3 reads + 3 writes  ->  1 read of what is seen + 1 write
+//   new here   one functor; the kernels are those of 04's and 05's further/, as they are
+//   traffic    unfused also a mask, a byte an element, written and read  ->  1 read of what is seen + 1 write
 //   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
 //   rows       behind a sequence's end they come out all 0, and are not read
 //   source     OneFlow's functors (2021), for FasterTransformer's masked softmax

@@ -51,7 +51,7 @@ struct Tiling {
     bool fits(int64_t times = 1) const {
         return pack_blocks <= 65535 && row_blocks <= INT32_MAX / std::max<int64_t>(times, 1);
     }
-    // Of the threads of one pack, those that have one of so many rows: only they load what is once a thread.
+    // How many of the threads of one pack have a row, of so many: only they load what is once a thread, as a bias.
     int64_t threads_with_rows(int64_t rows) const {
         const int64_t last = rows - (row_blocks - 1) * kRows * int64_t{block.y};
         if (row_blocks == 0) return 0;

@@ -4,7 +4,7 @@
 //
 // From tokens to heads and back: [batch, seq, heads, size] becomes [batch, heads, seq, size].
 //   new here   a transposition that costs nothing, since it is only where the sum of Q, K, V and bias goes
-//   traffic    unfused 3 reads + 2 writes per element  ->  1 read + 1 write
+//   traffic    unfused 2 reads + 2 writes per element (3 + 3 with padding to fill up)  ->  1 read + 1 write
 //   packed     sequences of different length lie without gaps, sequence b from row offsets[b] to offsets[b + 1];
 //              by heads they have `seq` rows each, zeros behind their end
 //   accepts    float, __half, __nv_bfloat16; any size per head (16 bytes at a time where it is a multiple)

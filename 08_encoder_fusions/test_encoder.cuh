@@ -10,6 +10,7 @@
 #include "common/operations/encoder/check.hpp"
 #include "common/operations/encoder/operation.hpp"
 #include "common/operations/encoder/tests/saved_bert.hpp"
+#include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/run.hpp"
@@ -83,7 +84,9 @@ TEST_CASE("nobody sees an encoder's padding") {
         CHECK(beside_nan == result());
         const size_t of_token = 32, tokens = 13;
         for (size_t i = tokens * of_token; i < beside_nan.size(); ++i) REQUIRE(beside_nan[i] == 0);
-        if (variant.name.find("unfused") != std::string::npos) continue;
+        // A library adds up in another order.
+        const bool is_other = variant.name.find("tuned") != std::string::npos && runner::on_gpu();
+        if (variant.name.find("unfused") != std::string::npos || is_other) continue;
         if (fused.empty()) fused = beside_nan;
         CHECK(beside_nan == fused);
     }

@@ -5,6 +5,8 @@
 // A kernel that begins while the one before it on its stream still runs (programmatic dependent launch): its blocks
 // take what places are left, compute where they are, ask for what nobody has just written, and then wait.
 //   new here   a launch that need not wait for the end of another; two instructions for who must
+//   caution    each kernel of such a chain must wait before it writes anything, and before it reads what any kernel of
+//              the chain, or one launched early in front of it, writes: the kernel before the last may still run, too
 //   needs      a GPU of compute capability 9.0; elsewhere launches follow each other as ever
 //   source     CUDA programming guide, programmatic dependent launch; PTX ISA, griddepcontrol
 #pragma once
@@ -29,12 +31,26 @@ __device__ inline void wait_for_earlier() {
 #endif
 }
 
-inline bool is_possible() {
-    return warp_softmax::device_attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
+// Whether the GPU can, and the kernel was compiled for it: for an older one it would not wait.
+template <class Kernel>
+bool is_possible(Kernel kernel) {
+    bool is = false;
+    const auto ask = [kernel](bool* answer, int device) {
+        int major = 0;
+        cudaFuncAttributes compiled{};
+        cudaError_t error =
+            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+        if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
+        *answer = major >= 9 && compiled.ptxVersion >= 90;
+        return error;
+    };
+    return warp_softmax::ask_once(&is, ask, reinterpret_cast<const void*>(kernel)) == cudaSuccess &&
+           is;
 }
 
 // kernel<<<grid, block, shared, stream>>>(arguments...). early: it may begin before the kernel before it has ended,
-// because it calls wait_for_earlier(). cluster: so many blocks along y belong together; 0: as ever.
+// because it calls wait_for_earlier(). cluster: so many blocks along y belong together; 0: as ever. A launch that is
+// refused leaves no error behind.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
                    cudaStream_t stream, bool early, unsigned cluster,
@@ -45,7 +61,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
         attributes[count].id = cudaLaunchAttributeClusterDimension;
         attributes[count++].val.clusterDim = {1, cluster, 1};
     }
-    if (early && is_possible()) {
+    if (early && is_possible(kernel)) {
         attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }
@@ -56,7 +72,9 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
     config.stream = stream;
     config.attrs = attributes;
     config.numAttrs = count;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
+    const cudaError_t status = cudaLaunchKernelEx(&config, kernel, arguments...);
+    if (status != cudaSuccess) cudaGetLastError();
+    return status;
 }
 
 }  // namespace early_launch

@@ -12,6 +12,7 @@
 #pragma once
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -91,20 +92,63 @@ std::string problem_text(const Problem<T>& g) {
     return text.str();
 }
 
-// Microseconds that a launch takes.
-using Clock = std::function<double(const std::function<cudaError_t()>&)>;
+// Queues the work that is timed on a stream.
+using Launch = std::function<cudaError_t(cudaStream_t)>;
+// Microseconds that it takes, on this stream; NAN where there is no telling.
+using Clock = std::function<double(const Launch&, cudaStream_t)>;
 
-// By events on a stream, the least of some launches; what they read may lie in the caches.
-inline Clock clock_of_events(cudaStream_t stream) {
-    return [stream](const std::function<cudaError_t()>& launch) {
+// By events, the least of some rounds. A round is a graph of several launches, one behind the other: what the host does
+// for a launch, which may be longer than the kernel, counts for nothing. What they read may lie in the caches.
+class ClockOfGraphs {
+public:
+    double operator()(const Launch& launch, cudaStream_t stream) const {
+        constexpr double kRoundMs = 0.5;
+        constexpr int kMostLaunches = 16, kRounds = 8;
+        const double first = least_ms(2, stream, [&] { return launch(stream); });
+        const int launches =
+            first > 0 ? static_cast<int>(std::clamp(kRoundMs / first, 1., double{kMostLaunches}))
+                      : 1;
+        const Graph graph(launch, launches);
+        if (graph.runs == nullptr) return NAN;
+        const double ms =
+            least_ms(kRounds, stream, [&] { return cudaGraphLaunch(graph.runs, stream); });
+        return 1e3 * ms / launches;
+    }
+
+private:
+    struct Graph {
+        Graph(const Launch& launch, int launches) {
+            cudaStream_t own = nullptr;  // the caller's may be one that cannot be captured
+            if (cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess) return;
+            bool good =
+                cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+            for (int i = 0; i < launches && good; ++i) good = launch(own) == cudaSuccess;
+            good = cudaStreamEndCapture(own, &nodes) == cudaSuccess && good;
+            if (good && cudaGraphInstantiate(&runs, nodes, 0) != cudaSuccess) runs = nullptr;
+            cudaStreamDestroy(own);
+            if (runs == nullptr) cudaGetLastError();  // said by that
+        }
+        Graph(const Graph&) = delete;
+        Graph& operator=(const Graph&) = delete;
+        ~Graph() {
+            if (runs != nullptr) cudaGraphExecDestroy(runs);
+            if (nodes != nullptr) cudaGraphDestroy(nodes);
+        }
+        cudaGraph_t nodes = nullptr;
+        cudaGraphExec_t runs = nullptr;
+    };
+
+    // Milliseconds of the fastest round but the first, which warms up; NAN where one failed.
+    static double least_ms(int rounds, cudaStream_t stream,
+                           const std::function<cudaError_t()>& queue_round) {
         cudaEvent_t start = nullptr, stop = nullptr;
         cudaEventCreate(&start);
         cudaEventCreate(&stop);
         float least = INFINITY;
-        for (int i = 0; i < 8; ++i) {  // the first warms up
+        for (int i = 0; i < rounds; ++i) {
             float ms = 0.f;
             cudaEventRecord(start, stream);
-            const bool good = launch() == cudaSuccess;
+            const bool good = queue_round() == cudaSuccess;
             cudaEventRecord(stop, stream);
             if (!good || cudaEventSynchronize(stop) != cudaSuccess) least = NAN;
             if (i > 0 && cudaEventElapsedTime(&ms, start, stop) == cudaSuccess && ms < least)
@@ -112,9 +156,9 @@ inline Clock clock_of_events(cudaStream_t stream) {
         }
         cudaEventDestroy(start);
         cudaEventDestroy(stop);
-        return 1e3 * static_cast<double>(least);
-    };
-}
+        return static_cast<double>(least);
+    }
+};
 
 class GemmTuner {
 public:
@@ -158,12 +202,12 @@ public:
         if (find(g, candidates, ending) != nullptr) return cudaSuccess;
         Found best{"", INFINITY};
         for (const Candidate<T>& each : candidates) {
-            const auto launch = [&] { return each.launch(g, stream); };
-            if (launch() != cudaSuccess) {
+            const Launch launch = [&](cudaStream_t on) { return each.launch(g, on); };
+            if (launch(stream) != cudaSuccess) {
                 cudaGetLastError();  // a refusal, not to be found again later
                 continue;
             }
-            const double us = clock_(launch);
+            const double us = clock_(launch, stream);
             if (us > 0 && us < best.us) best = {each.name, us};  // no time is none
         }
         const cudaError_t status = cudaStreamSynchronize(stream);

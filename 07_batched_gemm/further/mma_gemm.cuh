@@ -369,7 +369,7 @@ cudaError_t launch_mma(const Problem<T>& g, const Epilogue& epilogue, cudaStream
 }
 template <bool kSwizzled = true, class T, class Epilogue>
 cudaError_t mma_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
-    static_assert(sizeof(T) == 2, "of floats tensor cores would drop digits: see tf32_gemm()");
+    static_assert(sizeof(T) == 2, "of floats tensor cores would drop bits: see tf32_gemm()");
     return launch_mma<float, kSwizzled>(g, epilogue, stream);
 }
 
@@ -387,7 +387,7 @@ inline cudaError_t half_sums_gemm(const Problem<__half>& g, cudaStream_t stream)
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
-// Of floats, of which tensor cores multiply the first 11 digits. Other lines go by way of register_tiled().
+// Of floats, of which tensor cores multiply the first 11 bits. Other lines go by way of register_tiled().
 inline cudaError_t tf32_gemm(const Problem<float>& g, cudaStream_t stream) {
     const cudaError_t status = launch_mma<float, true>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? register_tiled(g, stream) : status;

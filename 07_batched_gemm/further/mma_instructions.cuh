@@ -90,7 +90,7 @@ __device__ void put_two(T* to, float first, float second) {
 //   a   (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
 //   b   (t, g), (t + 8, g)
 //   d   (g, t), (g, t + 1), (g + 8, t), (g + 8, t + 1)
-// Of floats it takes 11 digits and drops the rest (tf32): 16 x 8 of 16 x 8 and 8 x 8. Where t is l % 4,
+// Of floats it takes 11 bits and drops the rest (tf32): 16 x 8 of 16 x 8 and 8 x 8. Where t is l % 4,
 //   a   (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
 //   b   (t, g), (t + 4, g)
 template <class T>

@@ -5,7 +5,7 @@
 // Products of few rows: mma_gemm's tiles would be too few for a GPU, so the blocks of a cluster share one along k.
 //   new here   each block has the sum of its part of k; they add up through each other's shared memory, each a
 //              part of the tile. Nothing goes through memory, and the order of the sum is always the same.
-//              B may be asked for while the kernel before still runs, as weights, which nobody has just written
+//              B may be asked for while kernels before it still run, as weights, which none of them writes
 //   traffic    as mma with tiles of 64 x 64: 2k / 64 loads per element of C
 //   accepts    __half, __nv_bfloat16; lines that begin and end at multiples of 16 bytes
 //   needs      a GPU of compute capability 9.0
@@ -28,7 +28,7 @@ struct SumsOfTile {
     static constexpr size_t kBytes = sizeof(float) * Few::kRows * kPitch;
 };
 
-// The kernel before may write A, and C as it is before; not B, nor what an epilogue reads.
+// Kernels that still run may write A, and C as it is before; not B, for which this one does not wait.
 template <class T, class Layouts, class Epilogue>
 __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
     split_k_kernel(const Problem<T> g, const Epilogue epilogue) {
@@ -100,31 +100,37 @@ int64_t split_k_parts(const Problem<T>& g) {
 }
 
 // epilogue(alpha A B + beta C), the sums along k shared by `parts` blocks, 1 to 8 (split_k_parts() names a good
-// number). Asynchronous on stream. early: see early_launch.cuh; then the kernel before must not write B, nor what the
-// epilogue reads. cudaErrorNotSupported where lines do not begin and end at multiples of 16 bytes, and on GPUs without
-// clusters; cudaErrorInvalidValue for other numbers of parts.
+// number). Asynchronous on stream. early: see early_launch.cuh; then none of the stream's kernels that may still
+// run, as far back as they were launched early one behind the other, may write B. cudaErrorNotSupported where lines
+// do not begin and end at multiples of 16 bytes, on GPUs without clusters, and where the kernel was compiled for
+// older ones; cudaErrorInvalidValue for other numbers of parts.
 template <class Layouts, class T, class Epilogue>
 cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epilogue,
                          cudaStream_t stream, bool early = false) {
-    static_assert(sizeof(T) == 2, "of floats tensor cores would drop digits");
+    static_assert(sizeof(T) == 2, "of floats tensor cores would drop bits");
     if (parts < 1 || parts > kMostParts) return cudaErrorInvalidValue;
-    const bool has_clusters = warp_softmax::device_attribute(cudaDevAttrClusterLaunch) != 0;
+    const auto kernel = split_k_kernel<T, Layouts, Epilogue>;
+    using Tiles = MmaTiles<T, Layouts, Few, true>;
+    constexpr size_t kOfTiles = sizeof(T) * Tiles::kStage * Few::kTiles;
+    constexpr size_t kBytes = kOfTiles > SumsOfTile::kBytes ? kOfTiles : SumsOfTile::kBytes;
+    bool has_clusters = false;
+    const cudaError_t asked = warp_softmax::ask_once(&has_clusters, [=](bool* answer, int device) {
+        int there_are = 0;
+        cudaFuncAttributes compiled{};
+        cudaError_t error = cudaDeviceGetAttribute(&there_are, cudaDevAttrClusterLaunch, device);
+        if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
+        *answer = there_are != 0 && compiled.ptxVersion >= 90;
+        if (error != cudaSuccess || !*answer) return error;
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(kBytes));
+    });
+    if (asked != cudaSuccess) return asked;
     if (!has_clusters || !consists_of_packs(g)) {
         cudaError_t refusal = cudaSuccess;  // of what is empty, or wrong in any case, that is said
         const cudaError_t status = launch_tiles(g, Few::kRows, Few::kCols,
                                                 [&](unsigned) { refusal = cudaErrorNotSupported; });
         return status == cudaSuccess ? refusal : status;
     }
-    const auto kernel = split_k_kernel<T, Layouts, Epilogue>;
-    using Tiles = MmaTiles<T, Layouts, Few, true>;
-    constexpr size_t kOfTiles = sizeof(T) * Tiles::kStage * Few::kTiles;
-    constexpr size_t kBytes = kOfTiles > SumsOfTile::kBytes ? kOfTiles : SumsOfTile::kBytes;
-    int is_allowed = 0;
-    const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(kBytes));
-    });
-    if (status != cudaSuccess) return status;
     cudaError_t launched = cudaSuccess;
     const cudaError_t refusal = launch_tiles(g, Few::kRows, Few::kCols, [&](unsigned blocks) {
         const auto of_tile = static_cast<unsigned>(parts);

@@ -24,16 +24,16 @@ struct Early : From {
     }
 };
 
-// By blocks that share k, early. bias and weights: what no kernel writes. cudaErrorNotSupported: see split_k_with().
+// By `parts` blocks that share k, early. g.b: weights, which no kernel writes. Errors as of split_k_with().
 template <class T, class Epilogue>
-cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
-                              cudaStream_t stream) {
+cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
+                              const Epilogue& epilogue, cudaStream_t stream) {
     if constexpr (sizeof(T) == 2) {
         using Row = nvcuda::wmma::row_major;
         using Col = nvcuda::wmma::col_major;
         if (!g.b.transposed || g.a.transposed) return cudaErrorNotSupported;
-        return batched_gemm::split_k_with<batched_gemm::Stored<Row, Col>>(
-            g, batched_gemm::split_k_parts(g), epilogue, stream, true);
+        return batched_gemm::split_k_with<batched_gemm::Stored<Row, Col>>(g, parts, epilogue,
+                                                                          stream, true);
     }
     return cudaErrorNotSupported;
 }
@@ -87,20 +87,22 @@ struct EarlyBetween {
 struct EarlyKernels : EarlyBetween {
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
-        // Of an encoder, a single b is weights; those of a batch are values and keys, which a kernel has just written.
-        if (g.batch == 1) {
-            const cudaError_t status = product_sharing_k(g, batched_gemm::Plain{}, stream);
-            if (status != cudaErrorNotSupported) return status;
-        }
-        return OwnProducts{}.product(g, stream);
+        const cudaError_t status =
+            product_sharing_k(g, batched_gemm::split_k_parts(g), batched_gemm::Plain{}, stream);
+        return status != cudaErrorNotSupported ? status : OwnProducts{}.product(g, stream);
     }
     template <class T, class Activation>
     cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
         const cudaError_t status = product_sharing_k(
-            g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, stream);
+            g, batched_gemm::split_k_parts(g),
+            batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, stream);
         if (status != cudaErrorNotSupported) return status;
         return OwnProducts{}.product(g, bias, activation, stream);
+    }
+    template <class T>
+    cudaError_t product_of_heads(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        return OwnProducts{}.product_of_heads(g, stream);
     }
 };
 

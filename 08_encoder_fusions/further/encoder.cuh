@@ -79,9 +79,14 @@ struct Between {
 };
 
 struct OwnProducts : Between {
-    // c = alpha a b, of a batch.
+    // c = alpha a b; b: weights, which no kernel writes.
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        return product_of_heads(g, stream);
+    }
+    // The same, of a batch; b: what a kernel has just written.
+    template <class T>
+    cudaError_t product_of_heads(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
             if (takes_mma(g)) return mma(g, batched_gemm::Plain{}, stream);
         }
@@ -395,14 +400,14 @@ private:
         g.a = {at_.q, c_.size, of_head()};
         g.b = {at_.k, c_.size, of_head(), true};
         g.c = {at_.scores, c_.seq, c_.seq * c_.seq};
-        try_to(products_.product(g, stream_));
+        try_to(products_.product_of_heads(g, stream_));
         try_to(masked_softmax(static_cast<const T*>(at_.scores), at_.scores, 1.f, false,
                               sequences(), c_.heads, stream_));
         g = {heads, c_.seq, c_.size, c_.seq, 1.f, {}, {}, 0.f, {}};
         g.a = {at_.scores, c_.seq, c_.seq * c_.seq};
         g.b = {at_.v, c_.size, of_head()};
         g.c = {at_.by_heads, c_.size, of_head()};
-        try_to(products_.product(g, stream_));
+        try_to(products_.product_of_heads(g, stream_));
         try_to(transpose_back(result, at_.context, rows(), c_.heads, c_.size, stream_));
     }
 
@@ -420,7 +425,8 @@ private:
 // config.layers of them, in host memory, which is not needed any more when this returns. workspace: of
 // encoder_workspace_bytes(), 256-byte-aligned, which belongs to one call at a time. Asynchronous on stream: nothing
 // is allocated or waited for, and it can be captured into a graph. cudaErrorInvalidValue for a null pointer, sizes
-// that is_possible() refuses, a workspace that is too small, and packed tokens without lengths.
+// that is_possible() refuses, a workspace that is too small, and packed tokens without lengths. Products that begin
+// early (early_kernels.cuh) do not wait for weights: kernels launched early just before this must not write these.
 template <class T, class Products = OwnProducts>
 cudaError_t forward(const Config& config, const Layer<T>* layers, const T* x,
                     const int32_t* lengths, T* y, void* workspace, size_t workspace_bytes,

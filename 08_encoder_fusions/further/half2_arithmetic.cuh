@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/half2_arithmetic, version 1.0
 //
-// FasterTransformer's way: arithmetic in half2, two elements an instruction, each step rounded to 11 digits.
+// FasterTransformer's way: arithmetic in half2, two elements an instruction, each step rounded to 11 bits.
 //   new here   half2 to count with, not only to move: what it saves, and what it loses
 //   traffic    as fused: 1 read + 1 write per element, and 2 reads + 1 write
 //   accepts    __half; the norm up to 4096 columns; what does not consist of pairs is left to the lesson's kernels

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends it (a
-// bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a problem
-// and keeps in a file what it found.
+// An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends
+// it (a bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a
+// problem and keeps in a file what it found.
 #pragma once
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -26,7 +27,7 @@ using operations::gemm::LtEpilogue;
 struct Way {
     std::string name;
     const LtCandidates* lt = nullptr;  // null: ours
-    bool shares_k = false;             // of ours
+    int64_t parts = 0;                 // of ours: so many blocks share k
     int cutlass = -1;                  // from 0 on: that of its ways
     size_t candidate = 0;
     bool kernel_behind = false;  // bias and activation have one of their own
@@ -54,6 +55,10 @@ public:
     cudaError_t product(const Problem<T>& g, cudaStream_t stream) const {
         return fastest(g, static_cast<const T*>(nullptr), NoEnding{}, stream);
     }
+    template <class T>
+    cudaError_t product_of_heads(const Problem<T>& g, cudaStream_t stream) const {
+        return fastest(g, static_cast<const T*>(nullptr), OfHeads{}, stream);
+    }
     template <class T, class Activation>
     cudaError_t product(const Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
@@ -62,7 +67,9 @@ public:
 
 private:
     struct NoEnding {};
+    struct OfHeads : NoEnding {};  // b has just been written: it cannot be asked for early
     static const char* name_of(NoEnding) { return ""; }
+    static const char* name_of(OfHeads) { return ", of heads"; }
     static const char* name_of(batched_gemm::Identity) { return ", bias"; }
     static const char* name_of(batched_gemm::Gelu) { return ", bias and GELU"; }
     static const char* name_of(batched_gemm::GeluByTanh) { return ", bias and GELU by tanh"; }
@@ -72,13 +79,14 @@ private:
     template <class T, class Activation>
     cudaError_t launch(const Way& way, const Problem<T>& g, const T* bias, Activation activation,
                        cudaStream_t stream) const {
-        constexpr bool is_plain = std::is_same_v<Activation, NoEnding>;
-        if (way.shares_k) {
+        constexpr bool is_plain = std::is_base_of_v<NoEnding, Activation>;
+        if (way.parts > 0) {
             if constexpr (is_plain)
-                return encoder::product_sharing_k(g, batched_gemm::Plain{}, stream);
+                return encoder::product_sharing_k(g, way.parts, batched_gemm::Plain{}, stream);
             else
                 return encoder::product_sharing_k(
-                    g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation}, stream);
+                    g, way.parts, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
+                    stream);
         }
         if (way.cutlass >= 0)
             return operations::gemm::cutlass_gelu(way.cutlass, runner::dtype_of<T>, g.m, g.n, g.k,
@@ -102,9 +110,13 @@ private:
     template <class T, class Activation>
     static Choice all_ways(const Problem<T>& g, Activation) {
         Choice choice{{Way{"ours"}}};
-        if (sizeof(T) == 2 && g.batch == 1)
-            choice.ways.push_back({"ours, sharing k", nullptr, true});
-        if constexpr (std::is_same_v<Activation, NoEnding>) {
+        if constexpr (sizeof(T) == 2 && !std::is_same_v<Activation, OfHeads>) {
+            const int64_t most = std::min(batched_gemm::kMostParts, 2 * split_k_parts(g));
+            for (int64_t parts = 1; parts <= most; parts *= 2)
+                choice.ways.push_back(
+                    {"ours, sharing k by " + std::to_string(parts), nullptr, parts});
+        }
+        if constexpr (std::is_base_of_v<NoEnding, Activation>) {
             add(choice, g, LtEpilogue::none, false);
         } else {
             if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
@@ -112,7 +124,7 @@ private:
             // The exact GELU is in none of cuBLASLt's epilogues,
             if constexpr (std::is_same_v<Activation, batched_gemm::Gelu> && sizeof(T) == 2) {
                 for (int i = 0; i < operations::gemm::cutlass_gelu_ways() && is_close(g); ++i)
-                    choice.ways.push_back({"cutlass " + std::to_string(i), nullptr, false, i});
+                    choice.ways.push_back({"cutlass " + std::to_string(i), nullptr, 0, i});
             }
             // whose GELU is the one by tanh: a test holds it to that.
             if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
@@ -147,7 +159,7 @@ private:
         for (size_t i = 0; i < lt.count(); ++i)
             choice.ways.push_back(
                 {"cublas_lt " + std::to_string(i) + (kernel_behind ? ", then a kernel" : ""), &lt,
-                 false, -1, i, kernel_behind});
+                 0, -1, i, kernel_behind});
     }
 
     template <class T, class Activation>

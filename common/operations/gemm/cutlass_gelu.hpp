@@ -5,6 +5,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <cuda_runtime.h>
 
@@ -15,10 +16,13 @@ namespace operations::gemm {
 // Ways that this machine has: tiles that differ in size. 0: none.
 int cutlass_gelu_ways();
 
+// Which CUTLASS the course was built with: "CUTLASS 4.2.0", or "no CUTLASS".
+std::string cutlass_version();
+
 // c = gelu(a weight^T + bias): a is m x k, weight n x k, c m x n, rows close together, and bias has n elements, all
-// float16 or bfloat16, at multiples of 16 bytes. Asynchronous on stream; it may begin while the kernel before it still runs, which must not write
-// weight or bias. cudaErrorNotSupported for what it does not
-// take: other types, and n or k that are no multiples of 8.
+// float16 or bfloat16, at multiples of 16 bytes. Asynchronous on stream; it may begin while kernels before it still
+// run, none of which must write weight or bias. cudaErrorNotSupported for what it does not take: other types or
+// addresses, and n or k that are no multiples of 8.
 cudaError_t cutlass_gelu(int way, runner::DType dtype, int64_t m, int64_t n, int64_t k,
                          const void* a, const void* weight, const void* bias, void* c,
                          cudaStream_t stream);

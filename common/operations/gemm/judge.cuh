@@ -10,7 +10,7 @@
 //     digits of the largest instead of rounded: L + 1 errors of 2 u each. So k counts 5/4 k, and u twice.
 //   - Where their sums are halves, each of those k / L is rounded to the nearest half: against that unit the errors
 //     before do not count for much (1 part in 256 is more than they are).
-//   - Where they multiply floats, they take 11 digits of each (tf32) and drop the rest: 2^-10 of either.
+//   - Where they multiply floats, they take 11 bits of each (tf32) and drop the rest: 2^-10 of either.
 //   - The result is rounded to its type.
 // Of whole numbers so small that no sum can leave the 24 digits of a float, all of this is exact.
 #pragma once
