@@ -30,16 +30,19 @@ inline runner::Stage stage_of_attention() {
     return stage;
 }
 
+// Each type takes its turn, and of the variants every other one. Random cases meet the rest.
 TEST_CASE("attention is what it says, on every named input") {
+    size_t of_variant = 0;
     for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
         INFO(variant.name);
-        size_t number = 0;  // each type takes its turn
+        size_t number = of_variant++;
         for (const Shape& shape :
              {Shape(1, 1, 1, 1, 1), Shape(5, 1, 9, 70, 64), Shape(4, 1, 33, 130, 32).with_causal(),
               Shape(1, 1, 140, 66, 40).with_causal(), Shape(1, 2, 10, 128, 128).with_scale(0.5),
               Shape(2, 1, 3, 65, 33)}) {
             for (const runner::NamedInput& input : variant.operation->inputs()) {
-                const DType dtype = variant.dtypes[number++ % variant.dtypes.size()];
+                const DType dtype = variant.dtypes[number % variant.dtypes.size()];
+                if (number++ % 2 != 0) continue;
                 INFO(name_of(dtype));
                 testing::matches_reference_where_taken(variant, input.name, shape, dtype);
             }

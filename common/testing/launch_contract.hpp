@@ -116,11 +116,12 @@ inline std::string breaks_in_a_graph(const runner::Variant& variant, const runne
     runner::check_cuda(cudaDeviceSynchronize(), "waiting for what runs beside a capture");
     if (!one.is_untouched(nullptr)) wrong = "captured: something ran at once, on another stream";
     for (int time = 0; time < 2 && wrong.empty(); ++time) {
+        one.poison();
         runner::check_cuda(cudaGraphLaunch(replay, stream.handle), "replaying");
         runner::check_cuda(cudaStreamSynchronize(stream.handle), "running a graph");
-        wrong = one.fault();
-        if (!wrong.empty()) wrong = "replayed: " + wrong;
     }
+    if (wrong.empty() && !one.fault().empty())  // the second time, for which the first left nothing
+        wrong = "replayed: " + one.fault();
     cudaGraphExecDestroy(replay);
     cudaGraphDestroy(graph);
     return wrong.empty() ? left_behind() : wrong;
@@ -155,11 +156,12 @@ inline std::string breaks_on_streams(const runner::Variant& variant, const runne
     return wrong.empty() ? left_behind() : wrong;
 }
 
-// What of the contract the launcher breaks; empty where it keeps it.
+// What of the contract the launcher breaks; empty where it keeps it. (On the CPU device a launch has ended when it
+// returns: two at once are no more than two.)
 inline std::string breach_of_contract(const runner::Variant& variant, const runner::Shape& shape,
                                       runner::DType dtype) {
     const std::string wrong = breaks_in_a_graph(variant, shape, dtype);
-    return wrong.empty() ? breaks_on_streams(variant, shape, dtype) : wrong;
+    return wrong.empty() && runner::on_gpu() ? breaks_on_streams(variant, shape, dtype) : wrong;
 }
 
 }  // namespace testing

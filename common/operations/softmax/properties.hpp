@@ -290,9 +290,10 @@ void refuses_bad_arguments(const Variant& variant) {
 }
 
 // More rows than a block has threads, a GPU blocks at once; and than a grid's y holds, where rows
-// may lie along it.
+// may lie along it. How many there are is no matter of their type: in the variant's first alone.
 template <class T>
 void takes_many_rows(const Variant& variant) {
+    if (variant.dtypes.front() != dtype_of<T>) return;
     const Shape shape{variant.workspace_bytes ? 65537 : 4099, 2};
     if (!takes<T>(variant, shape)) return;
     const std::vector<T> values = named_values<T>(Input::normal, shape);
