@@ -38,13 +38,13 @@ std::string in_lines(const std::string& name, size_t letters) {
         const size_t end = std::min(name.find_first_of("_ ", begin), name.size());
         const std::string part = name.substr(begin, end - begin);
         if (!line.empty() && line.size() + 1 + part.size() > letters) {
-            text += quoted(line) + ".\"\\n\".";
+            text += in_quotes(line) + ".\"\\n\".";
             line.clear();
         }
         line += (line.empty() ? "" : name.substr(begin - 1, 1)) + part;
         begin = end + 1;
     }
-    return text + quoted(line);
+    return text + in_quotes(line);
 }
 
 // The number over a bar.
@@ -126,7 +126,7 @@ std::string axes_of_bars(const Figure& figure) {
         const double middle = static_cast<double>(i * pitch) + static_cast<double>(pitch - 1) / 2;
         const std::string name = name_of(figure, bars.groups[i]);
         names += (i > 0 ? ", " : "") +
-                 (narrow ? in_lines(name, letters_below(figure)) : quoted(name)) + " " +
+                 (narrow ? in_lines(name, letters_below(figure)) : in_quotes(name)) + " " +
                  text_of(pitch == 1 ? middle : middle - 0.5);
     }
     const std::string last = text_of(static_cast<double>(bars.groups.size() * pitch));
@@ -149,7 +149,7 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
     if (bars.roof) {
         const std::string at = " first " + text_of(*bars.roof) + ", graph ";
         text << "set arrow from" << at << "0 to" << at << "1 nohead front lw 2 dt (9,6) lc rgb '"
-             << kInk << "'\nset label " << quoted(bars.roof_label) << " at" << at
+             << kInk << "'\nset label " << in_quotes(bars.roof_label) << " at" << at
              << "1.04 center tc rgb '" << kInk << "'\n";
     }
     if (lying(figure)) return text.str();
@@ -161,7 +161,7 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
         text << "set object rectangle from screen " << text_of(x) << "," << text_of(y - 0.012)
              << " to screen " << text_of(x + 0.016) << "," << text_of(y + 0.016) << " fc rgb '"
              << color << "' fs " << fill << " noborder\n"
-             << "set label " << quoted(words) << at_screen(x + 0.024, y)
+             << "set label " << in_quotes(words) << at_screen(x + 0.024, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
         y -= kGap;
     };

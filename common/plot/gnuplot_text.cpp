@@ -20,7 +20,7 @@ std::string text_of(double value) {
     return text;
 }
 
-std::string quoted(const std::string& words) {
+std::string in_quotes(const std::string& words) {
     std::string text = "'";
     for (const char each : io::printable(words, kLongestLabel))
         text += each == '\'' ? "''" : std::string(1, each);

@@ -10,7 +10,7 @@ std::string text_of(double value);
 
 // In gnuplot's single quotes, where nothing but the quote itself has a meaning: in double ones it runs
 // what stands between backticks. Labels are set noenhanced, so an underscore is an underscore.
-std::string quoted(const std::string& words);
+std::string in_quotes(const std::string& words);
 
 // A place in shares of the page.
 std::string at_screen(double x, double y);

@@ -48,16 +48,16 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
         constexpr double kRoom = 0.96;
         return std::min(most, kRoom / std::max(width_of(words), 1e-3));
     };
-    text << "set label " << quoted(figure.title) << at_screen(0.02, 0.95) << "left noenhanced "
+    text << "set label " << in_quotes(figure.title) << at_screen(0.02, 0.95) << "left noenhanced "
          << font(fitting(figure.title, 1.3)) << "tc rgb '" << kInk << "'\n"
-         << "set label " << quoted(figure.origin) << at_screen(0.02, 0.893) << "left noenhanced "
+         << "set label " << in_quotes(figure.origin) << at_screen(0.02, 0.893) << "left noenhanced "
          << font(fitting(figure.origin, 1)) << "tc rgb '" << kInk << "'\n";
-    text << "set label " << quoted(figure.y_label)
+    text << "set label " << in_quotes(figure.y_label)
          << at_screen(0.02, page.frames.front().top + 0.03) << "left noenhanced tc rgb '#333333'\n";
     const std::vector<std::string> notes = lines_of_notes(figure);
     size_t lines_below = notes.size();
     for (const std::string& note : notes) {
-        text << "set label " << quoted(note) << at_screen(0.02, height_of_note(--lines_below))
+        text << "set label " << in_quotes(note) << at_screen(0.02, height_of_note(--lines_below))
              << "left noenhanced " << font(kNote) << "tc rgb '" << kGrey << "'\n";
     }
     for (const auto& [line, x, y] : page.names) {
@@ -68,7 +68,7 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
             text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
                  << " ps large_point lc rgb '" << color_of(line) << "'\n";
         }
-        text << "set label " << quoted(shortened(line.label)) << at_screen(x + kSample, y)
+        text << "set label " << in_quotes(shortened(line.label)) << at_screen(x + kSample, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
     }
     return text.str();
@@ -87,7 +87,7 @@ std::string marks_behind(const Figure& figure, const std::string& format) {
     for (const auto& [begin, name] : figure.parts) {
         const std::string at = " first " + text_of(begin) + ", graph ";
         text << "set arrow from" << at << "0 to" << at << "1 nohead back lw 1 dt (3,5) lc rgb '"
-             << kGrey << "'\nset label " << quoted(" " + name) << " at" << at
+             << kGrey << "'\nset label " << in_quotes(" " + name) << " at" << at
              << kHeights[part++ % std::size(kHeights)] << " left noenhanced font ',"
              << (format == "png" ? 16 : 14) << "' tc rgb '" << kGrey << "'\n";
     }
@@ -118,7 +118,7 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
         } else {
             text << axes_of_lines(figure);
         }
-        text << "set xlabel " << quoted(figure.x_label) << " noenhanced offset 0,0.8\n"
+        text << "set xlabel " << in_quotes(figure.x_label) << " noenhanced offset 0,0.8\n"
              << marks_behind(figure, format);
         if (page.frames.size() > 1) text << "set multiplot\n";
         int column = 2;
@@ -131,7 +131,7 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
                 constexpr double kUnit = 0.17;
                 const double half = width_of(figure.panels[i].heading) / 2;
                 const double middle = (frame.left + frame.right) / 2;
-                text << "set label " << quoted(figure.panels[i].heading)
+                text << "set label " << in_quotes(figure.panels[i].heading)
                      << at_screen(i == 0 ? std::max(middle, kUnit + half) : middle,
                                   frame.top + 0.03)
                      << "center noenhanced tc rgb '" << kInk << "'\n";
@@ -160,7 +160,7 @@ std::string terminal_script_of(const Figure& figure, size_t panel, int width, in
         text << "\n";
     }
     text << "END\nset key below maxcols 2\nset border 3\nset tics nomirror\n"
-         << axes_of_lines(figure) << "set xlabel " << quoted(figure.x_label) << "\n"
+         << axes_of_lines(figure) << "set xlabel " << in_quotes(figure.x_label) << "\n"
          << y_axis(figure, panel);
     size_t column = 2;  // the panel's first
     for (size_t i = 0; i < panel; ++i) column += figure.panels[i].lines.size();
@@ -168,7 +168,7 @@ std::string terminal_script_of(const Figure& figure, size_t panel, int width, in
     for (const Line& line : figure.panels[panel].lines) {
         parts.push_back("$data using 1:(column(" + std::to_string(column++) +
                         ")) with linespoints pt " + std::to_string(parts.size() + 1) + " title " +
-                        quoted(io::printable(line.label, 28)));
+                        in_quotes(io::printable(line.label, 28)));
     }
     text << plot_of(parts);
     return text.str();

@@ -82,14 +82,20 @@ inline Shape row_of_up_to(std::initializer_list<int64_t> widths, int64_t k, cons
 }
 
 // Every named input at lists of every length: also as long as the row, and in rows shorter than a warp.
+// In the first of the variant's types everything, in the others, which differ from it in loads and stores, a third.
 inline void matches_reference_on_named_inputs(const Variant& variant, DType dtype) {
+    const bool is_first = dtype == variant.dtypes.front();
+    size_t number = 0;
     for (const Shape& shape :
          {Shape(4, 1, 1), Shape(4, 2, 2), Shape(4, 31, 7), Shape(5, 32, 32), Shape(4, 33, 9),
           Shape(4, 33, 33), Shape(4, 128, 100), Shape(4, 257, 16), Shape(4, 1000, 5),
           Shape(4, 1024, 1024), Shape(4, 2053, 17), Shape(4, 4096, 1), Shape(4, 5000, 300)}) {
-        for (const runner::NamedInput& input : variant.operation->inputs())
-            matches_reference_where_taken(variant, input.name, shape, dtype);
+        for (const runner::NamedInput& input : variant.operation->inputs()) {
+            if (is_first || number++ % 3 == 0)
+                matches_reference_where_taken(variant, input.name, shape, dtype);
+        }
     }
+    if (!is_first) return;
     // A language model's.
     for (const int64_t k : {50, 1024}) {
         for (const char* input : {"distinct", "ties", "ascending", "plateau"})
