@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "common/plot/output.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -93,6 +96,24 @@ void make_folder(const std::filesystem::path& folder) {
     if (error) io::refuse(folder, "cannot be made: " + error.message());
 }
 
+// While it is there, others that draw into that folder wait. (Where a file system knows no locks, nobody does.)
+class Turn {
+public:
+    explicit Turn(const std::filesystem::path& folder)
+        : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+        while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+        }
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    ~Turn() {
+        if (folder_ >= 0) close(folder_);
+    }
+
+private:
+    int folder_;
+};
+
 // "A", ..., "Z", "A2", ...: short enough for the head of a narrow column.
 std::string letter(size_t i) {
     constexpr size_t kLetters = 26;
@@ -136,6 +157,7 @@ Figure only_panel(const Figure& figure, size_t panel) {
 Written write_pictures(const std::vector<Figure>& figures, const std::filesystem::path& folder,
                        const std::vector<std::string>& formats) {
     make_folder(folder);
+    const Turn turn(folder);
     for (const Figure& figure : figures) {  // before the first file is changed
         const std::string base = folder / figure.name;
         io::require_replaceable(base + ".csv");

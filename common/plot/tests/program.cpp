@@ -281,6 +281,24 @@ TEST_CASE("plot draws pictures, and its scripts draw them again") {
     CHECK_THAT(run(folder, "plot --terminal").text, ContainsSubstring("***A"));
 }
 
+TEST_CASE("several that draw the same pictures at once all have them") {
+    if (!gnuplot_is_here()) return;
+    const Folder folder;
+    write_records(folder);
+    const std::string draw = " timeout 60 '" PLOT_PROGRAM "' plot 1 --out here </dev/null >said_";
+    std::string all = "cd '" + folder.path.string() + "' && { ";
+    for (const char* each : {"1", "2", "3", "4"}) all += draw + each + " 2>&1 & ";
+    REQUIRE(std::system((all + "wait; }").c_str()) == 0);
+    for (const std::string each : {"1", "2", "3", "4"}) {
+        const std::string said = folder.read("said_" + each);
+        INFO(said);
+        if (said.find("built without") != std::string::npos) return;
+        CHECK_THAT(said, ContainsSubstring("here/01_first_variants.png") &&
+                             !ContainsSubstring("not drawn"));
+    }
+    CHECK(folder.holds("here/01_first_variants.png"));
+}
+
 TEST_CASE("without GPU times what is recorded of an H200 is drawn, and said so") {
     const Folder folder;
     const Outcome outcome = run(folder, "plot 3 --format svg");
