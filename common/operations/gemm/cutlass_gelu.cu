@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <cutlass/cutlass.h>
+#include <cutlass/version.h>
 
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>

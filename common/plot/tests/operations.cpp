@@ -463,11 +463,17 @@ TEST_CASE("of a variant of many kernels each one's time is drawn behind that of 
     const auto kernel = [](const std::string& name, int ns) {
         return R"({"name": ")" + name + R"(", "duration_ns": )" + std::to_string(ns) + "}";
     };
+    const auto variant = [](const std::string& shape, const std::string& list) {
+        return R"({"stage": "11_plain_weave", "variant": "loom", "dtype": "float16", "commit": "abc",
+            "date": "2026-01-02", "shape": ")" +
+               shape + R"(", "kernels": [)" + list + "]}";
+    };
     const auto recorded = [&](const std::string& list) {
-        folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
-            {"stage": "11_plain_weave", "variant": "loom", "dtype": "float16", "commit": "abc",
-             "date": "2026-01-02", "shape": "8x128x12x64", "kernels": [)" +
-                                     list + "]}]}]}");
+        const std::string short_ones = kernel("a", 1) + "," + kernel("b", 1) + "," +
+                                       kernel("c", 1) + "," + kernel("d", 1) + "," + kernel("e", 1);
+        folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [)" +
+                                     variant("2x16x2x16", short_ones) + "," +
+                                     variant("8x128x12x64", list) + "]}]}");
         return kernels("11_plain_weave", read_folder(folder.path).counters);
     };
     const std::string four = kernel("void a::warp_kernel<float, 1>(a::P)", 4000) + "," +

@@ -15,19 +15,19 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_packed, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',21' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_packed, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:93.623]
-set yrange [18 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.04  2.91' 0, 'cut_offsets_kernel, 0.02  2.05' 1, 'remove_padding_kernel, 0.04  2.98' 2, 'mma_kernel, 0.08  6.46' 3, 'attention_mma_kernel, 0.08  6.46' 4, 'mma_kernel, 0.04  3.55' 5, 'layernorm_kernel, 0.04  3.42' 6, 'mma_kernel, 0.11  9.15' 7, 'mma_kernel, 0.06  4.58' 8, 'layernorm_kernel, 0.04  2.94' 9, 'mma_kernel, 0.08  6.4' 10, 'attention_mma_kernel, 0.08  6.24' 11, 'mma_kernel, 0.04  3.46' 12, 'layernorm_kernel, 0.04  2.98' 13, 'mma_kernel, 0.11  8.93' 14, 'mma_kernel, 0.05  4.29' 15, 'layernorm_kernel, 0.04  3.01' 16, 'rebuild_padding_kernel, 0.03  2.75' 17) noenhanced scale 0
+set xrange [0:117.537]
+set yrange [7 - 0.4:-0.6]
+set ytics ('mma_kernel, 0.20  20.4' 0, 'attention_mma_kernel, 0.08  8.22' 1, 'mma_kernel, 0.11  11.1' 2, 'layernorm_kernel, 0.04  4.1' 3, 'mma_kernel, 0.24  24.7' 4, 'mma_kernel, 0.30  30.9' 5, 'layernorm_kernel, 0.04  4.16' 6) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1
 set xlabel 'µs' noenhanced offset 0,0.8
-set lmargin at screen 0.3768
+set lmargin at screen 0.3564
 set rmargin at screen 0.96
 set tmargin at screen 0.81
 set bmargin at screen 0.225

@@ -15,14 +15,14 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_padded, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',21' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_padded, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:91.1192]
-set yrange [17 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.03  2.46' 0, 'clear_padding_kernel, 0.04  3.01' 1, 'mma_kernel, 0.08  6.53' 2, 'attention_mma_kernel, 0.08  6.62' 3, 'mma_kernel, 0.04  3.42' 4, 'layernorm_kernel, 0.04  3.17' 5, 'mma_kernel, 0.12  9.44' 6, 'mma_kernel, 0.05  4.38' 7, 'layernorm_kernel, 0.04  3.01' 8, 'mma_kernel, 0.08  6.56' 9, 'attention_mma_kernel, 0.08  6.3' 10, 'mma_kernel, 0.04  3.39' 11, 'layernorm_kernel, 0.04  2.94' 12, 'mma_kernel, 0.12  9.34' 13, 'mma_kernel, 0.06  4.48' 14, 'layernorm_kernel, 0.04  2.91' 15, 'clear_padding_kernel, 0.03  2.37' 16) noenhanced scale 0
+set xrange [0:118.589]
+set yrange [7 - 0.4:-0.6]
+set ytics ('mma_kernel, 0.20  20.4' 0, 'attention_mma_kernel, 0.08  8.26' 1, 'mma_kernel, 0.11  11.1' 2, 'layernorm_kernel, 0.04  4.29' 3, 'mma_kernel, 0.23  24.5' 4, 'mma_kernel, 0.30  31.7' 5, 'layernorm_kernel, 0.04  4.32' 6) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1

@@ -15,14 +15,14 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_split_qkv, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',21' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_split_qkv, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',25' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:116.993]
-set yrange [21 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.02  2.46' 0, 'clear_padding_kernel, 0.03  2.78' 1, 'mma_kernel, 0.06  5.92' 2, 'mma_kernel, 0.06  5.73' 3, 'mma_kernel, 0.06  5.76' 4, 'attention_mma_kernel, 0.06  6.14' 5, 'mma_kernel, 0.03  3.49' 6, 'layernorm_kernel, 0.03  3.01' 7, 'mma_kernel, 0.09  9.22' 8, 'mma_kernel, 0.04  4.58' 9, 'layernorm_kernel, 0.03  3.2' 10, 'mma_kernel, 0.06  5.79' 11, 'mma_kernel, 0.06  6.27' 12, 'mma_kernel, 0.06  6.08' 13, 'attention_mma_kernel, 0.06  6.43' 14, 'mma_kernel, 0.03  3.58' 15, 'layernorm_kernel, 0.03  3.04' 16, 'mma_kernel, 0.09  9.57' 17, 'mma_kernel, 0.05  4.67' 18, 'layernorm_kernel, 0.03  3.01' 19, 'clear_padding_kernel, 0.02  2.43' 20) noenhanced scale 0
+set xrange [0:140.58]
+set yrange [9 - 0.4:-0.6]
+set ytics ('mma_kernel, 0.11  14.1' 0, 'mma_kernel, 0.11  14' 1, 'mma_kernel, 0.11  13.2' 2, 'attention_mma_kernel, 0.07  8.22' 3, 'mma_kernel, 0.09  11' 4, 'layernorm_kernel, 0.03  4.03' 5, 'mma_kernel, 0.20  24.5' 6, 'mma_kernel, 0.25  30.9' 7, 'layernorm_kernel, 0.03  4.03' 8) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1

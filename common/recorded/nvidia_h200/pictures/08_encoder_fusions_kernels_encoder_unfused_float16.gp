@@ -15,19 +15,19 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_unfused, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',21' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_unfused, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:112.311]
-set yrange [27 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.02  2.34' 0, 'clear_padding_kernel, 0.03  2.91' 1, 'mma_kernel, 0.04  3.55' 2, 'clear_padding_kernel, 0.03  2.94' 3, 'qkv_bias_transpose_kernel, 0.03  2.72' 4, 'mma_kernel, 0.04  3.55' 5, 'row_groups_kernel, 0.03  3.2' 6, 'mma_kernel, 0.03  3.46' 7, 'transpose_back_kernel, 0.02  2.4' 8, 'mma_kernel, 0.04  3.52' 9, 'layernorm_kernel, 0.03  2.98' 10, 'mma_kernel, 0.10  9.47' 11, 'mma_kernel, 0.04  4.45' 12, 'layernorm_kernel, 0.03  3.36' 13, 'mma_kernel, 0.04  3.58' 14, 'clear_padding_kernel, 0.02  2.43' 15, 'qkv_bias_transpose_kernel, 0.03  2.72' 16, 'mma_kernel, 0.04  3.62' 17, 'row_groups_kernel, 0.03  3.14' 18, 'mma_kernel, 0.03  3.42' 19, 'transpose_back_kernel, 0.03  2.53' 20, 'mma_kernel, 0.04  3.55' 21, 'layernorm_kernel, 0.03  3.1' 22, 'mma_kernel, 0.10  9.73' 23, 'mma_kernel, 0.05  4.54' 24, 'layernorm_kernel, 0.03  3.2' 25, 'clear_padding_kernel, 0.03  2.62' 26) noenhanced scale 0
+set xrange [0:131.217]
+set yrange [11 - 0.4:-0.6]
+set ytics ('mma_kernel, 0.16  18.3' 0, 'qkv_bias_transpose_kernel, 0.04  4.8' 1, 'mma_kernel, 0.05  5.41' 2, 'row_groups_kernel, 0.03  4.03' 3, 'mma_kernel, 0.05  5.44' 4, 'transpose_back_kernel, 0.03  3.39' 5, 'mma_kernel, 0.10  11' 6, 'layernorm_kernel, 0.04  4.06' 7, 'mma_kernel, 0.21  24.4' 8, 'mma_kernel, 0.27  30.8' 9, 'layernorm_kernel, 0.03  4.03' 10) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1
 set xlabel 'µs' noenhanced offset 0,0.8
-set lmargin at screen 0.4074
+set lmargin at screen 0.3972
 set rmargin at screen 0.96
 set tmargin at screen 0.81
 set bmargin at screen 0.225

@@ -15,19 +15,19 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_unfused_packed, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',20' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_unfused_packed, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',24' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:109.191]
-set yrange [26 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.02  2.4' 0, 'cut_offsets_kernel, 0.02  2.02' 1, 'remove_padding_kernel, 0.03  2.66' 2, 'mma_kernel, 0.04  3.62' 3, 'qkv_bias_transpose_kernel, 0.03  3.2' 4, 'mma_kernel, 0.04  3.78' 5, 'row_groups_kernel, 0.03  3.07' 6, 'mma_kernel, 0.04  3.46' 7, 'transpose_back_kernel, 0.03  2.94' 8, 'mma_kernel, 0.04  3.52' 9, 'layernorm_kernel, 0.03  3.01' 10, 'mma_kernel, 0.10  9.22' 11, 'mma_kernel, 0.05  4.35' 12, 'layernorm_kernel, 0.03  2.98' 13, 'mma_kernel, 0.04  3.58' 14, 'qkv_bias_transpose_kernel, 0.03  2.94' 15, 'mma_kernel, 0.04  3.52' 16, 'row_groups_kernel, 0.03  3.01' 17, 'mma_kernel, 0.04  3.49' 18, 'transpose_back_kernel, 0.03  2.88' 19, 'mma_kernel, 0.04  3.71' 20, 'layernorm_kernel, 0.03  3.2' 21, 'mma_kernel, 0.10  9.38' 22, 'mma_kernel, 0.04  4.26' 23, 'layernorm_kernel, 0.03  3.1' 24, 'rebuild_padding_kernel, 0.03  3.01' 25) noenhanced scale 0
+set xrange [0:131.834]
+set yrange [11 - 0.4:-0.6]
+set ytics ('mma_kernel, 0.16  18.3' 0, 'qkv_bias_transpose_kernel, 0.04  4.8' 1, 'mma_kernel, 0.05  5.38' 2, 'row_groups_kernel, 0.03  4' 3, 'mma_kernel, 0.05  5.54' 4, 'transpose_back_kernel, 0.03  3.49' 5, 'mma_kernel, 0.10  11.1' 6, 'layernorm_kernel, 0.04  4.19' 7, 'mma_kernel, 0.21  24.6' 8, 'mma_kernel, 0.27  30.8' 9, 'layernorm_kernel, 0.03  4.03' 10) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1
 set xlabel 'µs' noenhanced offset 0,0.8
-set lmargin at screen 0.4074
+set lmargin at screen 0.3972
 set rmargin at screen 0.96
 set tmargin at screen 0.81
 set bmargin at screen 0.225
