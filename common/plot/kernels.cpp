@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
-#include <numeric>
 
 #include "common/plot/captions.hpp"
 #include "common/plot/pictures.hpp"
@@ -18,9 +17,17 @@ std::string short_kernel(const std::string& name) {
 }
 
 double time_of(const HardwareCount& count) {
-    return std::accumulate(
-        count.kernels.begin(), count.kernels.end(), 0.0,
-        [](double us, const HardwareCount::Kernel& kernel) { return us + kernel.us; });
+    double us = 0;
+    for (const HardwareCount::Kernel& kernel : count.kernels) us += kernel.us;
+    return us;
+}
+
+// Of two records the one of larger kernels: small problems are there to be counted.
+bool is_larger(const HardwareCount& count, const HardwareCount& other) {
+    return count.stage == other.stage && count.variant == other.variant &&
+           count.dtype == other.dtype &&
+           time_of(count) * static_cast<double>(other.kernels.size()) >
+               time_of(other) * static_cast<double>(count.kernels.size());
 }
 
 }  // namespace
@@ -32,11 +39,8 @@ std::vector<Figure> kernels(const std::string& stage, const std::vector<Hardware
     for (const HardwareCount& count : counters) {
         if (count.stage != stage || count.kernels.size() < kMany) continue;
         const double all = time_of(count);
-        // Of several problems the one that takes longest: small ones are there to be counted.
-        if (std::any_of(counters.begin(), counters.end(), [&](const HardwareCount& other) {
-                return other.stage == stage && other.variant == count.variant &&
-                       other.dtype == count.dtype && time_of(other) > all;
-            }))
+        if (std::any_of(counters.begin(), counters.end(),
+                        [&](const HardwareCount& other) { return is_larger(other, count); }))
             continue;
         Bars bars;
         bars.in_turn = true;

@@ -15,19 +15,19 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_tuned, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',22' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_tuned, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:91.4458]
-set yrange [17 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.03  2.43' 0, 'clear_padding_kernel, 0.03  2.75' 1, 'mma_kernel, 0.08  6.66' 2, 'attention_mma_kernel, 0.08  6.53' 3, 'mma_kernel, 0.05  3.65' 4, 'layernorm_kernel, 0.04  2.98' 5, 'mma_kernel, 0.12  9.54' 6, 'mma_kernel, 0.06  4.58' 7, 'layernorm_kernel, 0.04  3.1' 8, 'mma_kernel, 0.08  6.46' 9, 'attention_mma_kernel, 0.08  6.24' 10, 'mma_kernel, 0.04  3.39' 11, 'layernorm_kernel, 0.04  2.98' 12, 'mma_kernel, 0.12  9.38' 13, 'mma_kernel, 0.05  4.42' 14, 'layernorm_kernel, 0.04  3.23' 15, 'clear_padding_kernel, 0.03  2.34' 16) noenhanced scale 0
+set xrange [0:66.7336]
+set yrange [8 - 0.4:-0.6]
+set ytics ('nvjet_sm90_hsh_80x128_64x8, 0.17  10.3' 0, 'attention_mma_kernel, 0.15  8.58' 1, 'nvjet_sm90_hsh_96x64_64x10, 0.10  5.86' 2, 'layernorm_kernel, 0.07  4.06' 3, 'nvjet_sm90_hsh_96x128_64x7, 0.17  10.2' 4, 'bias_activation_kernel, 0.09  5.54' 5, 'nvjet_sm90_hsh_96x64_64x10, 0.18  10.3' 6, 'layernorm_kernel, 0.07  3.97' 7) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1
 set xlabel 'µs' noenhanced offset 0,0.8
-set lmargin at screen 0.3564
+set lmargin at screen 0.4176
 set rmargin at screen 0.96
 set tmargin at screen 0.81
 set bmargin at screen 0.225

@@ -15,19 +15,19 @@ set tics nomirror out textcolor rgb '#333333'
 unset mxtics
 unset mytics
 set grid ytics lc rgb '#dddddd' lw 1 lt 1
-set label '08 encoder fusions: the kernels of encoder_tuned_packed, float16, 2x16x2x16,layers=2,tokens=21' at screen 0.02,0.95 left noenhanced font ',20' tc rgb '#222222'
+set label '08 encoder fusions: the kernels of encoder_tuned_packed, float16, 8x128x12x64' at screen 0.02,0.95 left noenhanced font ',24' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'kernel, its share of the time, its µs' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'each kernel alone, by the GPU''s own clock, one behind the other as they were started; what lies between them is left out' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
 set label 'NVIDIA H200, commit 9c4210cbc5c1, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set xrange [0:94.6391]
-set yrange [18 - 0.4:-0.6]
-set ytics ('offsets_kernel, 0.03  2.43' 0, 'cut_offsets_kernel, 0.02  2.08' 1, 'remove_padding_kernel, 0.04  2.94' 2, 'mma_kernel, 0.08  6.69' 3, 'attention_mma_kernel, 0.08  6.59' 4, 'mma_kernel, 0.04  3.68' 5, 'layernorm_kernel, 0.04  2.98' 6, 'mma_kernel, 0.11  9.28' 7, 'mma_kernel, 0.05  4.48' 8, 'layernorm_kernel, 0.04  3.14' 9, 'mma_kernel, 0.08  6.34' 10, 'attention_mma_kernel, 0.08  6.5' 11, 'mma_kernel, 0.04  3.58' 12, 'layernorm_kernel, 0.04  3.14' 13, 'mma_kernel, 0.11  9.15' 14, 'mma_kernel, 0.05  4.29' 15, 'layernorm_kernel, 0.03  2.91' 16, 'rebuild_padding_kernel, 0.04  3.26' 17) noenhanced scale 0
+set xrange [0:67.2054]
+set yrange [8 - 0.4:-0.6]
+set ytics ('nvjet_sm90_hsh_80x128_64x8, 0.18  10.6' 0, 'attention_mma_kernel, 0.14  8.29' 1, 'nvjet_sm90_hsh_96x64_64x10, 0.10  5.89' 2, 'layernorm_kernel, 0.07  4.03' 3, 'nvjet_sm90_hsh_96x128_64x7, 0.18  10.5' 4, 'bias_activation_kernel, 0.09  5.6' 5, 'nvjet_sm90_hsh_96x64_64x10, 0.18  10.4' 6, 'layernorm_kernel, 0.07  4' 7) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1
 set xlabel 'µs' noenhanced offset 0,0.8
-set lmargin at screen 0.3768
+set lmargin at screen 0.4176
 set rmargin at screen 0.96
 set tmargin at screen 0.81
 set bmargin at screen 0.225
