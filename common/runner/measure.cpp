@@ -11,6 +11,7 @@
 #include "common/runner/guess.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/print.hpp"
+#include "common/runner/progress.hpp"
 #include "common/runner/timing.hpp"
 #include "common/runner/validate.hpp"
 
@@ -91,7 +92,7 @@ Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_i
 
 // Every one of the variants, timed beside the last before it that computes the same.
 std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant*>& variants,
-                                  const Shape& shape, DType dtype) {
+                                  const Shape& shape, DType dtype, const Progress& progress) {
     std::vector<Record> records;
     const Operation& family = *variants.front()->operation;
     CaseInputs case_inputs(measured_case(run, family, shape), dtype);
@@ -105,6 +106,7 @@ std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant
         });
     }
     for (const Variant* variant : variants) {
+        progress.show("timing " + variant->name + ", " + text_of(shape) + ", " + name_of(dtype));
         attempt_to_measure(run, *variant, shape, dtype, [&](Validation& validation) {
             records.push_back(
                 measure_variant(run, *variant, case_inputs, shape, dtype, times, validation));
@@ -146,8 +148,9 @@ void measure_times(StageRun& run) {
                                          {"of roof", 8, io::Align::right},
                                          {"speed-up", 9, io::Align::right}}));
     double empty_us = std::numeric_limits<double>::infinity();
+    const Progress progress;
     for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
-        for (const Record& record : measure_shape(run, variants, shape, dtype)) {
+        for (const Record& record : measure_shape(run, variants, shape, dtype, progress)) {
             const Timing& time = record.timed->work;
             const double speed = speed_of(record, time.us_median);
             table.row(with_dtype(
@@ -160,6 +163,7 @@ void measure_times(StageRun& run) {
             run.records.push_back(record);
         }
     });
+    progress.show("");
     table.print();
     print_warnings(run);
     if (run.records.empty()) return;  // no numbers to explain

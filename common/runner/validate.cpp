@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/validate.hpp"
 
-#include <unistd.h>
-
-#include <cstdio>
-
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
 #include "common/runner/launcher.hpp"
+#include "common/runner/progress.hpp"
 
 namespace runner {
 namespace {
-
-// A line that counts up on a terminal and leaves nothing behind.
-class Progress {
-public:
-    Progress(std::string what, size_t total)
-        : what_(std::move(what)), total_(total), shown_(isatty(STDERR_FILENO) == 1) {}
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
-    ~Progress() {
-        if (shown_) std::fprintf(stderr, "\r\033[K");
-    }
-    void step() {
-        ++done_;
-        if (shown_) std::fprintf(stderr, "\r  %s: %zu of %zu", what_.c_str(), done_, total_);
-    }
-
-private:
-    std::string what_;
-    size_t total_;
-    size_t done_ = 0;
-    bool shown_;
-};
 
 void launch_into(const Tensors& outputs, const Variant& variant, const View& inputs,
                  const Shape& shape, DType dtype) {
@@ -150,13 +125,16 @@ Result result_of(const Variant& variant, const Tensors& outputs, const Shape& sh
 void validate(StageRun& run) {
     const std::vector<DType> dtypes = validated_dtypes(run);
     const KeptErrors kept_errors;
+    const Progress progress;
     for (const Operation* family : families(run)) {
         const std::vector<Case> cases = validation_cases(run, *family);
-        Progress progress("validating", cases.size() * dtypes.size());
+        size_t done = 0;
+        const std::string of_all = " of " + std::to_string(cases.size() * dtypes.size());
         for (const DType dtype : dtypes) {
             for (const Case& one : cases) {
                 validate_case(run, *family, one, dtype);
-                progress.step();
+                progress.show("validating " + family->family() + ": " + std::to_string(++done) +
+                              of_all);
             }
         }
     }
