@@ -29,12 +29,10 @@ using ColumnMajor = cutlass::layout::ColumnMajor;
 // 07's, of one number or several, as CUTLASS calls it.
 template <class T>
 struct ExactGelu {
-    static constexpr bool kIsHeavy = true;
     __device__ float operator()(float x) const { return batched_gemm::Gelu{}(x); }
 };
 template <class T, int kCount>
 struct ExactGelu<cutlass::Array<T, kCount>> {
-    static constexpr bool kIsHeavy = true;
     __device__ cutlass::Array<T, kCount> operator()(cutlass::Array<T, kCount> x) const {
 #pragma unroll
         for (int i = 0; i < kCount; ++i) x[i] = ExactGelu<T>{}(x[i]);
