@@ -33,10 +33,11 @@ void matches_reference(const Variant& variant) {
         for (const Shape shape : kShapes) {
             const bool large = operations::softmax::elements(shape) > 20000;
             if (!testing::meet<T>(input, number++) && !large) continue;
-            const bool is_normal = input == operations::softmax::Input::normal;
-            if (large && input != operations::softmax::Input::masked_slice &&
-                !(is_normal && std::is_same_v<T, float>))
-                continue;
+            // Large ones by two inputs in float, by one in types that differ from it in loads and stores alone.
+            const bool is_looked_at =
+                input == operations::softmax::Input::masked_slice ||
+                (input == operations::softmax::Input::normal && std::is_same_v<T, float>);
+            if (large && !is_looked_at) continue;
             INFO(name_of(input) << ", " << runner::text_of(shape));
             const std::vector<T> values = testing::operand_values<T>(variant, input, shape);
             testing::expect_good(variant, values, testing::result_of(variant, values, shape),
@@ -89,7 +90,6 @@ void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
         CHECK(testing::same_bits(once, both.download()));
         for (const auto& [x_offset, y_offset] :
              {std::pair<size_t, size_t>{3, 1}, {1, 1}, {3, 3}, {0, 2}}) {
-            if (x_offset == 3 && !std::is_same_v<T, float>) continue;
             std::vector<T> padded(x_offset + values.size(), guard);
             std::copy(values.begin(), values.end(), padded.begin() + x_offset);
             const DeviceBuffer<T> x(padded);

@@ -113,24 +113,20 @@ cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epi
     using Tiles = MmaTiles<T, Layouts, Few, true>;
     constexpr size_t kOfTiles = sizeof(T) * Tiles::kStage * Few::kTiles;
     constexpr size_t kBytes = kOfTiles > SumsOfTile::kBytes ? kOfTiles : SumsOfTile::kBytes;
-    bool has_clusters = false;
-    const cudaError_t asked = warp_softmax::ask_once(&has_clusters, [=](bool* answer, int device) {
-        int there_are = 0;
-        cudaFuncAttributes compiled{};
-        cudaError_t error = cudaDeviceGetAttribute(&there_are, cudaDevAttrClusterLaunch, device);
-        if (error == cudaSuccess) error = cudaFuncGetAttributes(&compiled, kernel);
-        *answer = there_are != 0 && compiled.ptxVersion >= 90;
-        if (error != cudaSuccess || !*answer) return error;
-        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(kBytes));
-    });
-    if (asked != cudaSuccess) return asked;
+    const bool has_clusters = early_launch::is_possible(kernel) &&
+                              warp_softmax::device_attribute(cudaDevAttrClusterLaunch) != 0;
     if (!has_clusters || !consists_of_packs(g)) {
         cudaError_t refusal = cudaSuccess;  // of what is empty, or wrong in any case, that is said
         const cudaError_t status = launch_tiles(g, Few::kRows, Few::kCols,
                                                 [&](unsigned) { refusal = cudaErrorNotSupported; });
         return status == cudaSuccess ? refusal : status;
     }
+    int is_allowed = 0;
+    const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(kBytes));
+    });
+    if (status != cudaSuccess) return status;
     cudaError_t launched = cudaSuccess;
     const cudaError_t refusal = launch_tiles(g, Few::kRows, Few::kCols, [&](unsigned blocks) {
         const auto of_tile = static_cast<unsigned>(parts);

@@ -92,7 +92,8 @@ Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_i
 
 // Every one of the variants, timed beside the last before it that computes the same.
 std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant*>& variants,
-                                  const Shape& shape, DType dtype, const Progress& progress) {
+                                  const Shape& shape, DType dtype) {
+    const Progress progress;
     std::vector<Record> records;
     const Operation& family = *variants.front()->operation;
     CaseInputs case_inputs(measured_case(run, family, shape), dtype);
@@ -148,9 +149,8 @@ void measure_times(StageRun& run) {
                                          {"of roof", 8, io::Align::right},
                                          {"speed-up", 9, io::Align::right}}));
     double empty_us = std::numeric_limits<double>::infinity();
-    const Progress progress;
     for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
-        for (const Record& record : measure_shape(run, variants, shape, dtype, progress)) {
+        for (const Record& record : measure_shape(run, variants, shape, dtype)) {
             const Timing& time = record.timed->work;
             const double speed = speed_of(record, time.us_median);
             table.row(with_dtype(
@@ -163,7 +163,6 @@ void measure_times(StageRun& run) {
             run.records.push_back(record);
         }
     });
-    progress.show("");
     table.print();
     print_warnings(run);
     if (run.records.empty()) return;  // no numbers to explain

@@ -119,9 +119,9 @@ inline std::string breaks_in_a_graph(const runner::Variant& variant, const runne
         one.poison();
         runner::check_cuda(cudaGraphLaunch(replay, stream.handle), "replaying");
         runner::check_cuda(cudaStreamSynchronize(stream.handle), "running a graph");
+        wrong = one.fault();
+        if (!wrong.empty()) wrong = "replayed: " + wrong;
     }
-    if (wrong.empty() && !one.fault().empty())  // the second time, for which the first left nothing
-        wrong = "replayed: " + one.fault();
     cudaGraphExecDestroy(replay);
     cudaGraphDestroy(graph);
     return wrong.empty() ? left_behind() : wrong;

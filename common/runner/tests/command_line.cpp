@@ -22,6 +22,7 @@
 #include "common/runner/shape.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
+#include "common/testing/page.hpp"
 
 namespace {
 
@@ -68,13 +69,6 @@ void expect_usage_error(const std::string& arguments, const std::string& message
     CHECK_THAT(unbroken(outcome.text), ContainsSubstring(message));
 }
 
-size_t widest_line(const std::string& text) {
-    std::istringstream lines(text);
-    size_t widest = 0;
-    for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
-    return widest;
-}
-
 }  // namespace
 
 TEST_CASE("the README shows what its first command prints") {
@@ -97,7 +91,7 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     CHECK(outcome.exit_code == runner::kGood);
     // On a GPU it goes on: races were not looked for.
     CHECK_THAT(outcome.text, ContainsSubstring("\nAll good"));
-    CHECK(widest_line(outcome.text) <= 80);
+    testing::expect_80_columns(outcome.text);
     for (const std::string stage : {"01_naive_softmax", "02_safe_softmax", "03_online_softmax"}) {
         std::ifstream file(session.path("results/" + stage + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
@@ -142,9 +136,8 @@ TEST_CASE("lines fit 80 columns") {
     const Session session;
     for (const std::string arguments :
          {"stages list",
-          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 100x11"}) {
-        INFO(arguments);
-        CHECK(widest_line(session.run(arguments).text) <= 80);
+          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 1000x11"}) {
+        testing::expect_80_columns(session.run(arguments).text);
     }
 }
 

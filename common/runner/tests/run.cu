@@ -8,6 +8,7 @@
 #include "common/runner/run.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
+#include "common/testing/page.hpp"
 #include "common/testing/redirected.hpp"
 
 namespace {
@@ -108,11 +109,7 @@ Outcome outcome_of(const Stage& stage, RunOptions options = {}) {
         outcome.code = run({stage}, options);
     }
     outcome.text = folder.read("printed");
-    std::istringstream lines(outcome.text);
-    for (std::string line; std::getline(lines, line);) {
-        INFO(line);
-        CHECK(line.size() <= 80);
-    }
+    testing::expect_80_columns(outcome.text);
     return outcome;
 }
 

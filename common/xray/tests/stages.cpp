@@ -18,6 +18,7 @@
 #include "common/operations/softmax/call.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
+#include "common/testing/page.hpp"
 #include "common/xray/command.hpp"
 #include "common/xray/draw_variant.hpp"
 #include "common/xray/ncu.hpp"
@@ -291,14 +292,6 @@ void expect_lines_that_access(const CountedVariant& counted) {
     }
 }
 
-void expect_80_columns(const std::string& page) {
-    std::istringstream lines(page);
-    for (std::string line; std::getline(lines, line);) {
-        INFO(line);
-        CHECK(line.size() <= 80);
-    }
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE_SIG(
@@ -327,7 +320,7 @@ TEMPLATE_TEST_CASE_SIG(
             CHECK(kernel.uninitialized_reads.empty());
         }
         expect_lines_that_access(counted);
-        expect_80_columns(page + recorded_text(counted, recordings));
+        testing::expect_80_columns(page + recorded_text(counted, recordings));
         looked_at.push_back(counted);
     }
     CHECK(declared > kQuarters);
@@ -535,7 +528,7 @@ TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cu
         {kernels, SourceMap(kernels)}, "99_none", &variant, {1, 32}, runner::DType::float32};
     const std::string page = page_of(counted, true);
     CHECK_THAT(page, ContainsSubstring("kernel\\x1b[31m_"));
-    expect_80_columns(page + legend());
+    testing::expect_80_columns(page + legend());
 }
 
 TEST_CASE("every variant has its pictures") {
