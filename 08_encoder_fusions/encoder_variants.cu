@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "common/operations/encoder/operation.hpp"
@@ -40,6 +41,25 @@ batched_gemm::GemmTuner& tuner() {
         batched_gemm::ClockOfGraphs{},
         [](const std::string& line) { std::fprintf(stderr, "stages: %s\n", line.c_str()); });
     return one;
+}
+
+void tune_within(const std::string& whole, const std::function<cudaError_t(cudaStream_t)>& run,
+                 cudaStream_t stream) {
+    const batched_gemm::ClockOfGraphs clock;
+    for (auto& [problem, choice] : choices()) {
+        const bool is_part =
+            problem.size() > whole.size() &&
+            problem.compare(problem.size() - whole.size(), whole.size(), whole) == 0;
+        if (!is_part || !choice.is_tuned) continue;
+        std::vector<std::string> names;
+        for (const Way& way : choice.ways) names.push_back(way.name);
+        const size_t alone = choice.fastest;
+        const size_t here = tuner().choose(problem, names, [&, &of = choice](size_t i) {
+            of.fastest = i;
+            return clock(run, stream);
+        });
+        choice.fastest = here < names.size() ? here : alone;
+    }
 }
 
 namespace {
@@ -117,26 +137,59 @@ Traffic least_traffic(const Shape& s) {
     return {(rows * hidden + parameters + results) / all, results / all};
 }
 
+// Whether it takes so long that seconds of tuning pay.
+bool is_worth_tuning(const Shape& s) {
+    return s.hidden() >= 256 && s.layers > 0;
+}
+
+// An encoder's name in the tuner's file.
+std::string whole_text(const Call& call, const std::string& variant) {
+    return " within " + variant + " " + runner::word_of(call.shape) + " " +
+           runner::name_of(call.dtype);
+}
+
+// run(), and at its first call what tunes its products as parts of the whole, unless that would spoil something: states
+// that are replaced by what comes out, or a capture.
+template <class Run>
+cudaError_t tuned_as_a_whole(const Call& call, const std::string& whole, const Run& run) {
+    static std::set<std::string> done;
+    const cudaError_t status = run(call.stream);
+    if (status != cudaSuccess || whole.empty() ||
+        call.operands["x"].data == call.operands["y"].data)
+        return status;
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    const cudaError_t asked = cudaStreamIsCapturing(call.stream, &capture);
+    if (asked != cudaSuccess || capture != cudaStreamCaptureStatusNone) return asked;
+    if (done.insert(whole).second) tune_within(whole, run, call.stream);
+    return cudaSuccess;
+}
+
 runner::Variant variant(const std::string& name, const std::string& summary, const Way& way) {
     runner::Variant variant = variant_of(
-        operations::encoder::operation(), name, summary, [way](const Call& call, auto of) {
+        operations::encoder::operation(), name, summary, [way, name](const Call& call, auto of) {
             using T = typename decltype(of)::type;
             const Shape s = call.shape;
             const std::vector<Layer<T>> layers = layers_of<T>(call, s);
             const int32_t* const lengths = s.tokens > 0 ? call.input<int32_t>("lengths") : nullptr;
-            const auto forward = [&](size_t bytes, const auto& products) {
+            const auto forward = [&](size_t bytes, const auto& products, cudaStream_t stream) {
                 return encoder::forward(config_of(s, way), layers.data(), call.input<T>("x"),
-                                        lengths, call.output<T>("y"), call.workspace, bytes,
-                                        call.stream, products);
+                                        lengths, call.output<T>("y"), call.workspace, bytes, stream,
+                                        products);
             };
             if (way.early && !way.tuned)
-                return forward(call.workspace_bytes, encoder::EarlyKernels{});
-            if (!way.tuned) return forward(call.workspace_bytes, encoder::OwnProducts{});
+                return forward(call.workspace_bytes, encoder::EarlyKernels{}, call.stream);
+            if (!way.tuned)
+                return forward(call.workspace_bytes, encoder::OwnProducts{}, call.stream);
             const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
             void* const of_cublas = static_cast<char*>(call.workspace) + of_encoder;
-            if (way.early)
-                return forward(of_encoder, TunedProducts<encoder::EarlyBetween>(of_cublas));
-            return forward(of_encoder, TunedProducts<encoder::Between>(of_cublas));
+            const std::string whole = is_worth_tuning(s) ? whole_text(call, name) : "";
+            return tuned_as_a_whole(call, whole, [&](cudaStream_t stream) {
+                if (way.early)
+                    return forward(of_encoder,
+                                   TunedProducts<encoder::EarlyBetween>(of_cublas, whole), stream);
+                return forward(of_encoder, TunedProducts<encoder::Between>(of_cublas, whole),
+                               stream);
+            });
         });
     variant.further = true;
     for (const runner::Optional& each : variant.operation->optional())

@@ -31,6 +31,15 @@ __device__ inline void wait_for_earlier() {
 #endif
 }
 
+// Asks for the 128 bytes about an address: they will be in the L2 cache when they are loaded. No load, and no wait.
+__device__ inline void ask_for(const void* address) {
+#ifdef __CUDA_ARCH__
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+#else
+    static_cast<void>(address);
+#endif
+}
+
 // Whether the GPU can, and the kernel was compiled for it: for an older one it would not wait.
 template <class Kernel>
 bool is_possible(Kernel kernel) {
@@ -48,6 +57,18 @@ bool is_possible(Kernel kernel) {
            is;
 }
 
+// Has a multiprocessor keep as much of its memory for shared memory as it can while this kernel runs. It changes that
+// only when nothing runs on it: kernels that want it otherwise cannot begin beside each other.
+template <class Kernel>
+cudaError_t prefer_shared_memory(Kernel kernel) {
+    int is_set = 0;
+    const auto set = [kernel](int*, int) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared);
+    };
+    return warp_softmax::ask_once(&is_set, set, reinterpret_cast<const void*>(kernel));
+}
+
 // kernel<<<grid, block, shared, stream>>>(arguments...). early: it may begin before the kernel before it has ended,
 // because it calls wait_for_earlier(). cluster: so many blocks along y belong together; 0: as ever. A launch that is
 // refused leaves no error behind.
@@ -61,7 +82,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t 
         attributes[count].id = cudaLaunchAttributeClusterDimension;
         attributes[count++].val.clusterDim = {1, cluster, 1};
     }
-    if (early && is_possible(kernel)) {
+    if (early && is_possible(kernel) && prefer_shared_memory(kernel) == cudaSuccess) {
         attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[count++].val.programmaticStreamSerializationAllowed = 1;
     }

@@ -28,6 +28,14 @@ struct SumsOfTile {
     static constexpr size_t kBytes = sizeof(float) * Few::kRows * kPitch;
 };
 
+// Asks for what the epilogue adds to the columns from here on: a bias, which no kernel writes.
+template <class Epilogue>
+__device__ void ask_for_column(const Epilogue&, int64_t) {}
+template <class T, class Activation>
+__device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, int64_t col) {
+    early_launch::ask_for(epilogue.bias.bias + col);
+}
+
 // Kernels that still run may write A, and C as it is before; not B, for which this one does not wait.
 template <class T, class Layouts, class Epilogue>
 __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
@@ -42,8 +50,10 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
     const int64_t begin = steps * part / parts * kDeep, end = steps * (part + 1) / parts * kDeep;
 
     WarpSums<float, Few> sums = {};
-    multiply_tiles<Layouts, Few, true, float>(sums, g, tile, begin, end < g.k ? end : g.k,
-                                              [] { early_launch::wait_for_earlier(); });
+    multiply_tiles<Layouts, Few, true, float>(sums, g, tile, begin, end < g.k ? end : g.k, [&] {
+        if (threadIdx.x == 0) ask_for_column(epilogue, tile.col);
+        early_launch::wait_for_earlier();
+    });
 
     float* const own = reinterpret_cast<float*>(shared_bytes);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -60,18 +70,29 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
     }
     cluster.sync();  // all parts are there
 
-    constexpr int kPack = 4, kAcross = Few::kCols / kPack;
+    constexpr int kPack = 4, kAcross = Few::kCols / kPack, kPacks = Few::kRows * kAcross;
     const int first = part * Few::kThreads + static_cast<int>(threadIdx.x);
-    for (int i = first; i < Few::kRows * kAcross; i += parts * Few::kThreads) {
+    for (int i = first; i < kPacks; i += parts * Few::kThreads) {
         const int64_t c_row = tile.row + i / kAcross, c_col = tile.col + i % kAcross * kPack;
-        if (c_row >= g.m || c_col >= g.n) continue;
-        float total[kPack] = {};
-        for (int from = 0; from < parts; ++from) {
+        const bool is_there = c_row < g.m && c_col < g.n;
+        float4 four[kMostParts];
+#pragma unroll
+        for (int from = 0; from < kMostParts; ++from) {  // all under way before the first is needed
+            if (!is_there || from >= parts) continue;
             const float* const theirs = cluster.map_shared_rank(own, from);
-            const float4 four = *reinterpret_cast<const float4*>(theirs + i / kAcross * kPitch +
-                                                                 i % kAcross * kPack);
-            total[0] += four.x, total[1] += four.y, total[2] += four.z, total[3] += four.w;
+            four[from] = *reinterpret_cast<const float4*>(theirs + i / kAcross * kPitch +
+                                                          i % kAcross * kPack);
         }
+        float total[kPack] = {};
+#pragma unroll
+        for (int from = 0; from < kMostParts; ++from) {
+            if (!is_there || from >= parts) continue;
+            total[0] += four[from].x, total[1] += four[from].y;
+            total[2] += four[from].z, total[3] += four[from].w;
+        }
+        // This was the last that the thread wanted: the others may go while it does the rest.
+        if (i + parts * Few::kThreads >= kPacks) cluster.barrier_arrive();
+        if (!is_there) continue;
         T* const c = &g.c[tile.batch](c_row, c_col);
         Pack<T, kPack> pack{};
         if (g.beta != 0.f) pack = *reinterpret_cast<const Pack<T, kPack>*>(c);
@@ -83,7 +104,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
         }
         *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
     }
-    cluster.sync();  // nobody needs this block's sums any more
+    cluster.barrier_wait();  // nobody needs this block's sums any more
 #endif
 }
 

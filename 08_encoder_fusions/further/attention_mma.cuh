@@ -31,16 +31,17 @@ constexpr int kBlock = 128;  // threads
 // Of a block: each of four warps has once or twice 16 rows for an mma. Twice, a tile of keys serves more of them; once,
 // there are more blocks, for a GPU that has places left.
 constexpr int kQueriesAtOnce = 128, kFewQueries = 64;
-// As many as leave room in registers: a lane has half a score for each, and half a sum for each element.
-template <int kSize, bool kInPacks>
-constexpr int kKeysAtOnce = kSize <= 64 && kInPacks ? 128 : 64;
+// As many as leave room in registers: a lane has half a score for each, and half a sum for each element. Of few queries
+// there are mostly few keys, too: no more than these at once.
+template <int kSize, bool kInPacks, int kQueries>
+constexpr int kKeysAtOnce = kSize <= 64 && kInPacks&& kQueries > kFewQueries ? 128 : 64;
 constexpr float kLog2e = 1.4426950408889634f;
 
 // Tiles of queries, keys and values, for heads of up to kSize elements.
 template <int kSize, bool kInPacks, int kQueries>
 struct Tiles {
     using OfQueries = batched_gemm::SwizzledTile<kQueries, kSize>;
-    using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks>, kSize>;
+    using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks, kQueries>, kSize>;
     static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
 };
 
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     using OfQueries = typename Tiles<kSize, kInPacks, kQueries>::OfQueries;
     using OfKeys = typename Tiles<kSize, kInPacks, kQueries>::OfKeys;
-    constexpr int kKeys = kKeysAtOnce<kSize, kInPacks>;
+    constexpr int kKeys = kKeysAtOnce<kSize, kInPacks, kQueries>;
     constexpr int kOfWarp = kQueries / 4, kTimes = kOfWarp / 16;
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();

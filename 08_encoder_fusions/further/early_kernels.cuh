@@ -14,11 +14,26 @@
 
 namespace encoder {
 
-// What a norm reads first of a row is what the kernel before has written: that is waited for, with all of the rest.
+// What a norm reads first of a row is what the kernel before has written: that is waited for, with all of the rest but
+// what is the same for all rows, which is asked for. A block has a row.
 template <class From>
 struct Early : From {
+    using Pack = typename From::Pack;
+    Norm<Pack> norm;
+    int packs;  // of a row
+
     __device__ typename From::Fetched fetch(int64_t at) const {
+        // Packs of a line, asked for together; and blocks that ask, about one a multiprocessor: if all of many did, in
+        // the same places, that would take as long as the norm itself.
+        constexpr int kOfLine = 8;
+        constexpr unsigned kAsking = 128;
         early_launch::let_next_begin();
+        const int64_t p = at - int64_t{blockIdx.x} * packs;
+        if (blockIdx.x < kAsking && p % kOfLine == 0) {
+            early_launch::ask_for(From::bias + p);
+            early_launch::ask_for(norm.gamma + p);
+            early_launch::ask_for(norm.beta + p);
+        }
         early_launch::wait_for_earlier();
         return From::fetch(at);
     }
@@ -62,14 +77,21 @@ struct EarlyBetween {
             using encoder_fusions::packs;
             using Packs = Pack<T, kPack>;
             using From = Early<encoder_fusions::SumOfThree<Packs>>;
-            const From from{{packs<kPack>(product), packs<kPack>(bias), packs<kPack>(residual)}};
+            const From from{{packs<kPack>(product), packs<kPack>(bias), packs<kPack>(residual)},
+                            packs<kPack>(norm),
+                            static_cast<int>(cols / kPack)};
             const auto launch = [&](auto kernel, int warps) {
                 return early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)),
                                             dim3(32 * static_cast<unsigned>(warps)), 0, stream,
                                             true, 0, from, packs<kPack>(norm), packs<kPack>(sum),
                                             packs<kPack>(y), rows, static_cast<int>(cols / kPack));
             };
-            bool in_packs = rows > 0 && rows <= INT32_MAX;
+            // Of more rows it is not short; and they want the cache, which gives way to shared memory in an early launch.
+            constexpr int64_t kRowsOfMultiprocessor = 8;
+            int multiprocessors = 0;
+            const cudaError_t status = fused_attention::multiprocessors_here(&multiprocessors);
+            if (status != cudaSuccess) return status;
+            bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor * multiprocessors;
             const T* const all[] = {
                 product, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y};
             for (const T* each : all)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends
 // it (a bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a
-// problem and keeps in a file what it found.
+// problem and keeps in a file what it found; and then, of a large encoder, each way within the whole of it, since what is
+// fastest by itself need not be so between others, some of which begin early.
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -12,7 +14,7 @@
 
 #include "07_batched_gemm/further/gemm_tuner.hpp"
 #include "common/operations/gemm/cublas_lt.hpp"
-#include "common/operations/gemm/cutlass_gelu.hpp"
+#include "common/operations/gemm/cutlass_product.hpp"
 #include "common/runner/dtype.hpp"
 #include "early_kernels.cuh"
 #include "encoder.cuh"
@@ -35,21 +37,28 @@ struct Way {
 struct Choice {
     std::vector<Way> ways;  // the first is ours, which takes every problem
     size_t fastest = 0;
+    bool is_tuned = false;  // there are others
 };
 
-// What is known of the problems of this program, by their text.
+// What is known of the problems of this program, by their text and what they are part of.
 std::map<std::string, Choice>& choices();
 
 // This program's: of the file that STAGES_TUNER_FILE names, results/gemm_tuner.json without it. What the user should
 // know goes to standard error.
 batched_gemm::GemmTuner& tuner();
 
-// As further/encoder.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. The first call of a
+// Of each product that was tuned as part of `whole`, tries each way within run(stream), which queues all of it, others
+// going the way they went. What it computes has to be as good after any number of runs. Waits for the device.
+void tune_within(const std::string& whole,
+                 const std::function<cudaError_t(cudaStream_t stream)>& run, cudaStream_t stream);
+
+// As further/encoder.cuh wants products. whole: what they are part of, by a text of its own; empty: of anything. workspace: kCublasWorkspace bytes, 256-byte-aligned. The first call of a
 // problem waits for the device; while the stream is being captured it does not, and goes our way.
 template <class Between>
 class TunedProducts : public Between {
 public:
-    explicit TunedProducts(void* workspace) : workspace_(workspace) {}
+    explicit TunedProducts(void* workspace, std::string whole = "")
+        : workspace_(workspace), whole_(std::move(whole)) {}
 
     template <class T>
     cudaError_t product(const Problem<T>& g, cudaStream_t stream) const {
@@ -89,8 +98,9 @@ private:
                     stream);
         }
         if (way.cutlass >= 0)
-            return operations::gemm::cutlass_gelu(way.cutlass, runner::dtype_of<T>, g.m, g.n, g.k,
-                                                  g.a.data, g.b.data, bias, g.c.data, stream);
+            return operations::gemm::cutlass_product(way.cutlass, cutlass_ending(activation),
+                                                     runner::dtype_of<T>, g.m, g.n, g.k, g.a.data,
+                                                     g.b.data, bias, g.c.data, stream);
         if (way.lt == nullptr) {
             if constexpr (is_plain)
                 return encoder::OwnProducts{}.product(g, stream);
@@ -107,8 +117,26 @@ private:
         return status;
     }
 
+    // The exact GELU is in none of cuBLASLt's epilogues; of others CUTLASS has those that do without an activation.
+    using CutlassEnding = operations::gemm::CutlassEnding;
+    template <class Activation>
+    static CutlassEnding cutlass_ending(Activation) {
+        return std::is_same_v<Activation, batched_gemm::Gelu> ? CutlassEnding::bias_gelu
+                                                              : CutlassEnding::bias;
+    }
     template <class T, class Activation>
-    static Choice all_ways(const Problem<T>& g, Activation) {
+    static int64_t cutlass_ways(const Problem<T>& g, Activation) {
+        using operations::gemm::cutlass_ways;
+        constexpr bool kHasEnding = std::is_same_v<Activation, NoEnding> ||
+                                    std::is_same_v<Activation, batched_gemm::Identity> ||
+                                    std::is_same_v<Activation, batched_gemm::Gelu>;
+        const bool is_taken = g.batch == 1 && is_close(g) && !g.a.transposed && g.b.transposed &&
+                              g.alpha == 1.f && g.beta == 0.f;
+        return kHasEnding && sizeof(T) == 2 && is_taken ? cutlass_ways() : 0;
+    }
+
+    template <class T, class Activation>
+    static Choice all_ways(const Problem<T>& g, Activation activation) {
         Choice choice{{Way{"ours"}}};
         if constexpr (sizeof(T) == 2 && !std::is_same_v<Activation, OfHeads>) {
             const int64_t most = std::min(batched_gemm::kMostParts, 2 * split_k_parts(g));
@@ -116,17 +144,14 @@ private:
                 choice.ways.push_back(
                     {"ours, sharing k by " + std::to_string(parts), nullptr, parts});
         }
+        for (int i = 0; i < cutlass_ways(g, activation); ++i)
+            choice.ways.push_back({"cutlass " + std::to_string(i), nullptr, 0, i});
         if constexpr (std::is_base_of_v<NoEnding, Activation>) {
             add(choice, g, LtEpilogue::none, false);
         } else {
             if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
                 add(choice, g, LtEpilogue::bias, false);
-            // The exact GELU is in none of cuBLASLt's epilogues,
-            if constexpr (std::is_same_v<Activation, batched_gemm::Gelu> && sizeof(T) == 2) {
-                for (int i = 0; i < operations::gemm::cutlass_gelu_ways() && is_close(g); ++i)
-                    choice.ways.push_back({"cutlass " + std::to_string(i), nullptr, 0, i});
-            }
-            // whose GELU is the one by tanh: a test holds it to that.
+            // Its GELU is the one by tanh: a test holds it to that.
             if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
                 add(choice, g, LtEpilogue::bias_gelu, false);
             add(choice, g, LtEpilogue::none, true);
@@ -169,7 +194,7 @@ private:
         // Its distances and scales too: what cuBLASLt was told of them holds for no other.
         const std::string text = batched_gemm::problem_text(g) + ending + " " +
                                  std::to_string(g.a.ld) + " " + std::to_string(g.b.ld) + " " +
-                                 std::to_string(g.c.ld) + " " + std::to_string(g.alpha);
+                                 std::to_string(g.c.ld) + " " + std::to_string(g.alpha) + whole_;
         auto known = choices().find(text);
         if (known == choices().end()) {
             cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
@@ -187,6 +212,7 @@ private:
                 status = tuner().tune(g, candidates, stream, ending);
                 if (status != cudaSuccess) return status;
                 const auto* const best = tuner().find(g, candidates, ending);
+                choice.is_tuned = best != nullptr;
                 if (best != nullptr) choice.fastest = static_cast<size_t>(best - candidates.data());
             }
             known = choices().emplace(text, std::move(choice)).first;
@@ -199,6 +225,7 @@ private:
     }
 
     void* workspace_;
+    std::string whole_;
 };
 
 }  // namespace encoder_fusions_variants

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/operations/gemm/cutlass_gelu.hpp"
+#include "common/operations/gemm/cutlass_product.hpp"
 
 namespace operations::gemm {
 
@@ -7,12 +7,12 @@ std::string cutlass_version() {
     return "no CUTLASS";
 }
 
-int cutlass_gelu_ways() {
+int cutlass_ways() {
     return 0;
 }
 
-cudaError_t cutlass_gelu(int, runner::DType, int64_t, int64_t, int64_t, const void*, const void*,
-                         const void*, void*, cudaStream_t) {
+cudaError_t cutlass_product(int, CutlassEnding, runner::DType, int64_t, int64_t, int64_t,
+                            const void*, const void*, const void*, void*, cudaStream_t) {
     return cudaErrorNotSupported;
 }
 

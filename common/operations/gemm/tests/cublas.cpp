@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/operations/gemm/cublas_lt.hpp"
-#include "common/operations/gemm/cutlass_gelu.hpp"
+#include "common/operations/gemm/cutlass_product.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
@@ -118,8 +118,17 @@ TEST_CASE("cuBLASLt's GELU is the one by tanh, and a bias is added to each colum
     }
 }
 
-// y = gelu(a weight^T + bias), in rounding's reach of the exact one, of which the one by tanh is out.
-TEST_CASE("CUTLASS's product ends in a bias and the exact GELU, at any number of rows") {
+// y = a weight^T, + bias, or gelu of it: in rounding's reach of the exact one, of which the one by tanh is out.
+TEST_CASE("CUTLASS's products end in a bias and the exact GELU, at any number of rows") {
+    struct Ending {
+        const char* name;
+        CutlassEnding as;
+        bool has_bias;
+    };
+    const auto ending = GENERATE(Ending{"nothing", CutlassEnding::bias, false},
+                                 Ending{"a bias", CutlassEnding::bias, true},
+                                 Ending{"a bias and GELU", CutlassEnding::bias_gelu, true});
+    INFO("ends in " << ending.name);
     constexpr int64_t kCols = 136, kDeep = 72;
     const auto numbers = [](int64_t count, int64_t step, float scale) {
         std::vector<__half> all;
@@ -135,20 +144,25 @@ TEST_CASE("CUTLASS's product ends in a bias and the exact GELU, at any number of
         runner::DeviceBuffer<__half> c(static_cast<size_t>(rows * kCols));
         const auto launch = [&](int way) {
             c.poison();
-            return cutlass_gelu(way, DType::float16, rows, kCols, kDeep, d_a.data(),
-                                d_weight.data(), d_bias.data(), c.data(), nullptr);
+            return cutlass_product(way, ending.as, DType::float16, rows, kCols, kDeep, d_a.data(),
+                                   d_weight.data(), ending.has_bias ? d_bias.data() : nullptr,
+                                   c.data(), nullptr);
         };
-        CHECK(launch(cutlass_gelu_ways()) == cudaErrorNotSupported);
-        for (int way = 0; way < cutlass_gelu_ways(); ++way) {
+        CHECK(launch(cutlass_ways()) == cudaErrorNotSupported);
+        for (int way = 0; way < cutlass_ways(); ++way) {
             REQUIRE(launch(way) == cudaSuccess);
             const std::vector<__half> result = c.download();
             double worst = 0;  // in halves of a last place
             for (int64_t i = 0; i < rows * kCols; ++i) {
-                double x = double{__half2float(bias[static_cast<size_t>(i % kCols)])};
+                double x = ending.has_bias
+                               ? double{__half2float(bias[static_cast<size_t>(i % kCols)])}
+                               : 0;
                 for (int64_t p = 0; p < kDeep; ++p)
                     x += double{__half2float(a[static_cast<size_t>(i / kCols * kDeep + p)])} *
                          double{__half2float(weight[static_cast<size_t>(i % kCols * kDeep + p)])};
-                const double wanted = 0.5 * x * std::erfc(-x / std::sqrt(2.0));
+                const double wanted = ending.as == CutlassEnding::bias_gelu
+                                          ? 0.5 * x * std::erfc(-x / std::sqrt(2.0))
+                                          : x;
                 const double error =
                     std::abs(double{__half2float(result[static_cast<size_t>(i)])} - wanted);
                 worst = std::max(worst, error / (0x1p-11 * std::abs(wanted) + 1e-6));

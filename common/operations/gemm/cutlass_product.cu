@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/operations/gemm/cutlass_gelu.hpp"
+#include "common/operations/gemm/cutlass_product.hpp"
 
 #include <climits>
 #include <memory>
@@ -50,13 +50,18 @@ struct InTurn {
     using Epilogue = cutlass::epilogue::TmaWarpSpecialized;
 };
 
+// What a product ends in; a bias that is nullptr counts as 0.
+template <class T>
+using OfBias = cutlass::epilogue::fusion::LinCombPerColBias<T, float, T, void>;
+template <class T>
+using OfBiasGelu = cutlass::epilogue::fusion::LinCombPerColBiasEltAct<ExactGelu, T, float, T, void>;
+
 // kCluster: tiles below each other, whose blocks load weights together.
-template <class T, int kRows, int kCols, int kCluster, class Schedule>
+template <class T, class Ending, int kRows, int kCols, int kCluster, class Schedule>
 cudaError_t multiply(int m, int n, int k, const void* a, const void* weight, const void* bias,
                      void* c, cudaStream_t stream) {
     using Tile = Shape<Int<kRows>, Int<kCols>, Int<64>>;
     using Cluster = Shape<Int<kCluster>, Int<1>, Int<1>>;
-    using Ending = cutlass::epilogue::fusion::LinCombPerColBiasEltAct<ExactGelu, T, float, T, void>;
     using Epilogue = typename cutlass::epilogue::collective::CollectiveBuilder<
         cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Tile, Cluster,
         cutlass::epilogue::collective::EpilogueTileAuto, float, float, void, RowMajor, 8, T,
@@ -102,18 +107,16 @@ cudaError_t multiply(int m, int n, int k, const void* a, const void* weight, con
     return cudaErrorNotSupported;
 }
 
-template <class T>
+template <class T, class Ending>
 cudaError_t multiply(int way, int m, int n, int k, const void* a, const void* weight,
                      const void* bias, void* c, cudaStream_t stream) {
     switch (way) {
         case 0:
-            return multiply<T, 128, 256, 2, HalfEach>(m, n, k, a, weight, bias, c, stream);
+            return multiply<T, Ending, 128, 256, 2, HalfEach>(m, n, k, a, weight, bias, c, stream);
         case 1:
-            return multiply<T, 128, 128, 2, HalfEach>(m, n, k, a, weight, bias, c, stream);
+            return multiply<T, Ending, 128, 192, 1, HalfEach>(m, n, k, a, weight, bias, c, stream);
         case 2:
-            return multiply<T, 64, 128, 1, InTurn>(m, n, k, a, weight, bias, c, stream);
-        case 3:
-            return multiply<T, 128, 192, 1, HalfEach>(m, n, k, a, weight, bias, c, stream);
+            return multiply<T, Ending, 64, 96, 1, InTurn>(m, n, k, a, weight, bias, c, stream);
         default:
             return cudaErrorNotSupported;
     }
@@ -126,18 +129,18 @@ std::string cutlass_version() {
            std::to_string(CUTLASS_PATCH);
 }
 
-int cutlass_gelu_ways() {
+int cutlass_ways() {
     int device = 0, major = 0, minor = 0;
     const bool is_known =
         cudaGetDevice(&device) == cudaSuccess &&
         cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
         cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess;
-    return is_known && major == 9 && minor == 0 ? 4 : 0;
+    return is_known && major == 9 && minor == 0 ? 3 : 0;
 }
 
-cudaError_t cutlass_gelu(int way, runner::DType dtype, int64_t m, int64_t n, int64_t k,
-                         const void* a, const void* weight, const void* bias, void* c,
-                         cudaStream_t stream) {
+cudaError_t cutlass_product(int way, CutlassEnding ending, runner::DType dtype, int64_t m,
+                            int64_t n, int64_t k, const void* a, const void* weight,
+                            const void* bias, void* c, cudaStream_t stream) {
     for (const int64_t size : {m, n, k}) {
         if (size > INT_MAX) return cudaErrorNotSupported;
     }
@@ -146,8 +149,11 @@ cudaError_t cutlass_gelu(int way, runner::DType dtype, int64_t m, int64_t n, int
         if (reinterpret_cast<uintptr_t>(address) % 16 != 0) return cudaErrorNotSupported;
     }
     const auto launch = [&](auto of) {
-        return multiply<decltype(of)>(way, static_cast<int>(m), static_cast<int>(n),
-                                      static_cast<int>(k), a, weight, bias, c, stream);
+        using T = decltype(of);
+        const auto multiply_by =
+            ending == CutlassEnding::bias ? multiply<T, OfBias<T>> : multiply<T, OfBiasGelu<T>>;
+        return multiply_by(way, static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), a,
+                           weight, bias, c, stream);
     };
     switch (dtype) {
         case runner::DType::float16:
