@@ -137,9 +137,10 @@ Traffic least_traffic(const Shape& s) {
     return {(rows * hidden + parameters + results) / all, results / all};
 }
 
-// Whether it takes so long that seconds of tuning pay.
-bool is_worth_tuning(const Shape& s) {
-    return s.hidden() >= 256 && s.layers > 0;
+// Whether seconds of tuning pay: not for what is done at once, nor of floats, of which products take so long that
+// nothing between them counts.
+bool is_worth_tuning(const Shape& s, DType dtype) {
+    return s.hidden() >= 256 && s.layers > 0 && dtype != DType::float32;
 }
 
 // An encoder's name in the tuner's file.
@@ -182,7 +183,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
                 return forward(call.workspace_bytes, encoder::OwnProducts{}, call.stream);
             const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
             void* const of_cublas = static_cast<char*>(call.workspace) + of_encoder;
-            const std::string whole = is_worth_tuning(s) ? whole_text(call, name) : "";
+            const std::string whole = is_worth_tuning(s, call.dtype) ? whole_text(call, name) : "";
             return tuned_as_a_whole(call, whole, [&](cudaStream_t stream) {
                 if (way.early)
                     return forward(of_encoder,

@@ -187,12 +187,40 @@ private:
                  0, -1, i, kernel_behind});
     }
 
+    // A product of fewer operations takes no longer than a launch, whoever multiplies.
+    template <class T>
+    static bool is_worth_tuning(const Problem<T>& g) {
+        constexpr double kLeast = 1e7;
+        return 2. * static_cast<double>(g.batch) * static_cast<double>(g.m) *
+                   static_cast<double>(g.n) * static_cast<double>(g.k) >=
+               kLeast;
+    }
+    static size_t first_of_library(const std::vector<Way>& ways) {
+        const auto is_of_library = [](const Way& way) { return way.lt != nullptr; };
+        return static_cast<size_t>(std::find_if(ways.begin(), ways.end(), is_of_library) -
+                                   ways.begin());
+    }
+    template <class T, class Activation>
+    cudaError_t tune(Choice& choice, const Problem<T>& g, const T* bias, Activation activation,
+                     cudaStream_t stream) const {
+        std::vector<batched_gemm::Candidate<T>> candidates;
+        for (const Way& way : choice.ways)
+            candidates.push_back({way.name, [&](const Problem<T>& of, cudaStream_t on) {
+                                      return launch(way, of, bias, activation, on);
+                                  }});
+        const cudaError_t status = tuner().tune(g, candidates, stream, name_of(activation));
+        if (status != cudaSuccess) return status;
+        const auto* const best = tuner().find(g, candidates, name_of(activation));
+        choice.is_tuned = best != nullptr;
+        if (best != nullptr) choice.fastest = static_cast<size_t>(best - candidates.data());
+        return cudaSuccess;
+    }
+
     template <class T, class Activation>
     cudaError_t fastest(const Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
-        const std::string ending = name_of(activation);
         // Its distances and scales too: what cuBLASLt was told of them holds for no other.
-        const std::string text = batched_gemm::problem_text(g) + ending + " " +
+        const std::string text = batched_gemm::problem_text(g) + name_of(activation) + " " +
                                  std::to_string(g.a.ld) + " " + std::to_string(g.b.ld) + " " +
                                  std::to_string(g.c.ld) + " " + std::to_string(g.alpha) + whole_;
         auto known = choices().find(text);
@@ -204,16 +232,10 @@ private:
                 return launch(Way{"ours"}, g, bias, activation, stream);
             Choice choice = all_ways(g, activation);
             if (choice.ways.back().lt != nullptr) {  // there is cuBLASLt, and it takes the problem
-                std::vector<batched_gemm::Candidate<T>> candidates;
-                for (const Way& way : choice.ways)
-                    candidates.push_back({way.name, [&](const Problem<T>& of, cudaStream_t on) {
-                                              return launch(way, of, bias, activation, on);
-                                          }});
-                status = tuner().tune(g, candidates, stream, ending);
-                if (status != cudaSuccess) return status;
-                const auto* const best = tuner().find(g, candidates, ending);
-                choice.is_tuned = best != nullptr;
-                if (best != nullptr) choice.fastest = static_cast<size_t>(best - candidates.data());
+                if (!is_worth_tuning(g))
+                    choice.fastest = first_of_library(choice.ways);
+                else if (status = tune(choice, g, bias, activation, stream); status != cudaSuccess)
+                    return status;
             }
             known = choices().emplace(text, std::move(choice)).first;
         }

@@ -5,6 +5,7 @@
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
 #include "common/runner/guess.hpp"
+#include "common/runner/interruption.hpp"
 #include "common/runner/measure.hpp"
 #include "common/runner/print.hpp"
 #include "common/runner/validate.hpp"
@@ -75,6 +76,7 @@ void measure_counts(StageRun& run) {
                                          {"conflicts", 10, io::Align::right}}));
     for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
         for (const Variant* variant : variants) {
+            if (Interruption::came()) return;
             const std::vector<std::string> cells = count(run, *variant, shape, dtype);
             if (!cells.empty()) table.row(with_dtype(several, dtype, cells));
         }

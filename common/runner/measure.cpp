@@ -9,6 +9,7 @@
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
 #include "common/runner/guess.hpp"
+#include "common/runner/interruption.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/print.hpp"
 #include "common/runner/progress.hpp"
@@ -107,6 +108,7 @@ std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant
         });
     }
     for (const Variant* variant : variants) {
+        if (Interruption::came()) break;
         progress.show("timing " + variant->name + ", " + text_of(shape) + ", " + name_of(dtype));
         attempt_to_measure(run, *variant, shape, dtype, [&](Validation& validation) {
             records.push_back(
@@ -150,6 +152,7 @@ void measure_times(StageRun& run) {
                                          {"speed-up", 9, io::Align::right}}));
     double empty_us = std::numeric_limits<double>::infinity();
     for_each_measured(run, [&](const auto& variants, const Shape& shape, DType dtype) {
+        if (Interruption::came()) return;
         for (const Record& record : measure_shape(run, variants, shape, dtype)) {
             const Timing& time = record.timed->work;
             const double speed = speed_of(record, time.us_median);

@@ -11,6 +11,7 @@
 #include "common/io/table.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/choose.hpp"
+#include "common/runner/interruption.hpp"
 #include "common/runner/measure.hpp"
 #include "common/runner/npy.hpp"
 #include "common/runner/print.hpp"
@@ -29,15 +30,26 @@ std::string records_name(const StageRun& run) {
            (run.narrowed_by.empty() ? "" : ".partial");
 }
 
+void note_interruption(StageRun& run) {
+    run.is_ended = true;
+    run.verdict = std::max(run.verdict, Verdict::incomplete);
+    run.narrowed_by += std::string(run.narrowed_by.empty() ? "" : ", ") + "ended by a signal";
+    say("ended by a signal: what was not measured by then is left out");
+}
+
 Verdict run_stage(StageRun& run) {
     print_title(run);
     validate(run);
     print_validation(run);
     std::printf("\n");
-    if (on_gpu()) {
-        measure_times(run);
-    } else {
-        measure_counts(run);
+    {
+        const Interruption interruption;
+        if (on_gpu()) {
+            measure_times(run);
+        } else {
+            measure_counts(run);
+        }
+        if (Interruption::came()) note_interruption(run);
     }
     print_ways(run);
     print_left_out(run);
@@ -166,7 +178,10 @@ ExitCode run_stages(const std::vector<Stage>& all, RunOptions options, size_t di
         runs.push_back(std::move(run));
     }
     Verdict verdict = Verdict::good;
-    for (StageRun& each : runs) verdict = std::max(verdict, run_stage(each));
+    for (StageRun& each : runs) {
+        verdict = std::max(verdict, run_stage(each));
+        if (each.is_ended) break;
+    }
     return conclude(verdict, stages);
 }
 

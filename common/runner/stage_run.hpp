@@ -21,7 +21,7 @@ namespace runner {
 struct StageRun {
     const Stage& stage;
     const RunOptions& options;
-    std::string narrowed_by;  // the flags that narrow the run, as typed
+    std::string narrowed_by;  // the flags that narrow the run, as typed, and what else did
     const std::optional<Array>& array;
     std::vector<const Variant*> chosen;
 
@@ -45,6 +45,7 @@ struct StageRun {
     std::vector<Record> records = {};
     std::vector<std::string> warnings = {};
     Verdict verdict = Verdict::good;
+    bool is_ended = false;  // by a signal
 };
 
 // The seed of all that a run computes on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `run` says of stages that are not as they should be, and what it leaves behind.
 #include <cmath>
+#include <csignal>
 #include <sstream>
 
 #include "common/operations/softmax/call.hpp"
@@ -229,6 +230,41 @@ TEST_CASE("a barrier that is missing is found though the results are right") {
     CHECK_THAT(text, ContainsSubstring("written at") && ContainsSubstring("read at"));
     CHECK(count_of("run.cu:", text) == 2);
     CHECK_THAT(text, !ContainsSubstring("none."));
+}
+
+TEST_CASE("a run that is ended while it measures keeps what it has measured") {
+    const Folder folder;
+    const Variant first = scaled("first", 1);
+    Variant ending = first;
+    ending.name = "ending";
+    bool has_ended = false;
+    const auto handler = [] {
+        struct sigaction now {};
+        sigaction(SIGTERM, nullptr, &now);
+        return now.sa_handler;
+    };
+    const auto before = handler();  // Catch2's own
+    ending.launch = [&](const Call& call) {
+        if (handler() != before) {  // it is measured, and not checked
+            has_ended = true;
+            std::raise(SIGTERM);
+        }
+        return first.launch(call);
+    };
+    RunOptions options;
+    options.out = folder.path;
+    options.shapes = {{4, 8}};
+    {
+        const Redirected redirected(folder.path / "printed");
+        CHECK(run({stage_of({first, ending, scaled("last", 1)})}, options) == kWrong);
+    }
+    CHECK(has_ended);
+    const std::string records = folder.read("97_made_up.partial.json");
+    CHECK_THAT(records, ContainsSubstring("\"chosen\": \"--shape 4x8, ended by a signal\""));
+    CHECK_THAT(records, ContainsSubstring("\"first\"") && !ContainsSubstring("\"last\""));
+    CHECK_THAT(joined(folder.read("printed")),
+               ContainsSubstring("ended by a signal") && ContainsSubstring("but not all was"));
+    CHECK(handler() == before);
 }
 
 TEST_CASE("part of a run leaves the records of a full one alone") {
