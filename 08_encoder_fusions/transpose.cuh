@@ -5,7 +5,8 @@
 // y[col, row] = x[row, col] of 16-bit elements, in four steps: where a pair lies in shared memory decides.
 //   new here   pairs of rows and of columns change roles; a layout without bank conflicts, by padding or by an XOR
 //   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
-//   accepts    __half, __nv_bfloat16; any sizes, pairs at a time where rows and columns are even
+//   accepts    __half, __nv_bfloat16; up to 65535 matrices, and as many tiles below each other; pairs at a time
+//              where rows and columns are even
 //   source     FasterTransformer's half2 transposes (2019); CUDA's blog on transposition (2013)
 #pragma once
 #include <cstdint>
@@ -14,9 +15,10 @@
 
 namespace encoder_fusions {
 
-constexpr int kTile = 64;        // rows and columns of a tile
-constexpr int kTileWords = 32;   // pairs in a row of it: one for each bank
-constexpr int kTileThreads = 8;  // in y: 8 x 32 threads
+constexpr int kTile = 64;               // rows and columns of a tile
+constexpr int kTileWords = 32;          // pairs in a row of it: one for each bank
+constexpr int kTileThreads = 8;         // in y: 8 x 32 threads
+constexpr int64_t kMostOfGrid = 65535;  // blocks of a grid, in y and in z
 
 // ---- step 1: one thread per element; threadIdx.x walks columns of x, which are rows of y
 
@@ -117,13 +119,13 @@ template <class T, class Launch>
 cudaError_t for_each_tile(const T* x, const T* y, int64_t batch, int64_t rows, int64_t cols,
                           int64_t tile_rows, int64_t tile_cols, Launch launch) {
     static_assert(sizeof(T) == 2, "two elements make a word");
-    constexpr int64_t kMost = 65535;  // of a grid, in y and in z
     if (batch < 0 || rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (batch == 0 || rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr || !takes_packs<1>(x, 1) || !takes_packs<1>(y, 1))
         return cudaErrorInvalidValue;
     const int64_t down = (rows - 1) / tile_rows + 1, across = (cols - 1) / tile_cols + 1;
-    if (batch > kMost || down > kMost || across > INT32_MAX) return cudaErrorInvalidValue;
+    if (batch > kMostOfGrid || down > kMostOfGrid || across > INT32_MAX)
+        return cudaErrorInvalidValue;
     launch(dim3(static_cast<unsigned>(across), static_cast<unsigned>(down),
                 static_cast<unsigned>(batch)));
     return cudaGetLastError();

@@ -21,6 +21,12 @@ runner::Variant step(const std::string& name, const std::string& summary, Launch
                    });
     variant.dtypes = kHalves;
     variant.traffic = {1, 1};
+    variant.obstacle = [](const runner::Shape& shape, DType) -> std::string {
+        using encoder_fusions::kMostOfGrid;
+        if (shape[0] > kMostOfGrid) return "more than 65535 matrices";
+        const int64_t lowest_tile = encoder_fusions::kTileThreads;  // naive_transpose's
+        return shape[1] > kMostOfGrid * lowest_tile ? "more than 524280 rows" : "";
+    };
     return variant;
 }
 

@@ -76,9 +76,12 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
             ours = fastest(*document, nullptr,
                            [&](const std::string& name) { return name == variant; });
             if (than.empty() || ours == nullptr) continue;
-            theirs = fastest(*document, ours, [&](const std::string& name) {
-                return name != variant && name.rfind(than, 0) == 0;
-            });
+            theirs =
+                fastest(*document, ours, [&](const std::string& name) { return name == than; });
+            if (theirs == nullptr)
+                theirs = fastest(*document, ours, [&](const std::string& name) {
+                    return name != variant && name.rfind(than, 0) == 0;
+                });
             if (theirs != nullptr) beside_peers = beside_peers || document == &peers;
         }
         std::vector<std::string> row = {"`" + variant + "`", dtype, text_of(shape)};

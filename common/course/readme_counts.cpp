@@ -76,17 +76,21 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
         if (!runner::obstacle_of(variant, shape, dtype).empty()) continue;
         const std::string where = shape == usual ? "" : " at " + text_of(shape);
         const xray::CountedVariant& counted = usual_count(stage.name, variant);
-        const xray::RecordedVariant* gpu =
-            recorded(recordings, stage.name, variant.name, shape, dtype);
+        // A library's kernels are others than those counted here.
+        const xray::RecordedVariant* const gpu =
+            variant.may_use_libraries
+                ? nullptr
+                : recorded(recordings, stage.name, variant.name, shape, dtype);
+        const std::string missing = variant.may_use_libraries ? "a library's" : "not recorded";
         const auto pair = [&](double count, const char* key) {
             return with_thousands(count) + " / " +
-                   (gpu == nullptr ? "not recorded" : with_thousands(gpu->sum(key)));
+                   (gpu == nullptr ? missing : with_thousands(gpu->sum(key)));
         };
         const xray::Counts loads = total(counted.kernels, AccessKind::global_load);
         const xray::Counts stores = total(counted.kernels, AccessKind::global_store);
         const auto conflicts = static_cast<double>(counted_conflicts(counted));
         const runner::Traffic traffic = counted.traffic();
-        std::string conflicts_gpu = "not recorded";
+        std::string conflicts_gpu = missing;
         if (gpu != nullptr) {
             int64_t sum = 0;
             for (const xray::Conflicts& each : xray::conflicts(counted, *gpu)) sum += each.recorded;

@@ -227,21 +227,23 @@ def parse_arguments(words):
 
 
 class Interruption:
-    """Ctrl-C ends a run between two shapes: in the middle of one it would come back from a callback
-    that cannot raise it. A second Ctrl-C ends it at once."""
+    """Ctrl-C, or what `timeout` sends, ends a run between two shapes: in the middle of one it would
+    come back from a callback that cannot raise it. The next ends it at once."""
 
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
     asked = False
 
     def __enter__(self):
-        self.before = signal.signal(signal.SIGINT, self._ask)
+        self.before = {each: signal.signal(each, self._ask) for each in self.SIGNALS}
         return self
 
     def __exit__(self, *_):
-        signal.signal(signal.SIGINT, self.before)
+        for each, handler in self.before.items():
+            signal.signal(each, handler)
 
     def _ask(self, *_):
         self.asked = True
-        signal.signal(signal.SIGINT, self.before)
+        self.__exit__()
 
 
 def time_all(harness, works, interruption):

@@ -182,7 +182,7 @@ class Run(unittest.TestCase):
     def test_an_interrupted_run_keeps_what_was_timed(self):
         class PressesCtrlC(contenders.Source):
             def names(self, operation):
-                signal.raise_signal(signal.SIGINT)
+                signal.raise_signal(signal.SIGTERM)
                 return ()
         status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33", "--shape",
                                                 "2x34", more=[PressesCtrlC()])

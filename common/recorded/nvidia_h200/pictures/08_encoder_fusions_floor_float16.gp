@@ -19,7 +19,7 @@ set label '08 encoder fusions: time beside that of a copy, float16' at screen 0.
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'time of one launch' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'median time of one launch, caches flushed; 8 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.033,0.835 point pt 9 ps large_point lc rgb '#8C510A'
 set label 'unfused_bias_activation' at screen 0.054,0.835 left noenhanced tc rgb '#222222'

@@ -19,12 +19,12 @@ set label '08 encoder fusions: beyond the lesson, float16, 1024 hidden, 1 tanh, 
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
-set arrow from first 4136.46, graph 0 to first 4136.46, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
-set label 'copy (roof)' at first 4136.46, graph 1.04 center tc rgb '#222222'
-set xrange [0:4690.74]
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set arrow from first 4144.63, graph 0 to first 4144.63, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
+set label 'copy (roof)' at first 4144.63, graph 1.04 center tc rgb '#222222'
+set xrange [0:4700.01]
 set yrange [2 - 0.4:-0.6]
-set ytics ('best of the lesson  3976' 0, 'half2_bias_gelu  2393' 1) noenhanced scale 0
+set ytics ('best of the lesson  3942' 0, 'half2_bias_gelu  2389' 1) noenhanced scale 0
 set style fill solid noborder
 unset grid
 set grid xtics lc rgb '#dddddd' lw 1 lt 1

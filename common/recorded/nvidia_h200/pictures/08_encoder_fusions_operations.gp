@@ -19,7 +19,7 @@ set label '08 encoder fusions: each of its operations' at screen 0.02,0.95 left 
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'share of the roof''s speed' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'roof: what copies, or adds up, as many bytes; each operation at the shape where it was measured first, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.8344,0.778 to screen 0.8504,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'first variant' at screen 0.8584,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.8344,0.726 to screen 0.8504,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -28,21 +28,21 @@ set xrange [-1:24 - 1]
 set xtics ('add_bias'."\n".'activation' 0.5, 'add_bias'."\n".'residual'."\n".'layernorm' 3.5, 'add_bias'."\n".'residual'."\n".'prenorm' 6.5, 'add_qkv'."\n".'bias'."\n".'transpose' 9.5, 'transpose'."\n".'back' 12.5, 'remove'."\n".'padding' 15.5, 'rebuild'."\n".'padding' 18.5, 'masked'."\n".'softmax' 21.5) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:1.07477]
-set label '0.49' at first 0, first 0.491732 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.97' at first 1, first 0.966922 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.4' at first 3, first 0.404168 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '1' at first 4, first 0.995154 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.52' at first 6, first 0.52177 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.94' at first 7, first 0.935265 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.47' at first 9, first 0.471425 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.99' at first 10, first 0.986354 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.95' at first 12, first 0.953191 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.98' at first 13, first 0.983374 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.92' at first 16, first 0.923006 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.92' at first 19, first 0.916055 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.28' at first 21, first 0.27821 center offset 0,0.5 front font ',12' tc rgb '#222222'
-set label '0.99' at first 22, first 0.992909 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set yrange [0:1.07255]
+set label '0.48' at first 0, first 0.481814 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.97' at first 1, first 0.966954 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.41' at first 3, first 0.405607 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.99' at first 4, first 0.993103 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.52' at first 6, first 0.524232 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.93' at first 7, first 0.932365 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.47' at first 9, first 0.468195 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.99' at first 10, first 0.988331 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.95' at first 12, first 0.94615 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.99' at first 13, first 0.985309 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.93' at first 16, first 0.929395 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.92' at first 19, first 0.916934 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.28' at first 21, first 0.278039 center offset 0,0.5 front font ',12' tc rgb '#222222'
+set label '0.99' at first 22, first 0.992845 center offset 0,0.5 front font ',12' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.8224

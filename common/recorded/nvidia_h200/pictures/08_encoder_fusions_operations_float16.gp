@@ -19,7 +19,7 @@ set label '08 encoder fusions: each of its operations, float16' at screen 0.02,0
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'share of the roof''s speed' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'roof: what copies, or adds up, as many bytes; each operation at the shape where it was measured first, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.8344,0.778 to screen 0.8504,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'first variant' at screen 0.8584,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.8344,0.726 to screen 0.8504,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -28,7 +28,7 @@ set xrange [-1:27 - 1]
 set xtics ('add_bias'."\n".'activation' 0.5, 'add_bias'."\n".'residual'."\n".'layernorm' 3.5, 'add_bias'."\n".'residual'."\n".'prenorm' 6.5, 'add_qkv'."\n".'bias'."\n".'transpose' 9.5, 'transpose'."\n".'back' 12.5, 'remove'."\n".'padding' 15.5, 'rebuild'."\n".'padding' 18.5, 'masked'."\n".'softmax' 21.5, 'matrix'."\n".'transpose' 24.5) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:1.07767]
+set yrange [0:1.08055]
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.8224

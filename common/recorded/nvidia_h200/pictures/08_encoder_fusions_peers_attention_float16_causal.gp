@@ -19,7 +19,7 @@ set label '08 encoder fusions: attention beside others, float16, causal, batch x
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30 (kernels), 5e628ac77fcb (encoders), 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label '08, its fastest variant' at screen 0.054,0.835 left noenhanced tc rgb '#222222'

@@ -19,7 +19,7 @@ set label '08 encoder fusions beside what one would use instead, float16, 32768 
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30 (kernels), 5e628ac77fcb (encoders), 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from first 4173.5, graph 0 to first 4173.5, graph 1 nohead front lw 2 dt (9,6) lc rgb '#222222'
 set label 'copy (roof)' at first 4173.5, graph 1.04 center tc rgb '#222222'
 set xrange [0:4732.75]

@@ -19,7 +19,7 @@ set label '08 encoder fusions: encoder beside others, float16, 12 heads, 64 size
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'time of one call' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'shapes: batch x seq; median time of one call, which may be many kernels; caches flushed; timed in turn' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30 (kernels), 5e628ac77fcb (encoders), 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7324,0.778 to screen 0.7484,0.806 fc rgb '#D55E00' fs solid noborder
 set label '08, its fastest variant' at screen 0.7564,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.726 to screen 0.7484,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -29,12 +29,12 @@ set label 'transformers_compile' at screen 0.7564,0.686 left noenhanced tc rgb '
 set object rectangle from screen 0.7324,0.622 to screen 0.7484,0.65 fc rgb '#009E73' fs solid noborder
 set label 'transformers_autotune' at screen 0.7564,0.634 left noenhanced tc rgb '#222222'
 set xrange [-1:30 - 1]
-set xtics ('1 x 128' 1.5, '8 x 128' 6.5, '32 x 128' 11.5, '8 x 512' 16.5, '32 x 384' 21.5, '1 x 32' 26.5) noenhanced scale 0
+set xtics ('1 x 32' 1.5, '1 x 128' 6.5, '8 x 128' 11.5, '32 x 128' 16.5, '32 x 384' 21.5, '8 x 512' 26.5) noenhanced scale 0
 set boxwidth 0.86
 set style fill solid noborder
 set logscale y
 set ytics ('1 µs' 1, '2 µs' 2, '5 µs' 5, '10 µs' 10, '20 µs' 20, '50 µs' 50, '100 µs' 100, '200 µs' 200, '500 µs' 500, '1 ms' 1e3, '2 ms' 2e3, '5 ms' 5e3, '10 ms' 1e4, '20 ms' 2e4, '50 ms' 5e4, '100 ms' 1e5, '200 ms' 2e5, '500 ms' 5e5, '1 s' 1e6)
-set yrange [200:10000]
+set yrange [100:10000]
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7204

@@ -19,7 +19,7 @@ set label '08 encoder fusions: attention' at screen 0.02,0.95 left noenhanced fo
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'time of one call' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'shapes: batch x heads x queries x keys x size; median time of one call, which may be many kernels; caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7732,0.778 to screen 0.7892,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'query_per_block' at screen 0.7972,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7732,0.726 to screen 0.7892,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -35,16 +35,16 @@ set style fill solid noborder
 set logscale y
 set ytics ('1 µs' 1, '2 µs' 2, '5 µs' 5, '10 µs' 10, '20 µs' 20, '50 µs' 50, '100 µs' 100, '200 µs' 200, '500 µs' 500, '1 ms' 1e3, '2 ms' 2e3, '5 ms' 5e3, '10 ms' 1e4, '20 ms' 2e4, '50 ms' 5e4, '100 ms' 1e5, '200 ms' 2e5, '500 ms' 5e5, '1 s' 1e6)
 set yrange [50:10000]
-set label '4946' at first 0, first 4945.54 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '4947' at first 1, first 4946.69 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '4961' at first 2, first 4960.51 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '6344' at first 5, first 6343.65 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '6341' at first 6, first 6340.96 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '3905' at first 10, first 3905.41 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '3906' at first 11, first 3906.14 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '2235' at first 15, first 2235.17 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '158' at first 16, first 157.76 center offset 0,0.5 front font ',13' tc rgb '#222222'
-set label '751' at first 18, first 751.008 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '4953' at first 0, first 4952.67 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '4953' at first 1, first 4953.41 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '4964' at first 2, first 4963.87 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '6496' at first 5, first 6495.65 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '6492' at first 6, first 6492.45 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '3908' at first 10, first 3907.74 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '3909' at first 11, first 3909.12 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '2214' at first 15, first 2214.05 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '157' at first 16, first 157.408 center offset 0,0.5 front font ',13' tc rgb '#222222'
+set label '748' at first 18, first 748.192 center offset 0,0.5 front font ',13' tc rgb '#222222'
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7612

@@ -19,7 +19,7 @@ set label '08 encoder fusions: encoder, 12 heads, 64 size per head, 12 layers' a
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'shapes: batch x seq; floating-point operations over the median time, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set object rectangle from screen 0.7426,0.778 to screen 0.7586,0.806 fc rgb '#D55E00' fs solid noborder
 set label 'encoder_unfused' at screen 0.7666,0.79 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7426,0.726 to screen 0.7586,0.754 fc rgb '#CC79A7' fs solid noborder
@@ -38,7 +38,7 @@ set xrange [-1:56 - 1]
 set xtics ('1 x 32' 3, '1 x 128' 11, '8 x 128' 19, '32 x 128' 27, '32 x 384' 35, '8 x 512' 43, '32 x 384,'."\n".'6144 tokens' 51) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
-set yrange [0:33.3731]
+set yrange [0:33.3518]
 set xlabel '' noenhanced offset 0,0.8
 set lmargin at screen 0.095
 set rmargin at screen 0.7306

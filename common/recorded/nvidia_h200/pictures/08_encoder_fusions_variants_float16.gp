@@ -19,7 +19,7 @@ set label '08 encoder fusions: its variants, float16' at screen 0.02,0.95 left n
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; 8 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit c933fc4f6f30, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.033,0.835 point pt 9 ps large_point lc rgb '#8C510A'
 set label 'unfused_bias_activation' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -38,7 +38,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
 set bmargin at screen 0.225
-set yrange [0:4471.78]
+set yrange [0:4489.51]
 plot '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(4)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
@@ -49,7 +49,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
 set bmargin at screen 0.225
-set yrange [0:4471.78]
+set yrange [0:4489.51]
 plot '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(6)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '08_encoder_fusions_variants_float16.csv' skip 1 using 1:(column(7)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
