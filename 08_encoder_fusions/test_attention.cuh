@@ -8,6 +8,7 @@
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/attention/inputs.hpp"
 #include "common/operations/attention/operation.hpp"
+#include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
@@ -57,6 +58,16 @@ TEST_CASE("any random case of attention: sizes, types, masks, addresses, distanc
 TEST_CASE("many more random cases of attention", "[more][.]") {
     testing::passes_random_cases(stage_of_attention(), 9, 0, 3000,
                                  [](int64_t) { return int64_t{1} << 14; });
+}
+
+// On the CPU device a tile of queries would take minutes.
+TEST_CASE("sixteen thousand keys are as good as a few") {
+    for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
+        if (!runner::on_gpu() && variant.name != "query_per_block") continue;
+        INFO(variant.name);
+        const DType dtype = variant.dtypes.front();
+        testing::matches_reference_where_taken(variant, "normal", Shape(1, 1, 3, 16384, 64), dtype);
+    }
 }
 
 // A value that no query sees changes nothing, to the bit, and the same call gives the same bits again.
@@ -249,6 +260,22 @@ TEST_CASE("the plan of attention shares keys where queries are few, if there is 
     CHECK(without.parts == 1);
     CHECK(without.more_workspace_bytes == few.workspace_bytes);
     CHECK(plan(float{}, 1, 1, 16384, 0).way == Way::query_per_block);
+}
+
+// Scores would be as many as queries times keys.
+TEST_CASE("what attention keeps beside its operands grows with the length at most") {
+    constexpr int kMultiprocessors = 132, kSize = 64;
+    constexpr int64_t kPlaces = 2 * kMultiprocessors, kBytesOfSet = (kSize + 2) * sizeof(float);
+    for (int64_t seq = 256; seq <= 16384; seq *= 2) {
+        Problem<__half> g{};
+        g.batch = g.heads = 1;
+        g.queries = g.keys = seq;
+        g.size = kSize;
+        const Plan plan = fused_attention::plan(g, kMultiprocessors, true, SIZE_MAX);
+        INFO(seq << " queries and keys");
+        CHECK(plan.workspace_bytes <=
+              static_cast<size_t>(kPlaces * fused_attention::kQueriesAtOnce * kBytesOfSet));
+    }
 }
 
 }  // namespace attention_tests

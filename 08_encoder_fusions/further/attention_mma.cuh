@@ -34,7 +34,7 @@ constexpr int kQueriesAtOnce = 128, kFewQueries = 64;
 // As many as leave room in registers: a lane has half a score for each, and half a sum for each element. Of few queries
 // there are mostly few keys, too: no more than these at once.
 template <int kSize, bool kInPacks, int kQueries>
-constexpr int kKeysAtOnce = kSize <= 64 && kInPacks&& kQueries > kFewQueries ? 128 : 64;
+constexpr int kKeysAtOnce = !kInPacks || kSize > 64 || kQueries == kFewQueries ? 64 : 128;
 constexpr float kLog2e = 1.4426950408889634f;
 
 // Tiles of queries, keys and values, for heads of up to kSize elements.
