@@ -86,7 +86,7 @@ struct EarlyBetween {
                                             true, 0, from, packs<kPack>(norm), packs<kPack>(sum),
                                             packs<kPack>(y), rows, static_cast<int>(cols / kPack));
             };
-            // Of more rows it is not short; and they want the cache, which gives way to shared memory in an early launch.
+            // Of more rows it is not short; and they want the cache, which an early launch gives away.
             constexpr int64_t kRowsOfMultiprocessor = 8;
             int multiprocessors = 0;
             const cudaError_t status = fused_attention::multiprocessors_here(&multiprocessors);

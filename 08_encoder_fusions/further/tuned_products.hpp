@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends
 // it (a bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a
-// problem and keeps in a file what it found; and then, of a large encoder, each way within the whole of it, since what is
-// fastest by itself need not be so between others, some of which begin early.
+// problem and keeps in a file what it found; and then, of a large encoder, each way within the whole of it, since what
+// is fastest by itself need not be so between others, some of which begin early.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -52,8 +52,9 @@ batched_gemm::GemmTuner& tuner();
 void tune_within(const std::string& whole,
                  const std::function<cudaError_t(cudaStream_t stream)>& run, cudaStream_t stream);
 
-// As further/encoder.cuh wants products. whole: what they are part of, by a text of its own; empty: of anything. workspace: kCublasWorkspace bytes, 256-byte-aligned. The first call of a
-// problem waits for the device; while the stream is being captured it does not, and goes our way.
+// As further/encoder.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole: what they are part
+// of, by a text of its own; empty: of anything. The first call of a problem waits for the device; while the stream is
+// being captured it does not, and goes our way.
 template <class Between>
 class TunedProducts : public Between {
 public:
