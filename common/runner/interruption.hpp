@@ -6,7 +6,7 @@
 
 namespace runner {
 
-// While there is one, the first SIGINT or SIGTERM is only noted; the next ends the program, as ever.
+// While there is one, the first SIGINT and the first SIGTERM are only noted; a second ends the program, as ever.
 class Interruption {
 public:
     Interruption() {

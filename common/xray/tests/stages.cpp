@@ -121,11 +121,6 @@ const std::set<std::string> kStores = {"shared_store_conflicts"};
 const char* const k05 = "05_smem_softmax";
 const char* const k06 = "06_softmax_topk";
 const char* const k08 = "08_encoder_fusions";
-runner::Shape topk(int64_t rows, int64_t cols, int64_t k) {
-    runner::Shape shape{rows, cols};
-    shape.set_option("k", static_cast<double>(k));
-    return shape;
-}
 const std::vector<NotHeld> kNotHeld = {
     {k05, "log_softmax", {{61, 777}}, kHalves, kBoth, 8},
     {k05, "log_softmax", {{5, 20011}}, kHalves, kBoth, 8},
@@ -138,13 +133,13 @@ const std::vector<NotHeld> kNotHeld = {
     {k05, "any_axis_backward", {{50, 1002}}, kHalves, kLoads, 8},
     {k05, "any_axis_backward", {{3, 53, 77}}, kFloats, kLoads, 8},
     {k05, "any_axis_log_backward", {{50, 1002}}, kHalves, kLoads, 8},
-    {k06, "block_per_row", topk(5, 5003, 300), {}, kStores, 2},
-    {k06, "block_per_row", topk(3, 20011, 32), {DType::bfloat16}, kStores, 2},
-    {k06, "front_topk", topk(5, 5003, 300), {}, kStores, 2},
-    {k06, "front_topk_lse", topk(5, 5003, 300), {}, kStores, 2},
-    {k06, "short_rows", topk(33, 61, 8), kFloats, kLoads, 1},
-    {k06, "front_topk", topk(33, 61, 8), kFloats, kLoads, 1},
-    {k06, "front_topk_lse", topk(33, 61, 8), kFloats, kLoads, 1},
+    {k06, "block_per_row", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
+    {k06, "block_per_row", runner::shape_from("3x20011,k=32"), {DType::bfloat16}, kStores, 2},
+    {k06, "front_topk", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
+    {k06, "front_topk_lse", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
+    {k06, "short_rows", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
+    {k06, "front_topk", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
+    {k06, "front_topk_lse", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
     {k06, "sample_whole_row", {{3, 20011}}, {}, kLoads, 4},
     {k06, "sample_by_cuts", {{3, 20011}}, {}, kLoads, 4},
     {k06, "sample", {{3, 20011}}, {}, kLoads, 4},
