@@ -44,7 +44,9 @@ Verdict run_stage(StageRun& run) {
     std::printf("\n");
     {
         const Interruption interruption;
-        if (on_gpu()) {
+        if (on_gpu() && run.stage.own && run.verdict == Verdict::wrong) {
+            say("not timed: what a wrong kernel takes is no measure");
+        } else if (on_gpu()) {
             measure_times(run);
         } else {
             measure_counts(run);
