@@ -16,16 +16,22 @@ using io::number;
 
 namespace {
 
-// One launch that was watched; nothing where it came to nothing.
+// One launch that was watched; nothing where it came to nothing. error: how far its result was off.
 std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Shape& shape,
-                                DType dtype) {
+                                DType dtype, double& error) {
     std::optional<Counts> counts;
     attempt_to_measure(run, variant, shape, dtype, [&](Validation& validation) {
         CaseInputs case_inputs(measured_case(run, *variant.operation, shape), dtype);
-        const View inputs = case_inputs.for_operation(*variant.operation).view();
-        Observation observation;
-        outputs_of(variant, inputs, shape, dtype);
-        counts = observation.counts();
+        const Operation& operation = *variant.operation;
+        const View inputs = case_inputs.for_operation(operation).view();
+        Tensors outputs;
+        {
+            Observation observation;
+            outputs = outputs_of(variant, inputs, shape, dtype);
+            counts = observation.counts();
+        }
+        error = operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype))
+                    .worst_relative_error;
         note_hazards(run, counts, validation, text_of(shape) + ", " + name_of(dtype),
                      &run.results[{&variant, dtype}]);
     });
@@ -39,10 +45,12 @@ std::vector<std::string> count(StageRun& run, const Variant& variant, const Shap
     const std::string loads_guess =
         ask(run.options, "How many loads per element will " + variant.name + " make?");
     const std::string stores_guess = ask(run.options, "And how many stores?");
-    const std::optional<Counts> counts = counts_of(run, variant, shape, dtype);
+    double error = 0;
+    const std::optional<Counts> counts = counts_of(run, variant, shape, dtype, error);
     if (!counts) return {};
     Record record = record_of(run, variant, shape, dtype);
     record.counts = counts;
+    record.max_relative_error = error;
     // A compiler may or may not fuse neighbouring accesses: the variant knows.
     record.bank_conflicts =
         variant.shared_accesses_fuse ? counts->fused_bank_conflicts : counts->shared_bank_conflicts;

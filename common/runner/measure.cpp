@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 
 #include "common/runner/attempt.hpp"
@@ -46,9 +47,9 @@ void restore(const Operation& operation, const Shape& shape, DType dtype, const 
     check_cuda(cudaDeviceSynchronize(), "running a variant once more");
 }
 
-// Times the variant and holds what the last launch left to the reference.
-TimedVariant timed(StageRun& run, const Variant& variant, CaseInputs& case_inputs,
-                   const Shape& shape, DType dtype, Validation* result = nullptr) {
+// Times the variant.
+TimedVariant timed(const Variant& variant, CaseInputs& case_inputs, const Shape& shape, DType dtype,
+                   const std::function<void(const Tensors&, Launcher&)>& and_then = nullptr) {
     const Operation& operation = *variant.operation;
     const View inputs = case_inputs.for_operation(operation).view();
     const Tensors outputs = poisoned_outputs(operation, shape, dtype, inputs);
@@ -56,16 +57,24 @@ TimedVariant timed(StageRun& run, const Variant& variant, CaseInputs& case_input
     const TimedVariant time =
         time_with_roof([&](cudaStream_t stream) { launch(stream); },
                        roof_for(operation, shape, dtype, inputs, outputs.view()));
-    if (result != nullptr) {
+    if (and_then) and_then(outputs, launch);
+    return time;
+}
+
+// Times the variant and holds what the last launch left to the reference: what it came to at this shape is what the
+// record says, whatever was found at others.
+void time_into(Record& record, const Variant& variant, CaseInputs& case_inputs, const Shape& shape,
+               DType dtype, Validation& validation) {
+    const auto check = [&](const Tensors& outputs, Launcher& launch) {
+        const Operation& operation = *variant.operation;
+        const View inputs = case_inputs.for_operation(operation).view();
         restore(operation, shape, dtype, inputs, outputs, launch);
         const Report report =
             operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype));
-        result->add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
-        Validation& validation = run.results[{&variant, dtype}];  // what the records tell
-        validation.worst_relative_error =
-            std::max(validation.worst_relative_error, report.worst_relative_error);
-    }
-    return time;
+        validation.add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
+        record.max_relative_error = report.worst_relative_error;
+    };
+    record.timed = timed(variant, case_inputs, shape, dtype, check);
 }
 
 // times: of those before it, and at the end its own.
@@ -76,7 +85,7 @@ Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_i
     const std::string guess = ask(run.options, "How many " + unit + " will " + variant.name +
                                                    " reach at " + text_of(shape) + "?");
     Record record = record_of(run, variant, shape, dtype);
-    record.timed = timed(run, variant, case_inputs, shape, dtype, &validation);
+    time_into(record, variant, case_inputs, shape, dtype, validation);
     const double us = record.timed->work.us_median;
     for (const Timed& earlier : times) {  // the last that computes the same counts
         if (earlier.operation != variant.operation) continue;
@@ -104,7 +113,7 @@ std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant
         obstacle_of(*baseline, shape, dtype).empty()) {
         attempt_to_measure(run, *baseline, shape, dtype, [&](Validation&) {
             times.push_back({baseline->operation, baseline->name,
-                             timed(run, *baseline, case_inputs, shape, dtype).work.us_median});
+                             timed(*baseline, case_inputs, shape, dtype).work.us_median});
         });
     }
     for (const Variant* variant : variants) {
@@ -134,9 +143,6 @@ Record record_of(const StageRun& run, const Variant& variant, const Shape& shape
     record.cost = operation.cost(shape, dtype);
     record.declared = traffic_of(variant, shape, dtype);
     if (variant.way) record.way = variant.way(shape, dtype);
-    const auto validation = run.results.find({&variant, dtype});
-    if (validation != run.results.end())
-        record.max_relative_error = validation->second.worst_relative_error;
     return record;
 }
 

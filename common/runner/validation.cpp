@@ -21,7 +21,6 @@ void Validation::add(const std::string& where, const Report& report) {
     ++cases;
     overflowed += report.promised > 0;
     at_border += report.unchecked > 0;
-    worst_relative_error = std::max(worst_relative_error, report.worst_relative_error);
     worst_share = std::max(worst_share, report.worst_share);
     if (!report.good())
         add_to(failures_, kTheResult, where + ": " + describe(report), kReportsShown);

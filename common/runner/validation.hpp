@@ -20,7 +20,6 @@ struct Validation {
     double worst_previous = 0;
     bool compared = false;
     bool stopped = false;  // a launch failed
-    double worst_relative_error = 0;
 
     // Against the reference.
     void add(const std::string& where, const Report& report);

@@ -112,6 +112,20 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     }
 }
 
+TEST_CASE("a record's error is that of its own shape") {
+    const Session session;
+    const Outcome outcome = session.run("stages run 02 --quick --shape 40x700 --shape 2x1");
+    INFO(outcome.text);
+    REQUIRE(outcome.exit_code == runner::kGood);
+    std::ifstream file(session.path("results/02_safe_softmax.partial.json"));
+    const auto document = nlohmann::json::parse(file);
+    REQUIRE_FALSE(document["records"].empty());
+    for (const auto& record : document["records"]) {  // of one column the softmax is 1, exactly
+        INFO(record.dump());
+        CHECK((record["max_rel_err"].get<double>() > 0) == (record["cols"] == 700));
+    }
+}
+
 TEST_CASE("records have whole numbers as such, also among a shape's options") {
     const auto shape_of = [](const std::string& arguments) {
         const Session session;
