@@ -14,6 +14,7 @@
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/cublas.hpp"
 #include "common/runner/device.hpp"
+#include "common/runner/record.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "further/gemm_tuner.hpp"
@@ -24,7 +25,7 @@ using namespace batched_gemm;
 using nlohmann::json;
 using runner::DType;
 
-const Machine kHere{"Some GPU", "13000", "1.0"};
+const Machine kHere{"Some GPU", "580.159.04", "1.0"};
 
 // A product of 4 x 8 by 8 x 8 in memory of its own.
 struct Case {
@@ -97,7 +98,7 @@ void is_tuned_anew(const std::string& text, const std::string& why) {
     CHECK(next.tuner.find(one.g, fakes.candidates)->name == "fast");
 }
 
-std::string file_of(const Machine& machine, const json& found, int format = 1) {
+std::string file_of(const Machine& machine, const json& found, int format = 2) {
     return json{{"format", format},
                 {"gpu", machine.gpu},
                 {"driver", machine.driver},
@@ -171,19 +172,26 @@ TEST_CASE(
     is_tuned_anew(std::string(100000, '['), "is no JSON of a tuner");
     is_tuned_anew(std::string("\0\xff\xfe", 3), "is no JSON of a tuner");
     is_tuned_anew(std::string((1 << 24) + 1, ' '), "is too large");
-    is_tuned_anew(file_of(kHere, {{problem, good}}, 2), "has another format");
-    is_tuned_anew(file_of({"Other GPU", "13000", "1.0"}, {{problem, good}}),
+    is_tuned_anew(file_of(kHere, {{problem, good}}, 1), "has another format");
+    is_tuned_anew(file_of({"Other GPU", "580.159.04", "1.0"}, {{problem, good}}),
                   "is of Other GPU, driver");
-    is_tuned_anew(file_of({"Some GPU", "12040", "1.0"}, {{problem, good}}),
-                  "is of Some GPU, driver 12040");
-    is_tuned_anew(file_of({"Some GPU", "13000", "0.9"}, {{problem, good}}),
-                  "is of Some GPU, driver 13000, library 0.9");
+    is_tuned_anew(file_of({"Some GPU", "580.95.05", "1.0"}, {{problem, good}}),
+                  "is of Some GPU, driver 580.95.05");
+    is_tuned_anew(file_of({"Some GPU", "580.159.04", "0.9"}, {{problem, good}}),
+                  "is of Some GPU, driver 580.159.04, library 0.9");
     for (const json& bad :
          {json("slow"), json{{"candidate", "slow"}}, json{{"us", 1.0}},
           json{{"candidate", 3}, {"us", 1.0}}, json{{"candidate", "slow"}, {"us", "1"}}})
         is_tuned_anew(file_of(kHere, {{problem, bad}}), "is no JSON of a tuner");
     is_tuned_anew(file_of(kHere, {{problem, {{"candidate", "slow"}, {"us", -1.0}}}}),
                   "has a time that is none");
+}
+
+TEST_CASE("a time is of the driver that records name, too") {
+    const Machine here = this_machine("1.0");
+    const json header = json::parse(runner::record_header());
+    CHECK(here.driver == header.at("driver"));
+    CHECK(here.gpu == header.at("gpu"));
 }
 
 TEST_CASE("a pipe is not read, and what cannot be written is said and known till the end") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 07_batched_gemm/gemm_tuner, version 1.0
+// softmax-stages 07_batched_gemm/gemm_tuner, version 1.1
 //
 // Which of several ways multiplies these matrices fastest, on this GPU: measured once, kept in a file.
 //   new here   a choice by measurement in place of a rule (the front call's plan); a file that may be anybody's
@@ -68,13 +68,26 @@ struct Machine {
     std::string text() const { return gpu + ", driver " + driver + ", library " + library; }
 };
 
+// The driver's own version, such as "580.159.04", which its kernel module says. CUDA knows only the newest CUDA that the
+// driver is good for, which many drivers share; that, where there is no such module.
+inline std::string driver_version() {
+    std::ifstream file("/proc/driver/nvidia/version");
+    for (std::string word; file >> word;) {
+        if (word.find('.') != std::string::npos &&
+            word.find_first_not_of("0123456789.") == std::string::npos)
+            return word;
+    }
+    int newest = 0;
+    cudaDriverGetVersion(&newest);
+    return "CUDA " + std::to_string(newest / 1000) + "." + std::to_string(newest % 1000 / 10);
+}
+
 inline Machine this_machine(const std::string& library) {
-    int device = 0, driver = 0;
+    int device = 0;
     cudaDeviceProp properties{};
     cudaGetDevice(&device);
     cudaGetDeviceProperties(&properties, device);
-    cudaDriverGetVersion(&driver);
-    return {properties.name, std::to_string(driver), library};
+    return {properties.name, driver_version(), library};
 }
 
 // What decides about times: not where matrices lie, but whether in packs.
@@ -238,7 +251,7 @@ public:
 
 private:
     using Json = nlohmann::json;
-    static constexpr int kFormat = 1;
+    static constexpr int kFormat = 2;  // 1 had of the driver what CUDA knows of it
     static constexpr std::uintmax_t kMostBytes = 1 << 24;
 
     template <class T>
