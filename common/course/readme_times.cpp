@@ -103,13 +103,14 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     const json document = json::parse(read_file(path));
     std::string text;
     std::vector<std::string> operations;
-    std::map<std::string, std::set<std::string>> of_library;  // its contenders
-    std::map<std::string, std::set<std::string>> ours;        // by operation
+    // Contenders: of an operation and a library, which may compute another one another way; and ours of an operation.
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> of_library;
+    std::map<std::string, std::set<std::string>> ours;
     for (const json& record : document.at("records")) {
         const std::string operation = record.at("op");
         if (std::find(operations.begin(), operations.end(), operation) == operations.end())
             operations.push_back(operation);
-        of_library[library_of(record)].insert(record.at("variant").get<std::string>());
+        of_library[{operation, library_of(record)}].insert(record.at("variant").get<std::string>());
         if (record.at("role") == "ours") ours[operation].insert(record.at("variant"));
     }
     // A library with many has one column, with the fastest of them at each shape.
@@ -122,7 +123,8 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     const auto column_of = [&](const json& record) {
         if (is_in_column(record))
             return "ours, best of " + std::to_string(ours.at(record.at("op")).size());
-        const size_t count = of_library.at(library_of(record)).size();
+        const size_t count =
+            of_library.at({record.at("op").get<std::string>(), library_of(record)}).size();
         return count > kFew ? library_of(record) + ", best of " + std::to_string(count)
                             : record.at("variant").get<std::string>();
     };

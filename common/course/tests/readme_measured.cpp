@@ -72,11 +72,19 @@ struct Measured : Folder {
         }
         throw std::runtime_error("no variant " + name);
     }
-    void write() const {
+    void write(const std::string& ending = ".json") const {
         const json document = {{"gpu", "Some GPU"},  {"driver", "1.2"}, {"cuda", "13.0"},
                                {"nvcc", "13.0.1"},   {"commit", "abc"}, {"date", "2026-01-02T03"},
                                {"records", records}, {"schema", 1}};
-        Folder::write(std::string(kStage) + ".json", document.dump());
+        Folder::write(kStage + ending, document.dump());
+    }
+    void add(const runner::Variant& each, const json& shape, double us, const std::string& role) {
+        records.push_back(record(each, shape, us));
+        records.back()["role"] = role;
+    }
+    std::string peers() const {
+        write(".peers.json");
+        return peers_part(path, stage);
     }
     std::string lesson() const {
         write();
@@ -218,29 +226,31 @@ TEST_CASE("beside peers many of ours have one column, which names the fastest") 
     std::vector<runner::Variant> variants;
     for (const char* name : {"a", "b", "c", "d", "e", "f"}) variants.push_back(variant(name, op));
     Measured measured(variants);
-    const auto add = [&](const runner::Variant& each, double us, const std::string& role) {
-        measured.records.push_back(record(each, heads(384), us));
-        measured.records.back()["role"] = role;
-    };
-    const auto part = [&] {
-        measured.Folder::write(std::string(kStage) + ".peers.json",
-                               json({{"gpu", "Some GPU"},
-                                     {"driver", "1.2"},
-                                     {"cuda", "13.0"},
-                                     {"nvcc", "13.0.1"},
-                                     {"commit", "abc"},
-                                     {"date", "2026-01-02T03"},
-                                     {"records", measured.records}})
-                                   .dump());
-        return course::peers_part(measured.path, measured.stage);
-    };
     double us = 10;
-    for (const runner::Variant& each : variants) add(each, us++, "ours");
-    add(variant("theirs", op), 9, "peer");
-    CHECK_THAT(part(), StartsWith("| us of `attention` | `a` | `b` | `c` | `d` | `e` | `f` | "
-                                  "`theirs` |\n"));
-    add(variant("g", op), 8, "ours");
-    CHECK_THAT(part(),
+    for (const runner::Variant& each : variants) measured.add(each, heads(384), us++, "ours");
+    measured.add(variant("theirs", op), heads(384), 9, "peer");
+    CHECK_THAT(measured.peers(),
+               StartsWith("| us of `attention` | `a` | `b` | `c` | `d` | `e` | `f` | "
+                          "`theirs` |\n"));
+    measured.add(variant("g", op), heads(384), 8, "ours");
+    CHECK_THAT(measured.peers(),
                StartsWith("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
                           "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n"));
+}
+
+TEST_CASE("beside peers a library has one column where it has many ways to compute the same") {
+    const runner::Operation* const exact = gemm::operation();
+    const runner::Operation* const rounding = gemm::operation(gemm::Kind::half_sums);
+    Measured measured({variant("ours", exact), variant("half", rounding)});
+    const json shape = {{"batch", 2}, {"m", 512}, {"n", 512}, {"k", 512}};
+    measured.add(measured["ours"], shape, 8, "ours");
+    double us = 9;
+    for (const char* name : {"lib/a", "lib/b", "lib/c", "lib/d"})
+        measured.add(variant(name, exact), shape, us++, "peer");
+    measured.add(measured["half"], shape, 8, "ours");
+    measured.add(variant("lib/half", rounding), shape, 7, "peer");
+    const std::string text = measured.peers();
+    CHECK_THAT(text, StartsWith("| us of `batched_gemm` | `ours` | `lib, best of 4` |\n"));
+    CHECK_THAT(text,
+               ContainsSubstring("| us of `batched_gemm_half_sums` | `half` | `lib/half` |\n"));
 }
