@@ -17,7 +17,8 @@ Catalogue::Catalogue() {
         callables_.push_back({entry.name.c_str(), entry.group.c_str(), entry.variant.name.c_str(),
                               keep(operation->name()), entry.role.c_str(),
                               entry.variant.summary.c_str(),
-                              entry.obstacle.empty() ? nullptr : entry.obstacle.c_str()});
+                              entry.obstacle.empty() ? nullptr : entry.obstacle.c_str(),
+                              entry.variant.further && entry.role == "ours" ? 1 : 0});
         if (std::find(operations_.begin(), operations_.end(), operation) != operations_.end())
             continue;
         operations_.push_back(operation);

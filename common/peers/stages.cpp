@@ -103,6 +103,24 @@ stages_timing in_c(const runner::Timing& timing) {
     return {timing.us_median, timing.us_min, timing.us_p10, timing.us_p90, timing.repeats};
 }
 
+// Refused where nothing can be timed.
+std::vector<runner::Work> works_of(const stages_contender* contenders, size_t count) {
+    require(contenders != nullptr, "a pointer is null");
+    require(count > 0, "there is nothing to time");
+    if (!runner::on_gpu())
+        throw Refusal(cudaErrorNotSupported, "only on a GPU is there anything to time");
+    std::vector<runner::Work> works;
+    for (size_t i = 0; i < count; ++i) {
+        const stages_contender each = contenders[i];
+        require(each.work != nullptr, "a contender's work is null");
+        works.emplace_back([each, i](cudaStream_t stream) {
+            if (each.work(each.context, stream) == 0) return;
+            throw Refusal(cudaErrorUnknown, "contender " + std::to_string(i) + " gave up");
+        });
+    }
+    return works;
+}
+
 int64_t sum_of(const std::vector<int64_t>& all) {
     return std::accumulate(all.begin(), all.end(), int64_t{0});
 }
@@ -302,32 +320,30 @@ int stages_time(const stages_contender* contenders, size_t contender_count, cons
                 const stages_problem* problem, const stages_operand* operands, size_t count,
                 stages_timing* timings, stages_timing* roof_timing, stages_timing* empty_timing) {
     return guarded([&] {
-        require(contenders != nullptr && timings != nullptr && roof_timing != nullptr &&
-                    empty_timing != nullptr,
+        require(timings != nullptr && roof_timing != nullptr && empty_timing != nullptr,
                 "a pointer is null");
-        require(contender_count > 0, "there is nothing to time");
         const runner::Operation& operation = *subject_named(what).operation;
         const Problem posed(operation, problem);
         const Operands given(posed, operands, count);
         const runner::View inputs = given.inputs();
         const runner::View outputs = given.outputs();
         require(!posed.is_empty, "there is nothing to time");
-        if (!runner::on_gpu())
-            throw Refusal(cudaErrorNotSupported, "only on a GPU is there anything to time");
-        std::vector<runner::Work> works;
-        for (size_t i = 0; i < contender_count; ++i) {
-            const stages_contender each = contenders[i];
-            require(each.work != nullptr, "a contender's work is null");
-            works.emplace_back([each, i](cudaStream_t stream) {
-                if (each.work(each.context, stream) == 0) return;
-                throw Refusal(cudaErrorUnknown, "contender " + std::to_string(i) + " gave up");
-            });
-        }
+        const std::vector<runner::Work> works = works_of(contenders, contender_count);
         const runner::TimedTogether timed = runner::time_with_roof(
             works, runner::roof_for(operation, posed.shape, posed.dtype, inputs, outputs));
         std::transform(timed.works.begin(), timed.works.end(), timings, in_c);
         *roof_timing = in_c(timed.roof);
         *empty_timing = in_c(timed.empty);
+    });
+}
+
+int stages_time_in_blocks(const stages_contender* contenders, size_t contender_count,
+                          stages_timing* timings) {
+    return guarded([&] {
+        require(timings != nullptr, "a pointer is null");
+        const std::vector<runner::Timing> timed =
+            runner::time_in_blocks(works_of(contenders, contender_count));
+        std::transform(timed.begin(), timed.end(), timings, in_c);
     });
 }
 

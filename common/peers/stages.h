@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Grows whenever a signature or a structure changes. */
-#define STAGES_ABI_VERSION 2
+#define STAGES_ABI_VERSION 3
 int stages_abi_version(void);
 
 /* What went wrong in the last call that failed. Valid until the next call. */
@@ -75,6 +75,7 @@ typedef struct {
                               results are wrong, for its time alone */
     const char* summary;
     const char* obstacle; /* why it cannot be called on this machine; NULL where it can */
+    int further;          /* of ours: goes beyond its stage's lesson */
 } stages_callable;
 
 /* All that can be called, the stages in order, then the peers; *count of them. */
@@ -218,6 +219,11 @@ typedef struct {
 int stages_time(const stages_contender* contenders, size_t contender_count, const char* what,
                 const stages_problem* problem, const stages_operand* operands, size_t count,
                 stages_timing* timings, stages_timing* roof_timing, stages_timing* empty_timing);
+
+/* The same contenders once more, each with the GPU to itself for a fifth of a second, launch behind
+ * launch, then the next, and all of them twice: so each has the clock that its own power allows. */
+int stages_time_in_blocks(const stages_contender* contenders, size_t contender_count,
+                          stages_timing* timings);
 
 /* ---- records */
 

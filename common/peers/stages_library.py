@@ -6,7 +6,7 @@ import json
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass, field
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 NOT_SUPPORTED = 801
 
@@ -41,8 +41,9 @@ class _Problem(ctypes.Structure):
 
 
 class _Callable(ctypes.Structure):
-    _fields_ = [(name, c_char_p) for name in
-                ("name", "group", "variant", "operation", "role", "summary", "obstacle")]
+    _fields_ = [*((name, c_char_p) for name in
+                  ("name", "group", "variant", "operation", "role", "summary", "obstacle")),
+                ("further", c_int)]
 
 
 class _Form(ctypes.Structure):
@@ -108,6 +109,7 @@ _SIGNATURES = {
     "stages_check": (*_PROBLEM, *_OPERANDS, POINTER(_Report)),
     "stages_time": (POINTER(_Contender), c_size_t, *_PROBLEM, *_OPERANDS, POINTER(_Timing),
                     POINTER(_Timing), POINTER(_Timing)),
+    "stages_time_in_blocks": (POINTER(_Contender), c_size_t, POINTER(_Timing)),
 }
 
 
@@ -120,6 +122,7 @@ class Callable:
     role: str
     summary: str
     obstacle: str  # empty where it can be called
+    further: bool  # of ours: goes beyond its stage's lesson
 
 
 @dataclass(frozen=True)
@@ -230,6 +233,10 @@ def _pairs(found, count):
     return {_text(found[i].name): found[i].value for i in range(count)}
 
 
+def _timing(timing):
+    return Timing(*[getattr(timing, name) for name, _ in _Timing._fields_])
+
+
 class Library:
     def __init__(self, path):
         self._c = ctypes.CDLL(path)
@@ -260,8 +267,9 @@ class Library:
     def callables(self):
         count = c_size_t()
         found = self._c.stages_callables(byref(count))
-        fields = [name for name, _ in _Callable._fields_]
-        return [Callable(**{name: _text(getattr(found[i], name)) for name in fields})
+        texts = [name for name, kind in _Callable._fields_ if kind is c_char_p]
+        return [Callable(**{name: _text(getattr(found[i], name)) for name in texts},
+                         further=bool(found[i].further))
                 for i in range(count.value)]
 
     def operations(self):
@@ -355,6 +363,18 @@ class Library:
     def time(self, works, what, problem, operands):
         """Times works, functions of a stream, in turn: their timings, the roof's, an empty
         kernel's. WorkFailed where one raises something."""
+        roof_timing, empty = _Timing(), _Timing()
+        timings = self._timed(works, lambda contenders, timings: self.checked(
+            "stages_time", contenders, len(works), what.encode(), problem.in_c(),
+            *_operands(operands), timings, byref(roof_timing), byref(empty)))
+        return timings, _timing(roof_timing), _timing(empty)
+
+    def time_in_blocks(self, works):
+        """Their timings where each has the GPU to itself for a while. WorkFailed as above."""
+        return self._timed(works, lambda contenders, timings: self.checked(
+            "stages_time_in_blocks", contenders, len(works), timings))
+
+    def _timed(self, works, take_times):
         raised = []
 
         def guarded(index, work):
@@ -370,17 +390,11 @@ class Library:
         callbacks = [guarded(index, work) for index, work in enumerate(works)]
         contenders = (_Contender * len(works))(*[_Contender(each, None) for each in callbacks])
         timings = (_Timing * len(works))()
-        roof_timing, empty = _Timing(), _Timing()
         try:
-            self.checked("stages_time", contenders, len(works), what.encode(), problem.in_c(),
-                         *_operands(operands), timings, byref(roof_timing), byref(empty))
+            take_times(contenders, timings)
         except StagesError:
             if raised:
                 index, error = raised[0]
                 raise WorkFailed(index) from error
             raise
-
-        def in_python(timing):
-            return Timing(*[getattr(timing, name) for name, _ in _Timing._fields_])
-
-        return [in_python(each) for each in timings], in_python(roof_timing), in_python(empty)
+        return [_timing(each) for each in timings]

@@ -2,6 +2,7 @@
 #include "common/runner/timing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -107,6 +108,12 @@ Timing summarize(std::vector<double> us) {
     return {at(0.5), us.front(), at(0.1), at(0.9), static_cast<int>(us.size())};
 }
 
+std::vector<Timing> summarized(const std::vector<std::vector<double>>& us) {
+    std::vector<Timing> timings;
+    for (const std::vector<double>& samples : us) timings.push_back(summarize(samples));
+    return timings;
+}
+
 // Takes samples of work on the default stream.
 class Clock {
 public:
@@ -118,7 +125,7 @@ public:
         constexpr double kLongestStall = 20e6;
         for (int tries = 0; tries < kTries; ++tries) {
             if (tries > 1) stall_ = std::clamp(2 * stall_, kShortestStall, kLongestStall);
-            if (sample(work)) return 1e3 * elapsed();
+            if (sample(work)) return 1e3 * spans_.front().elapsed();
         }
         throw std::runtime_error(
             "the time of this work cannot be taken: it waits for the GPU, or the host takes more "
@@ -128,34 +135,65 @@ public:
     // Runs the work without a look at the clock: kernels are loaded, compiled, tuned.
     void warm_up(const Work& work) { sample(work); }
 
+    // Samples of this work alone, for at least so many milliseconds: always several are queued, and the GPU goes from
+    // one to the next. What the host queued too late does not count.
+    std::vector<double> block(const Work& work, double ms) {
+        std::vector<double> us;
+        const auto begin = std::chrono::steady_clock::now();
+        const auto took = [&] {
+            return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() -
+                                                             begin);
+        };
+        while (took().count() < ms) {
+            if (stall_ > 0) spin_for(static_cast<long long>(stall_), stream_);
+            std::array<bool, kAtOnce> counts{};
+            for (size_t i = 0; i < kAtOnce; ++i) counts[i] = queue(work, spans_[i]);
+            check_cuda(cudaEventSynchronize(spans_.back().stop.handle), "running the timed work");
+            for (size_t i = 0; i < kAtOnce; ++i) {
+                if (counts[i]) us.push_back(1e3 * spans_[i].elapsed());
+            }
+        }
+        if (us.empty()) us.push_back(microseconds(work));
+        return us;
+    }
+
 private:
+    // Many enough that the pause behind them is nothing, and few enough that the queue takes them.
+    static constexpr size_t kAtOnce = 32;
+
+    struct Span {
+        Event start, stop;
+        double elapsed() const {
+            float ms = 0;
+            check_cuda(cudaEventElapsedTime(&ms, start.handle, stop.handle), "reading the clock");
+            return ms;
+        }
+    };
+
     // Whether all was queued before the GPU came to the start event.
-    bool sample(const Work& work) {
-        if (stall_ > 0) spin_for(static_cast<long long>(stall_), stream_);
+    bool queue(const Work& work, const Span& span) {
         flush_(stream_);
-        check_cuda(cudaEventRecord(start_.handle, stream_), "recording an event");
+        check_cuda(cudaEventRecord(span.start.handle, stream_), "recording an event");
         work(stream_);
         check_cuda(cudaGetLastError(), "launching the timed work");
-        check_cuda(cudaEventRecord(stop_.handle, stream_), "recording an event");
-        const cudaError_t started = cudaEventQuery(start_.handle);
+        check_cuda(cudaEventRecord(span.stop.handle, stream_), "recording an event");
+        const cudaError_t started = cudaEventQuery(span.start.handle);
         if (started == cudaErrorNotReady) {
             cudaGetLastError();  // an answer, not a failure: nobody is to find it later
         } else {
             check_cuda(started, "flushing the caches");
         }
-        check_cuda(cudaEventSynchronize(stop_.handle), "running the timed work");
         return started == cudaErrorNotReady;
     }
-
-    double elapsed() const {
-        float ms = 0;
-        check_cuda(cudaEventElapsedTime(&ms, start_.handle, stop_.handle), "reading the clock");
-        return ms;
+    bool sample(const Work& work) {
+        if (stall_ > 0) spin_for(static_cast<long long>(stall_), stream_);
+        const bool counts = queue(work, spans_.front());
+        check_cuda(cudaEventSynchronize(spans_.front().stop.handle), "running the timed work");
+        return counts;
     }
 
     Flush flush_;
-    Event start_;
-    Event stop_;
+    std::array<Span, kAtOnce> spans_;
     cudaStream_t stream_ = nullptr;
     double stall_ = 0;  // ns
 };
@@ -185,9 +223,22 @@ std::vector<Timing> time_alternately(const std::vector<Work>& contenders) {
         }
     }
 
-    std::vector<Timing> timings;
-    for (const std::vector<double>& samples : us) timings.push_back(summarize(samples));
-    return timings;
+    return summarized(us);
+}
+
+std::vector<Timing> time_in_blocks(const std::vector<Work>& contenders, double block_ms) {
+    constexpr int kRounds = 2;
+    Clock clock;
+    for (const Work& work : contenders) clock.warm_up(work);
+    for (const Work& work : contenders) clock.microseconds(work);  // the stall suffices for all
+    std::vector<std::vector<double>> us(contenders.size());
+    for (int round = 0; round < kRounds; ++round) {
+        for (size_t i = 0; i < contenders.size(); ++i) {
+            const std::vector<double> block = clock.block(contenders[i], block_ms);
+            us[i].insert(us[i].end(), block.begin(), block.end());
+        }
+    }
+    return summarized(us);
 }
 
 namespace {

@@ -29,6 +29,11 @@ struct Timing {
 // work that waits for the GPU itself: its time cannot be told from the stall's.
 std::vector<Timing> time_alternately(const std::vector<Work>& contenders);
 
+// The same in blocks: each contender has the GPU to itself for so many milliseconds, launch behind launch with nothing
+// but the flush in between, then the next; all of them twice. A GPU that is busy so long lowers its clock to what its
+// power allows for this work, which it does not for one launch among others: so work that needs less power gains.
+std::vector<Timing> time_in_blocks(const std::vector<Work>& contenders, double block_ms = 200);
+
 // The roof of some work: what moves the bytes that it has to move.
 struct RoofWork {
     Roof roof = Roof::copy;

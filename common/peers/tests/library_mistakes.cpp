@@ -171,6 +171,9 @@ TEST_CASE("without a GPU there is no clock") {
                                &roof, &empty) == kInvalidValue);
     CHECK(LIBRARY(stages_time)(&contender, 0, "softmax", kProblem.in_c(), plain.data(), 2, &timing,
                                &roof, &empty) == kInvalidValue);
+    CHECK(LIBRARY(stages_time_in_blocks)(&contender, 1, &timing) == kNotSupported);
+    CHECK(LIBRARY(stages_time_in_blocks)(&contender, 0, &timing) == kInvalidValue);
+    CHECK(LIBRARY(stages_time_in_blocks)(&contender, 1, nullptr) == kInvalidValue);
 }
 
 TEST_CASE("the library's check finds a wrong result, also of an operation done elsewhere") {

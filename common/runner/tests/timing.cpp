@@ -24,6 +24,22 @@ TEST_CASE("the clock times the GPU and not the host that queues the work") {
     CHECK(timings[1].us_median < 1.05 * timings[0].us_median);
 }
 
+TEST_CASE("in blocks each has the GPU for a while, and its time is what it is alternately") {
+    if (runner::build_info().backend != "cuda") return;
+    const runner::Work one = [](cudaStream_t stream) { runner::spin_for(200000, stream); };
+    const runner::Work two = [&](cudaStream_t stream) { one(stream), one(stream); };
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<runner::Timing> timings = runner::time_in_blocks({one, two}, 50);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    REQUIRE(timings.size() == 2);
+    CHECK(took.count() >= 4 * 0.05);
+    CHECK(timings[0].repeats >= 64);  // queued several at a time
+    CHECK(timings[0].us_median >= 200);
+    CHECK(timings[0].us_median < 400);
+    CHECK(timings[1].us_median > 1.9 * timings[0].us_median);
+    CHECK(timings[1].us_median < 2.1 * timings[0].us_median);
+}
+
 TEST_CASE("the clock refuses work that waits for the GPU") {
     if (runner::build_info().backend != "cuda") return;
     CHECK_THROWS_AS(
