@@ -47,6 +47,7 @@ class Contender:
     run: Callable   # queues the work on a stream
     produce: Callable = None  # runs it on fresh memory, or the default: on poisoned outputs
     result: Callable = None   # the addresses of outputs that lie elsewhere, by name
+    further: bool = False     # of ours: goes beyond its stage's lesson
 
     def forget(self):
         """Lets go of the memory that the functions hold."""
@@ -132,7 +133,8 @@ class LibraryContenders(Source):
         launch = self.library.launcher(name, tensors.problem, tensors.pointers(), workspace)
         ours = each.role == "ours"
         return Contender(name=each.variant if ours else name, role=each.role,
-                         stage=each.group if ours else "", judged_as=name, run=launch)
+                         stage=each.group if ours else "", judged_as=name, run=launch,
+                         further=each.further)
 
 
 class CheckoutContender(Source):

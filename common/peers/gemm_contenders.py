@@ -1,23 +1,86 @@
 # SPDX-License-Identifier: MIT
 """What there is for products of matrices beside libstages.so, which itself brings cuBLAS and cuBLASLt:
-PyTorch's, and a kernel written in Triton."""
+PyTorch's, and a kernel written in Triton. And what a run times of them."""
 
 import ctypes
 
-from contenders import Contender, Skipped
+from contenders import Contender, Shape, Skipped
 from torch_contenders import TorchContenders, TorchFunction
 
-USUAL_DTYPES = ("float16", "float32")
-
-# Where all values of cublasGemmStridedBatchedEx's `algo` are timed: there are 42.
-SWEPT_AT = ("16 x 512 x 512 x 512", "16 x 2048 x 2048 x 2048", "384 x 128 x 128 x 64 transpose_b=1")
 
 
-def why_not_timed(name, shape, shapes_given):
+def square(size, batch=16):
+    return Shape((batch, size, size, size))
+
+
+def scores(length):
+    """Of 384 heads: queries times keys, transposed."""
+    return Shape((384, length, length, 64), (("transpose_b", 1.0),))
+
+
+def values(length):
+    """And what they weigh: as many operations, with few results."""
+    return Shape((384, length, 64, length))
+
+
+SIZES, LENGTHS = (128, 256, 512, 1024, 2048, 4096), (128, 256, 512, 1024)
+ALL_SHAPES = (*map(square, SIZES), *map(scores, LENGTHS), *map(values, LENGTHS), square(4096, 1))
+QUICK_SHAPES = (square(512), square(2048))
+FLOAT_SHAPES = (*QUICK_SHAPES, square(4096, 1))
+HALF_SUMS_SHAPES = (*QUICK_SHAPES, scores(512), values(512), square(4096, 1))
+
+# What a run times: each operation in its types, and where.
+USUAL = {"batched_gemm": {"float16": ALL_SHAPES, "float32": FLOAT_SHAPES},
+         "batched_gemm_half_sums": {"float16": HALF_SUMS_SHAPES},
+         "batched_gemm_tf32": {"float32": FLOAT_SHAPES}}
+USUAL_DTYPES = tuple(USUAL["batched_gemm"])  # where --shape says at which shapes
+
+# Where all values of cublasGemmStridedBatchedEx's `algo` are timed, in half: there are 42.
+SWEPT_AT = (square(512), square(2048), square(4096), scores(128))
+
+# A launch of these takes the better part of a second where the others take milliseconds.
+SLOW = {"07_batched_gemm/naive": square(4096), "07_batched_gemm/tiled": square(4096)}
+
+
+def works_of(operations, _stages, options):
+    """What to time where no shapes are asked for, each an operation's name, a type and a shape."""
+    works = []
+    for name in operations:
+        others = ALL_SHAPES if name == "batched_gemm" else ()  # in a type that is not timed else
+        for dtype in options.dtype or USUAL[name]:
+            shapes = USUAL[name].get(dtype, others)
+            works += [(name, dtype, shape) for shape in shapes
+                      if shape in QUICK_SHAPES or not options.quick]
+    return works
+
+
+def why_not_timed(name, shape, dtype, shapes_given):
     """Of the library's own: why it is not worth it here, or nothing."""
-    if shapes_given or str(shape) in SWEPT_AT or not name.startswith("cublas/algo"):
+    if shapes_given:
         return ""
-    return f"timed at {', '.join(SWEPT_AT)} only, or where --shape says"
+    if SLOW.get(name) == shape:
+        return "takes the better part of a second, so only where --shape says"
+    if name.startswith("cublas/algo") and not (shape in SWEPT_AT and dtype == "float16"):
+        return f"timed at {', '.join(map(str, SWEPT_AT))} in float16 only, or where --shape says"
+    return ""
+
+
+def chosen_for_blocks(contenders, timings):
+    """The indices of those to time in blocks, too, as what is said of ours and cuBLAS is to hold while the GPU
+    is busy with one of them: ours in the running, and of each library the fastest and its default."""
+    us = [timing.us_median for timing in timings]
+    libraries = {}
+    for index, contender in enumerate(contenders):
+        if "/" in contender.name and contender.role == "peer":
+            libraries.setdefault(contender.name.partition("/")[0], []).append(index)
+    fastest = {min(those, key=us.__getitem__) for those in libraries.values()}
+    chosen = [index for index, contender in enumerate(contenders)
+              if index in fastest or contender.name.endswith("/default")
+              or (contender.role == "ours" and us[index] <= IN_THE_RUNNING * min(us))]
+    return chosen if libraries else []
+
+
+IN_THE_RUNNING = 3  # at most so many times as long as the fastest
 
 
 def sources(_options):

@@ -147,7 +147,8 @@ class Harness:
     def _make(self, source, name, tensors, group):
         why_not_timed = getattr(family_module(group.operation.family), "why_not_timed", None)
         try:
-            if why_not_timed and (reason := why_not_timed(name, group.shape, self.shapes_given)):
+            if why_not_timed and (reason := why_not_timed(name, group.shape, group.dtype,
+                                                            self.shapes_given)):
                 raise Skipped(reason)
             contender = source.make(name, tensors)
             return [(contender, judge(self.library, contender, tensors))]
@@ -176,13 +177,32 @@ class Harness:
                 self.leave_out(contender.name, in_one_line(failure.__cause__), group)
             finally:
                 gc.enable()
-        for (contender, error), timing in zip(right, timings):
+        in_blocks = self._time_in_blocks([contender for contender, _ in right], timings, group)
+        for index, ((contender, error), timing) in enumerate(zip(right, timings)):
             try:
                 error = max(error, judge(self.library, contender, tensors))
-                group.entries.append(Entry(contender, timing, error))
+                group.entries.append(Entry(contender, timing, error, in_blocks.get(index)))
             except WrongResult as wrong:
                 self.report_wrong(contender, f"after the timing, {wrong}", group)
             contender.forget()
+
+
+    def _time_in_blocks(self, contenders, timings, group):
+        """Index -> timing, of those that their family wants to have timed so, too."""
+        chosen_for_blocks = getattr(family_module(group.operation.family), "chosen_for_blocks", None)
+        chosen = chosen_for_blocks(contenders, timings) if chosen_for_blocks else []
+        if not chosen:
+            return {}
+        gc.disable()
+        try:
+            return dict(zip(chosen, self.library.time_in_blocks(
+                [contenders[index].run for index in chosen])))
+        except WorkFailed as failure:
+            name = contenders[chosen[failure.index]].name
+            self.leave_out(name, f"in blocks: {in_one_line(failure.__cause__)}", group)
+            return {}
+        finally:
+            gc.enable()
 
 
 def parse_shape(text):

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -41,6 +42,10 @@ class TimelessLibrary(Library):
         timings = [Timing(10.0 * i, 9.0 * i, 9.5 * i, 11.0 * i, 7) for i in
                    range(1, len(works) + 1)]
         return timings, Timing(5.0, 5.0, 5.0, 5.0), Timing(2.0, 2.0, 2.0, 2.0)
+
+    def time_in_blocks(self, works):
+        return [Timing(100.0 * i, 90.0 * i, 95.0 * i, 110.0 * i, 7) for i in
+                range(1, len(works) + 1)]
 
 
 class WrongPeer(contenders.Source):
@@ -104,6 +109,8 @@ class Run(unittest.TestCase):
             ("log_softmax", "oneflow_warp_softmax/log_softmax", "peer"),
             ("log_softmax", "copy", "roof"),
             ("log_sum_exp", "log_sum_exp", "ours"), ("log_sum_exp", "read", "roof")])
+        self.assertEqual([r["variant"] for r in records if r.get("further")],
+                         ["batched", "split_row", "log_softmax", "log_sum_exp"])
         first = records[0]
         self.assertEqual(first["bytes"], 2 * 4 * 3 * 70)
         self.assertEqual(records[-2]["bytes"], 4 * (3 * 70 + 3))
@@ -238,17 +245,62 @@ class Run(unittest.TestCase):
         self.assertIn("tflops", records[0])
 
     def test_all_values_of_cublas_are_timed_at_few_shapes(self):
-        def why_not(name, sizes, given=False, **options):
+        def why_not(name, sizes, dtype="float16", given=False, **options):
             shape = Shape(sizes, tuple((key, float(value)) for key, value in options.items()))
-            return gemm_contenders.why_not_timed(name, shape, given)
-        large = (16, 4096, 4096, 4096)
+            return gemm_contenders.why_not_timed(name, shape, dtype, given)
+        large = (16, 1024, 1024, 1024)
         self.assertIn("--shape", why_not("cublas/algo7", large))
         self.assertEqual(why_not("cublas/algo7", large, given=True), "")
-        self.assertEqual(why_not("cublas/algo7", (16, 512, 512, 512)), "")
+        for size in (512, 2048, 4096):
+            self.assertEqual(why_not("cublas/algo7", (16, size, size, size)), "")
+        self.assertIn("float16", why_not("cublas/algo7", (16, 512, 512, 512), "float32"))
         self.assertEqual(why_not("cublas/algo7", (384, 128, 128, 64), transpose_b=1), "")
         for name in ("cublas/default", "cublas/default_tensor_op", "cublas_lt/candidate_7",
                      "07_batched_gemm/naive", "torch_matmul"):
             self.assertEqual(why_not(name, large), "")
+        self.assertIn("second", why_not("07_batched_gemm/naive", (16, 4096, 4096, 4096)))
+        self.assertEqual(why_not("07_batched_gemm/mma", (16, 4096, 4096, 4096)), "")
+
+    def test_products_are_timed_over_a_line_of_sizes(self):
+        library = Library(LIBRARY)
+        operations = {name: each for name, each in library.operations().items()
+                      if each.family == "gemm"}
+
+        def works(*words):
+            options = peers.parse_arguments(["--library", LIBRARY, *words])
+            return peers.works_of(library, operations, ["07_batched_gemm"], options)
+        usual = works()
+        self.assertEqual(len(usual), len(set(usual)))
+        for size in (128, 256, 512, 1024, 2048, 4096):
+            self.assertIn(("batched_gemm", "float16", Shape((16, size, size, size))), usual)
+        self.assertIn(("batched_gemm", "float32", Shape((1, 4096, 4096, 4096))), usual)
+        for name, dtype, shape in usual:
+            self.assertEqual(peers.refusal_of(library, operations[name], shape), "")
+        self.assertTrue(all(dtype == "bfloat16" for _, dtype, _ in works("--dtype", "bfloat16")))
+        self.assertLess(len(works("--quick")), len(usual) / 2)
+
+    def test_ours_and_each_librarys_best_are_timed_in_blocks_too(self):
+        timed = [("mma", "ours", 20), ("naive", "ours", 1000), ("lib/default", "peer", 12),
+                 ("lib/a", "peer", 11), ("lib/b", "peer", 10), ("other/c", "peer", 50),
+                 ("torch", "peer", 9)]
+        everybody = [contenders.Contender(name, role, "", "batched_gemm", None)
+                     for name, role, _ in timed]
+        timings = [Timing(us, us, us, us) for _, _, us in timed]
+
+        def chosen(count):
+            return [timed[index][0] for index in gemm_contenders.chosen_for_blocks(
+                everybody[:count], timings[:count])]
+        self.assertEqual(chosen(7), ["mma", "lib/default", "lib/b", "other/c"])
+        self.assertEqual(chosen(2), [])  # nobody to compare with
+
+        both = types.SimpleNamespace(chosen_for_blocks=lambda _, timings: [0, len(timings) - 1])
+        with mock.patch.object(peers, "family_module", return_value=both):
+            _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+                                               "--operation", "softmax")
+        records = files["02_safe_softmax.peers.json"]["records"]
+        self.assertEqual([r.get("us_in_blocks") for r in records if r["role"] != "roof"],
+                         [100.0, None, None, None, 200.0])
+        self.assertIn("in blocks of a fifth of a second", printed)
 
     def test_a_checkout_that_is_none(self):
         checkouts = [softmax_contenders.OneFlow("/nowhere"),
