@@ -33,10 +33,13 @@ Outcome in_reads(const json& record, double most) {
             reads <= most};
 }
 
-Outcome in_speed(const json& record, double least, const std::string& beside, double beside_us) {
-    const double ratio = beside_us / record.at("us_median").get<double>();
+Outcome in_speed(double us, double least, const std::string& beside, double beside_us) {
+    const double ratio = beside_us / us;
     return {beside, number(beside_us, 1), number(ratio, 3), at_least(least), ratio >= least};
 }
+
+// Where a record may have two times: of launches in turn with others', and of many in a row.
+constexpr const char *kInTurn = "us_median", *kInBlocks = "us_in_blocks";
 
 }  // namespace
 
@@ -56,33 +59,40 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
         const std::string than = bar.value("than", "");
         // The fastest of those that are called so, and compute the same.
-        const auto fastest = [&](const json& document, const json* like, const auto& is_called_so) {
+        const auto fastest = [&](const json& document, const char* us, const json* like,
+                                 const auto& is_called_so) {
             const json* found = nullptr;
             for (const json& record : document.at("records")) {
-                if (record.at("dtype").get<std::string>() == dtype &&
-                    record.contains("us_median") &&
+                if (record.at("dtype").get<std::string>() == dtype && record.contains(us) &&
                     is_called_so(record.at("variant").get<std::string>()) &&
                     (like == nullptr || record.at("op") == like->at("op")) &&
                     shape_of(record, operation_of(stage, record)) == shape &&
-                    (found == nullptr || record.at("us_median") < found->at("us_median")))
+                    (found == nullptr || record.at(us) < found->at(us)))
                     found = &record;
             }
             return found;
         };
         const json *ours = nullptr, *theirs = nullptr;
-        for (const json* document : {&peers, &own}) {  // timed in turn: both in one of them
-            const bool is_in_question = !document->is_null() && (document == &own || !than.empty());
-            if (!is_in_question || theirs != nullptr) continue;
-            ours = fastest(*document, nullptr,
-                           [&](const std::string& name) { return name == variant; });
-            if (than.empty() || ours == nullptr) continue;
+        const char* us = kInTurn;
+        const auto is_ours = [&](const std::string& name) { return name == variant; };
+        const auto find = [&](const json& document, const char* time) {
+            us = time;
+            ours = fastest(document, us, nullptr, is_ours);
+            if (than.empty() || ours == nullptr) return;
             theirs =
-                fastest(*document, ours, [&](const std::string& name) { return name == than; });
+                fastest(document, us, ours, [&](const std::string& name) { return name == than; });
             if (theirs == nullptr)
-                theirs = fastest(*document, ours, [&](const std::string& name) {
+                theirs = fastest(document, us, ours, [&](const std::string& name) {
                     return name != variant && name.rfind(than, 0) == 0;
                 });
-            if (theirs != nullptr) beside_peers = beside_peers || document == &peers;
+        };
+        for (const json* document : {&peers, &own}) {  // timed together: both in one of them
+            if (document->is_null() || (document == &peers && than.empty())) continue;
+            if (!than.empty()) find(*document, kInBlocks);
+            if (theirs == nullptr) find(*document, kInTurn);
+            if (theirs == nullptr) continue;
+            beside_peers = beside_peers || document == &peers;
+            break;
         }
         std::vector<std::string> row = {"`" + variant + "`", dtype, text_of(shape)};
         if (ours == nullptr || (!than.empty() && theirs == nullptr)) {
@@ -91,15 +101,17 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
             return;
         }
         const Outcome outcome =
-            theirs != nullptr       ? in_speed(*ours, bar.at("speed"),
-                                               "`" + theirs->at("variant").get<std::string>() + "`",
-                                               theirs->at("us_median"))
+            theirs != nullptr
+                ? in_speed(ours->at(us), bar.at("speed"),
+                           "`" + theirs->at("variant").get<std::string>() + "`", theirs->at(us))
             : bar.contains("reads") ? in_reads(*ours, bar.at("reads"))
-            : bar.contains("us")    ? in_microseconds(*ours, bar.at("us"))
-                                    : in_speed(*ours, bar.at("speed"), "the roof", roof_us(*ours));
-        row.insert(row.end(), {number(ours->at("us_median").get<double>(), 1), outcome.beside,
-                               outcome.beside_us, outcome.ratio, outcome.bar,
-                               outcome.holds ? "holds" : "**missed**"});
+            : bar.contains("us")
+                ? in_microseconds(*ours, bar.at("us"))
+                : in_speed(ours->at(us), bar.at("speed"), "the roof", roof_us(*ours));
+        const std::string how = us == kInBlocks ? ", in blocks" : "";
+        row.insert(row.end(),
+                   {number(ours->at(us).get<double>(), 1) + how, outcome.beside, outcome.beside_us,
+                    outcome.ratio, outcome.bar, outcome.holds ? "holds" : "**missed**"});
         text += row_of(row);
     };
     for (const json& group : json::parse(read_file(bars))) {

@@ -54,7 +54,8 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
 // What a stage set itself, in `bars` (a file of it, further/bars.json), and what came out. The file holds groups:
 // what all bars of a group share stands once, beside them. A bar says of a variant at a shape, and a type where that
 // is not float32, what it may take at most, in units of reading the input once or in microseconds; or at least what
-// share of the roof's speed it has to reach, or of another's, of the fastest there whose name begins with `than`.
+// share of the roof's speed it has to reach, or of another's, of the fastest there whose name begins with `than`; in
+// blocks where both have such a time.
 // [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
 //  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
 std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,

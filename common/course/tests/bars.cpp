@@ -36,10 +36,15 @@ TEST_CASE("bars stand beside what came out") {
         {"shape": "10x1000,k=11", "us": 15}]},
         {"variant": "front", "speed": 0.65, "bars": [{"shape": "10x1000,k=8"}, {"shape": "10x1000,k=9"}]},
         {"variant": "front", "speed": 0.8, "than": "lib", "bars": [{"shape": "10x1000,k=5"}, {"shape": "10x1000,k=8"}]},
-        {"variant": "front", "dtype": "float16", "speed": 0.5, "bars": [{"shape": "10x1000,k=5"}]}])");
+        {"variant": "front", "dtype": "float16", "speed": 0.5, "bars": [{"shape": "10x1000,k=5"}]},
+        {"variant": "front", "speed": 0.8, "than": "lib", "bars": [{"shape": "10x1000,k=12"}]},
+        {"variant": "front", "speed": 1, "than": "other", "bars": [{"shape": "10x1000,k=12"}]}])");
     const runner::Stage stage = stage_with_front_call();
     CHECK(course::bars_part(records, stage, bars) == "Not measured on a GPU yet.\n");
 
+    const auto in_blocks = [](std::string one, double us) {
+        return one.insert(one.size() - 1, R"(, "us_in_blocks": )" + std::to_string(us));
+    };
     const std::string head =
         R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": )";
     folder.write("97_made_up.json", head + R"("c", "records": [)" + record("front", "5.0", 15) +
@@ -53,7 +58,10 @@ TEST_CASE("bars stand beside what came out") {
             "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
             R"({"variant": "lib/c", "op": "topk", "dtype": "float32", "us_median": 1, "shape": {"rows": 10,)"
             R"( "cols": 1000, "k": 5}})" +
-            "," + record("lib/a", "9", 1) + "]}");
+            "," + record("lib/a", "9", 1) + "," + in_blocks(record("front", "12", 20), 24) + "," +
+            in_blocks(record("lib/a", "12", 19), 21) + "," +
+            in_blocks(record("lib/b", "12", 18), 22) + "," + record("lib/c", "12", 10) + "," +
+            record("other", "12", 21) + "]}");
     CHECK(course::bars_part(records, stage, bars) ==
           "| variant | type | shape | us | beside | its us | ratio | bar |  |\n"
           "|---|---|---|---|---|---|---|---|---|\n"
@@ -72,6 +80,10 @@ TEST_CASE("bars stand beside what came out") {
           "**missed** |\n"
           "| `front` | float32 | 10 x 1000 k=8 | - | - | - | - | - | not measured |\n"
           "| `front` | float16 | 10 x 1000 k=5 | - | - | - | - | - | not measured |\n"
+          "| `front` | float32 | 10 x 1000 k=12 | 24.0, in blocks | `lib/a` | 21.0 | 0.875 | at "
+          "least 0.80 | holds |\n"
+          "| `front` | float32 | 10 x 1000 k=12 | 20.0 | `other` | 21.0 | 1.050 | at least 1.00 | "
+          "holds |\n"
           "\nG, driver 1, CUDA 2, nvcc 3, commit c, 2026-01-01.\n"
           "\nG, driver 1, CUDA 2, nvcc 3, commit p, 2026-01-01.\n");
 }

@@ -84,7 +84,7 @@ struct Measured : Folder {
     }
     std::string peers() const {
         write(".peers.json");
-        return peers_part(path, stage);
+        return course::peers_part(path, stage);
     }
     std::string lesson() const {
         write();
