@@ -121,26 +121,39 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
 // Of a library with more variants than that no single one is shown, but at each size the fastest.
 constexpr size_t kFew = 3;
 
-// Ours, and one of each library.
+// Ours, and one of each library; what a library with many takes when it is not asked is shown, too. Where operations
+// count, ours of the lesson stands beside what goes beyond it.
 std::vector<LineOf> peer_lines(const Selection& records, const std::string& name) {
     std::vector<LineOf> lines;
     Line line;
     line.label = name + ", its fastest variant";
     line.kind = Line::Kind::main;
     lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
+    line.kind = Line::Kind::measured;
+    const auto add = [&](const std::string& label, const std::function<bool(const Record&)>& who) {
+        line.label = label;
+        ++line.style;
+        lines.push_back({line, who});
+    };
+    const Selection ours = of_role(records, "ours");
+    const size_t of_lessons = of_lesson(ours).size();
+    if (0 < of_lessons && of_lessons < ours.size() && ours.front().record->computes()) {
+        add(name + ", best of the lesson",
+            [](const Record& record) { return record.role == "ours" && !record.further; });
+    }
     const Selection others = of_role(records, "peer");
     for (const std::string& family : distinct(others, family_key)) {
         const Selection alike =
             filtered(others, [&](const Record& record) { return family_key(record) == family; });
         const bool many = distinct(alike, variant_key).size() > kFew;
         const std::string best = many ? "" : fastest_variant(alike);
-        line.label = many ? family + ", its fastest" : best;
-        line.kind = Line::Kind::measured;
-        ++line.style;
-        lines.push_back({line, [=](const Record& record) {
-                             return record.role == "peer" &&
-                                    (many ? family_key(record) == family : record.variant == best);
-                         }});
+        add(many ? family + ", its fastest" : best, [=](const Record& record) {
+            return record.role == "peer" &&
+                   (many ? family_key(record) == family : record.variant == best);
+        });
+        const std::string usual = family + "/default";
+        const auto is_usual = [=](const Record& record) { return record.variant == usual; };
+        if (many && !filtered(alike, is_usual).empty()) add(usual, is_usual);
     }
     return lines;
 }

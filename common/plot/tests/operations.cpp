@@ -401,7 +401,8 @@ TEST_CASE(
     const Folder folder;
     std::string list;
     const auto add = [&](const std::string& variant, const std::string& role, int size,
-                         double tflops, const std::string& own_op = "product") {
+                         double tflops, const std::string& own_op = "product",
+                         bool further = true) {
         list += (list.empty() ? "" : ",") +
                 timed("07_product", variant, 1, 1, 1000 / tflops,
                       R"("role": ")" + role + R"(", "op": ")" + own_op +
@@ -409,13 +410,17 @@ TEST_CASE(
                           "shape": {"batch": 16, "m": )" +
                           std::to_string(size) + R"(, "n": )" + std::to_string(size) +
                           R"(, "k": )" + std::to_string(size) + R"(}, "tflops": )" +
-                          std::to_string(tflops) + R"(, "roof_tflops": 800)");
+                          std::to_string(tflops) + R"(, "roof_tflops": 800)" +
+                          (further && role == "ours" ? R"(, "further": true)" : ""));
     };
+    bool with_more = false;
     const auto add_all = [&](int size) {
         add("mma", "ours", size, 300);
         add("in_half", "ours", size, 500, "product_in_half");
         for (const int way : {1, 2, 3, 4})
             add("cublas/" + std::to_string(way), "peer", size, 600 + way);
+        if (with_more) add("cublas/default", "peer", size, 580);
+        if (with_more) add("tiled", "ours", size, 100, "product", false);
         add("cublas/in_half", "peer", size, 900, "product_in_half");
         add("triton", "peer", size, 550);
     };
@@ -434,6 +439,13 @@ TEST_CASE(
           "m = n = k,\"07, its fastest variant\",\"cublas, its fastest\",triton,roof\n"
           "512,300,604,550,800\n1024,300,604,550,800\n2048,300,604,550,800\n"
           "4096,300,604,550,800\n");
+    list.clear();
+    with_more = true;
+    for (const int size : {512, 1024, 2048, 4096}) add_all(size);
+    CHECK_THAT(drawn(),
+               StartsWith("m = n = k,\"07, its fastest variant\",\"07, best of the lesson\","
+                          "\"cublas, its fastest\",cublas/default,triton,roof\n"
+                          "512,300,100,604,580,550,800\n"));
 }
 
 TEST_CASE("a lesson of several operations has a picture of all, and one of two has none") {
