@@ -17,6 +17,9 @@ namespace {
 // Makes a generated part by its name; nothing for a name it does not know.
 using PartMaker = std::function<std::optional<std::string>(const std::string&)>;
 
+// Begins the name of a part that goes on with shapes and variants: see banks_part().
+constexpr const char* kBanks = "banks ";
+
 // The stage with the variants of its lesson, or with those beyond it.
 runner::Stage only(const runner::Stage& stage, bool further) {
     runner::Stage part = stage;
@@ -40,10 +43,14 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             if (text) return *text;
             throw std::runtime_error(
                 path.string() + ": no part is called '" + name +
-                "'; there are xray, bytes, measured, shares, paper, peers, bars, widths, "
+                "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
                 "compiled, comparison, algorithms and published, and in the main README speeds");
         });
         if (after != before) stale.push_back({path, after});
+    };
+    const auto add_if_stale = [&](const std::filesystem::path& path, const std::string& text) {
+        if (!std::filesystem::exists(path) || read_file(path) != text)
+            stale.push_back({path, text});
     };
     bring_up_to_date(repository / "README.md",
                      [&](const std::string& name) -> std::optional<std::string> {
@@ -54,6 +61,13 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              const std::string& name) -> std::optional<std::string> {
         if (name == "xray") return xray_part(stage, recordings);
         if (name == "bytes") return bytes_part(stage, recordings);
+        if (name.rfind(kBanks, 0) == 0) {
+            const std::string words = name.substr(std::string(kBanks).size());
+            for (const xray::Picture& picture : bank_pictures(stage, words))
+                add_if_stale(repository / "common/recorded/cpu_device/pictures" / picture.name,
+                             picture.svg);
+            return banks_part(stage, recordings, words);
+        }
         if (name == "measured") return measured_part(folder, stage);
         if (name == "shares") return shares_part(folder, stage);
         if (name == "paper") return paper_part(folder, stage);
@@ -83,9 +97,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
 
         const std::filesystem::path counts =
             repository / "common/recorded/cpu_device" / (stage.name + ".json");
-        const std::string counted = counted_records(stage);
-        if (!std::filesystem::exists(counts) || read_file(counts) != counted)
-            stale.push_back({counts, counted});
+        add_if_stale(counts, counted_records(stage));
     }
     return stale;
 }

@@ -10,8 +10,8 @@
 
 namespace course {
 
-// A README whose generated parts are not what they would be if written now; or a stage's counts under
-// common/recorded/cpu_device, which the pictures show.
+// A README whose generated parts are not what they would be if written now; or, under common/recorded/cpu_device, a
+// stage's counts, which the pictures show, or a picture of the x-ray that a README shows.
 struct StaleReadme {
     std::filesystem::path path;
     std::string text;  // as it should be

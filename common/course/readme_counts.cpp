@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <map>
+#include <sstream>
+#include <stdexcept>
 
 #include "common/course/readme_parts.hpp"
 #include "common/course/tables.hpp"
@@ -105,6 +107,78 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
                         with_thousands(conflicts) + " / " + conflicts_gpu});
     }
     return text;
+}
+
+namespace {
+
+struct Banks {
+    runner::Shape counted, recorded;
+    std::vector<const runner::Variant*> variants;
+
+    Banks(const runner::Stage& stage, const std::string& words) {
+        std::istringstream text(words);
+        std::string shape, other;
+        text >> shape >> other;
+        counted = runner::shape_from(shape).value();
+        recorded = runner::shape_from(other).value();
+        for (std::string name; text >> name;) {
+            const auto found = std::find_if(stage.variants.begin(), stage.variants.end(),
+                                            [&](const auto& each) { return each.name == name; });
+            if (found == stage.variants.end())
+                throw std::runtime_error(stage.name + " has no variant " + name +
+                                         " beyond its lesson");
+            variants.push_back(&*found);
+        }
+    }
+};
+
+}  // namespace
+
+std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings,
+                       const std::string& words) {
+    const Banks banks(stage, words);
+    std::string text =
+        "Matrices loaded from shared memory by `ldmatrix`, counted on the CPU device at " +
+        text_of(banks.counted) + " / by an " + std::string(kGpu) + " at " +
+        text_of(banks.recorded) + ":\n\n";
+    text += head_of({"variant", "requests", "wavefronts", "of each request", "bank conflicts"});
+    for (const runner::Variant* variant : banks.variants) {
+        const runner::DType dtype = variant->dtypes.front();
+        const xray::SharedCost here =
+            counted_matrix_loads(xray::count(stage.name, *variant, banks.counted, dtype));
+        const xray::RecordedVariant* const gpu =
+            recorded(recordings, stage.name, variant->name, banks.recorded, dtype);
+        const auto requests = static_cast<double>(here.requests),
+                   wavefronts = static_cast<double>(here.wavefronts),
+                   fewest = wavefronts - static_cast<double>(here.conflicts);
+        std::vector<std::string> cells = {with_thousands(requests), with_thousands(wavefronts),
+                                          number(wavefronts / requests, 0),
+                                          with_thousands(wavefronts - fewest)};
+        if (gpu != nullptr) {
+            const double requests_there = gpu->sum("matrix_load_requests"),
+                         wavefronts_there = gpu->sum("matrix_load_wavefronts");
+            const std::string there[] = {
+                with_thousands(requests_there), with_thousands(wavefronts_there),
+                number(wavefronts_there / requests_there, 0),
+                with_thousands(wavefronts_there - requests_there * fewest / requests)};
+            for (size_t i = 0; i < cells.size(); ++i) cells[i] += " / " + there[i];
+        }
+        cells.insert(cells.begin(), with_dtype("`" + variant->name + "`", name_of(dtype)));
+        text += row_of(cells);
+    }
+    return text;
+}
+
+std::vector<xray::Picture> bank_pictures(const runner::Stage& stage, const std::string& words) {
+    const Banks banks(stage, words);
+    std::vector<xray::Picture> pictures;
+    for (const runner::Variant* variant : banks.variants) {
+        for (const xray::Picture& picture :
+             xray::pictures_of(stage.name, *variant, banks.counted, variant->dtypes.front())) {
+            if (picture.name.find("_banks") != std::string::npos) pictures.push_back(picture);
+        }
+    }
+    return pictures;
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/runner/stage.hpp"
+#include "common/xray/draw_variant.hpp"
 #include "common/xray/recorded.hpp"
 
 namespace course {
@@ -27,6 +28,12 @@ std::string shape_text(const nlohmann::ordered_json& record, const runner::Stage
 
 // Requests, sectors and conflicts as counted here and as the GPU's counters had them.
 std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+// How variants that differ in where elements lie in shared memory load matrices from it: alike else, so at shapes that
+// they take in the same tiles. words: the shape that is counted here, the one that the GPU's counters were read at, and
+// the variants. The second: of each the request with most conflicts, over the banks.
+std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings,
+                       const std::string& words);
+std::vector<xray::Picture> bank_pictures(const runner::Stage& stage, const std::string& words);
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
 // The same counts as records, for the pictures: like those of `run`, but always of the usual shape,

@@ -101,6 +101,10 @@ int64_t counted_conflicts(const CountedVariant& counted) {
            all.matrices.conflicts;
 }
 
+SharedCost counted_matrix_loads(const CountedVariant& counted) {
+    return SharedAccesses(counted).matrices.as_written();
+}
+
 std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVariant& recorded) {
     const auto [loads, stores, matrices] = SharedAccesses(counted);
     // Where nvcc loads operands by ordinary loads, those are counted as such loads are.

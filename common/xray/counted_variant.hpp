@@ -34,6 +34,9 @@ bool traffic_agrees(const CountedVariant& counted);
 // Bank conflicts of the compiled kernel, in all accesses to shared memory.
 int64_t counted_conflicts(const CountedVariant& counted);
 
+// What it takes to load operands of tensor cores from shared memory.
+SharedCost counted_matrix_loads(const CountedVariant& counted);
+
 // Bank conflicts of the compiled kernel, as counted here and on a GPU, of one kind of instructions.
 struct Conflicts {
     std::string kind;  // "shared_load", "shared_store" or "matrix_load"
