@@ -29,8 +29,13 @@ runner::Variant in_packs(runner::Variant variant, int64_t pack) {
 // Of 16 bits and swizzled: by tiles as launch_stored() chooses them.
 runner::Variant in_tiles_for_it(runner::Variant variant) {
     const auto traffic = [](const Shape& s) {
-        const bool is_narrow = s.n <= 64 && !s.transpose_a && !s.transpose_b;
-        return traffic_of_tiles(s, s.k <= 64 && !is_narrow ? 64 : 128, is_narrow ? 64 : 128);
+        using batched_gemm::Short;
+        if (s.n <= 64 && !s.transpose_a && !s.transpose_b) return traffic_of_tiles(s, 128, 64);
+        if (s.k > 64) return traffic_of_tiles(s, 128, 128);
+        // Of all tiles that a block walks over B is loaded once.
+        const int tiles =
+            batched_gemm::tiles_to_walk(s.batch, s.m, s.n, Short::kRows, Short::kCols);
+        return traffic_of_tiles(s, int64_t{tiles} * Short::kRows, Short::kCols);
     };
     variant.traffic_at = [=](const runner::Shape& shape, DType) { return traffic(shape); };
     variant.traffic = traffic(variant.operation->usual_shape());

@@ -13,10 +13,10 @@ namespace mma_tests {
 using batched_gemm::Problem;
 using runner::DeviceBuffer;
 
-// Two products of 72 x 40 by 40 x 136 in small whole numbers, a bias for each column, and a residual.
-template <class T>
+// Two products of 72 x 40 (or of more rows) by 40 x 136 in small whole numbers, a bias for each column, and a residual.
+template <class T, int64_t kRows = 72>
 struct Case {
-    static constexpr int64_t kBatch = 2, kM = 72, kN = 136, kK = 40;
+    static constexpr int64_t kBatch = 2, kM = kRows, kN = 136, kK = 40;
     static std::vector<T> numbers(int64_t count, int seed, float scale) {
         std::vector<T> all;
         for (int64_t i = 0; i < count; ++i)
@@ -138,6 +138,55 @@ TEST_CASE("however many blocks share k, in turn or early, the sum is the same") 
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     one.g.m = -1;
     CHECK(launch(2, false) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("blocks that walk over several tiles compute what they do of one each") {
+    using Row = nvcuda::wmma::row_major;
+    using Col = nvcuda::wmma::col_major;
+    using batched_gemm::Plain;
+    using batched_gemm::Short;
+    using Walked = Case<__half, 200>;  // of four tiles the last is not full
+    Walked one;
+    const auto product = [](double x, double, double) { return x; };
+    for (const int tiles : {1, 2, 3, 4, 8}) {
+        INFO(tiles);
+        CHECK(one.wrong_by(
+                  [&] {
+                      return batched_gemm::launch_walking<float, batched_gemm::Stored<Row, Row>,
+                                                          Short>(one.g, tiles, Plain{}, nullptr);
+                  },
+                  product) == 0);
+    }
+    std::vector<__half> across(one.a.size());
+    for (int64_t i = 0; i < Walked::kBatch * Walked::kM * Walked::kK; ++i) {
+        const int64_t matrix = i / (Walked::kM * Walked::kK), row = i / Walked::kK % Walked::kM;
+        across[static_cast<size_t>((matrix * Walked::kK + i % Walked::kK) * Walked::kM + row)] =
+            one.a[static_cast<size_t>(i)];
+    }
+    const DeviceBuffer<__half> on_across(across);
+    one.g.a.data = on_across.data();
+    one.g.a.ld = Walked::kM;
+    one.g.a.transposed = true;
+    CHECK(one.wrong_by(
+              [&] {
+                  return batched_gemm::launch_walking<float, batched_gemm::Stored<Col, Row>, Short>(
+                      one.g, 3, Plain{}, nullptr);
+              },
+              product) == 0);
+}
+
+TEST_CASE("blocks walk over more tiles only where there are more than enough of them") {
+    const auto walked = [](int64_t batch, int64_t m, int64_t n) {
+        return batched_gemm::tiles_to_walk(batch, m, n, 64, 128);
+    };
+    CHECK(walked(384, 128, 128) == 1);
+    CHECK(walked(384, 256, 256) == 2);
+    CHECK(walked(384, 512, 512) == 8);
+    CHECK(walked(384, 1024, 1024) == 8);
+    CHECK(walked(2, 128, 128) == 1);
+    CHECK(walked(1000000, 64, 8) == 1);  // there is one tile
+    CHECK(walked(0, 512, 512) == 1);
+    CHECK(walked(INT64_MAX, 512, INT64_MAX - 127) == 8);
 }
 
 TEST_CASE("what does not consist of packs is left to step 4, and with an epilogue refused") {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 07_batched_gemm/mma_gemm, version 1.1
+// softmax-stages 07_batched_gemm/mma_gemm, version 1.2
 //
 // Step 4 by the instructions behind wmma: tiles come while others are multiplied, and lie without gaps.
 //   new here   cp.async in three stages; an XOR in place of padding (a swizzle); fragments loaded while others are
 //              multiplied; what is done to a result on its way out (an epilogue); a warp has 64 x 64 sums, and
-//              loads half as much for each of them
+//              loads half as much for each of them; where k is short, blocks that walk from tile to tile
 //   traffic    as tensor_core: 2k / 128 loads per element of C
 //   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at
 //              multiples of 16 bytes: for others mma_gemm() calls tensor_core()
@@ -112,13 +112,76 @@ __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int
     }
 }
 
-struct Nothing {
-    __device__ void operator()() const {}
-};
-
 // What a warp has of a block's tile, 16 x 8 sums each.
 template <class Sum, class Shape>
 using WarpSums = LaneSums<Sum>[Shape::kSumRows / 16][Shape::kSumCols / 8];
+
+// What a warp multiplies at once: two chunks along k of all its rows and columns.
+template <class T, class Layouts, class Shape, bool kSwizzled>
+struct Slice {
+    using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
+    using TileA = typename Tiles::A;
+    using TileB = typename Tiles::B;
+    static constexpr bool kRowsA = Tiles::kRowsA, kRowsB = Tiles::kRowsB;
+    static constexpr bool kOneByOne = std::is_same_v<T, float>;
+    static constexpr int kChunk = kPerPack<T>, kDepth = 2 * kChunk;
+    static constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;
+
+    uint32_t of_a[kRows / 16][4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
+    uint32_t of_b[kCols / 16][4];  // two chunks of k for 8 columns, then for 8 more
+
+    // A warp's first row and column in the block's tile, and the places of what a lane loads first.
+    struct Lane {
+        int row, col, own_a, own_b;
+        __device__ Lane() {
+            const int warp = static_cast<int>(threadIdx.x) / 32;
+            const int lane = static_cast<int>(threadIdx.x) % 32;
+            row = warp / Shape::kWarpsAcross * kRows;
+            col = warp % Shape::kWarpsAcross * kCols;
+            own_a = kRowsA ? TileA::at(row + lane % 16, lane / 16 * kChunk)
+                           : TileA::at(lane % 8 + lane / 16 * 8, row + lane / 8 % 2 * 8);
+            own_b = kRowsB ? TileB::at(lane % 16, col + lane / 16 * 8)
+                           : TileB::at(col + lane % 8 + lane / 16 * 8, lane / 8 % 2 * kChunk);
+        }
+    };
+
+    // From p along k on.
+    __device__ void load(const T* a_tile, const T* b_tile, const Lane& at, int p) {
+#pragma unroll
+        for (int j = 0; j < kCols / 16; ++j) {
+            if constexpr (kRowsB && kOneByOne)
+                load_one_by_one<TileB, true>(of_b[j], b_tile, p, at.col + 16 * j);
+            else
+                ldmatrix<kRowsB>(
+                    of_b[j], b_tile,
+                    TileB::further(at.own_b, kRowsB ? p : 16 * j, kRowsB ? 16 * j : p));
+        }
+#pragma unroll
+        for (int i = 0; i < kRows / 16; ++i) {
+            if constexpr (!kRowsA && kOneByOne)
+                load_one_by_one<TileA, false>(of_a[i], a_tile, p, at.row + 16 * i);
+            else
+                ldmatrix<!kRowsA>(
+                    of_a[i], a_tile,
+                    TileA::further(at.own_a, kRowsA ? 16 * i : p, kRowsA ? p : 16 * i));
+        }
+    }
+    template <class Sums>
+    __device__ void add_to(Sums& sums) const {
+#pragma unroll
+        for (int r = 0; r < kRows / 16; ++r) {
+#pragma unroll
+            for (int c = 0; c < kCols / 8; ++c) {
+                const uint32_t half[2] = {of_b[c / 2][c % 2 * 2], of_b[c / 2][c % 2 * 2 + 1]};
+                mma<T>(sums[r][c], of_a[r], half);
+            }
+        }
+    }
+};
+
+struct Nothing {
+    __device__ void operator()() const {}
+};
 
 // sums += A B, of a tile of C and of columns begin to end of A: all, or so many that they are whole tiles of A.
 // before_a: called when the first tiles of B are on their way, before any of A is asked for.
@@ -130,12 +193,10 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
     using TileB = typename Tiles::B;
     constexpr bool kRowsA = Tiles::kRowsA, kRowsB = Tiles::kRowsB;
     constexpr bool kOneByOne = std::is_same_v<T, float>;
-    constexpr int kChunk = kPerPack<T>, kDeep = Tiles::kDeep, kStages = Shape::kTiles;
+    constexpr int kDeep = Tiles::kDeep, kStages = Shape::kTiles;
     constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;  // of a warp's sums
     T* const tiles = reinterpret_cast<T*>(shared_bytes);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
-    const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
 
     // Copies of the tiles at p along k, A's and B's, into a place for both.
     const auto fetch = [](auto tile, T* to, const auto& x, int64_t line, int64_t lines,
@@ -157,35 +218,12 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
         __syncthreads();  // everybody's copies are there, and nobody needs the tile before
     };
 
-    // What is multiplied at once: two chunks along k of all the warp's rows and columns.
-    struct Slice {
-        uint32_t of_a[kRows / 16][4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
-        uint32_t of_b[kCols / 16][4];  // two chunks of k for 8 columns, then for 8 more
-    };
-    constexpr int kSlice = 2 * kChunk, kSlices = kDeep / kSlice;
-    const int own_a = kRowsA ? TileA::at(row + lane % 16, lane / 16 * kChunk)
-                             : TileA::at(lane % 8 + lane / 16 * 8, row + lane / 8 % 2 * 8);
-    const int own_b = kRowsB ? TileB::at(lane % 16, col + lane / 16 * 8)
-                             : TileB::at(col + lane % 8 + lane / 16 * 8, lane / 8 % 2 * kChunk);
+    using Slice = batched_gemm::Slice<T, Layouts, Shape, kSwizzled>;
+    constexpr int kSlices = kDeep / Slice::kDepth;
+    const typename Slice::Lane lane;
     const auto load = [&](Slice& to, int place, int p) {
         const T* const a_tile = tiles + place * Tiles::kStage;
-        const T* const b_tile = a_tile + TileA::kElements;
-#pragma unroll
-        for (int j = 0; j < kCols / 16; ++j) {
-            if constexpr (kRowsB && kOneByOne)
-                load_one_by_one<TileB, true>(to.of_b[j], b_tile, p, col + 16 * j);
-            else
-                ldmatrix<kRowsB>(to.of_b[j], b_tile,
-                                 TileB::further(own_b, kRowsB ? p : 16 * j, kRowsB ? 16 * j : p));
-        }
-#pragma unroll
-        for (int i = 0; i < kRows / 16; ++i) {
-            if constexpr (!kRowsA && kOneByOne)
-                load_one_by_one<TileA, false>(to.of_a[i], a_tile, p, row + 16 * i);
-            else
-                ldmatrix<!kRowsA>(to.of_a[i], a_tile,
-                                  TileA::further(own_a, kRowsA ? 16 * i : p, kRowsA ? p : 16 * i));
-        }
+        to.load(a_tile, a_tile + TileA::kElements, lane, p);
     };
 
     // While one slice is multiplied the next is loaded, where registers are enough for two.
@@ -216,7 +254,7 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
         constexpr bool kFetches = decltype(fetches)::value;
         const auto load_next = [&](int i) {
             if (i + 1 < kSlices) {
-                load(slices[(i + 1) % kSets], use, (i + 1) * kSlice);
+                load(slices[(i + 1) % kSets], use, (i + 1) * Slice::kDepth);
             } else if (!is_last) {  // all of this tile is in registers
                 arrive();
                 load(slices[0], next(use), 0);
@@ -228,16 +266,7 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
             if (i == 0 && kFetches) fetch_a(p + (kStages - 1) * kDeep, fill);
             if (i == kSlices / 2 - 1 && kFetches) fetch_b(p + (kStages - 1) * kDeep, fill);
             if (i == kSlices / 2 - 1) __pipeline_commit();
-            const Slice& slice = slices[i % kSets];
-#pragma unroll
-            for (int r = 0; r < kRows / 16; ++r) {
-#pragma unroll
-                for (int c = 0; c < kCols / 8; ++c) {
-                    const uint32_t half[2] = {slice.of_b[c / 2][c % 2 * 2],
-                                              slice.of_b[c / 2][c % 2 * 2 + 1]};
-                    mma<T>(sums[r][c], slice.of_a[r], half);
-                }
-            }
+            slices[i % kSets].add_to(sums);
             if (kSets == 1) load_next(i);
         }
         use = next(use), fill = next(fill);
@@ -249,21 +278,16 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
     __syncthreads();  // nobody needs the tiles any more
 }
 
-template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
-    mma_kernel(const Problem<T> g, const Epilogue epilogue) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
+// C = epilogue(alpha sums + beta C), of a tile of it. patches: in shared memory, where each warp has one of its own.
+template <class Tiles, class Shape, class Sums, class T, class Epilogue>
+__device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T* patches,
+                           const Epilogue& epilogue) {
     constexpr int kChunk = kPerPack<T>, kRows = Shape::kSumRows, kCols = Shape::kSumCols;
-    const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
-    WarpSums<Sum, Shape> sums = {};
-    multiply_tiles<Layouts, Shape, kSwizzled, Sum>(sums, g, tile, 0, g.k, Nothing{});
-
     // A lane holds two neighbours in a row, and two 8 rows below: by way of shared memory each comes to have a chunk
     // beside the next lane's. Columns come in chunks: all of one is there or nothing.
-    T* const patch = reinterpret_cast<T*>(shared_bytes) + warp * Tiles::kPatch;
+    T* const patch = patches + warp * Tiles::kPatch;
     const auto for_each_two = [&](auto visit) {
 #pragma unroll
         for (int i = 0; i < kRows; i += 8) {
@@ -315,7 +339,86 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
             *reinterpret_cast<Pack<T, kChunk>*>(to) =
                 *reinterpret_cast<const Pack<T, kChunk>*>(chunks + i * Tiles::kPatchPitch);
     }
+}
+
+template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
+    mma_kernel(const Problem<T> g, const Epilogue epilogue) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
+    WarpSums<Sum, Shape> sums = {};
+    multiply_tiles<Layouts, Shape, kSwizzled, Sum>(sums, g, tile, 0, g.k, Nothing{});
+    write_sums<MmaTiles<T, Layouts, Shape, kSwizzled>, Shape>(
+        sums, g, tile, reinterpret_cast<T*>(shared_bytes), epilogue);
 #endif
+}
+
+// Products of one step along k, and so many results for it that these take the time: a block keeps its tile of B and
+// walks down so many tiles of A. While one is multiplied, and its results go out, the next is on its way.
+template <class Sum, class T, class Layouts, class Shape, class Epilogue>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
+    walking_kernel(const Problem<T> g, int tiles, const Epilogue epilogue) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    using Slice = batched_gemm::Slice<T, Layouts, Shape, true>;
+    using TileA = typename Slice::TileA;
+    using TileB = typename Slice::TileB;
+    Tile tile(g.m, g.n, tiles * Shape::kRows, Shape::kCols);
+    T* const of_b = reinterpret_cast<T*>(shared_bytes);
+    T* of_a = of_b + TileB::kElements;
+    T* next_a = of_a + TileA::kElements;
+    T* const patches = next_a + TileA::kElements;
+    const auto a = g.a[tile.batch], b = g.b[tile.batch];
+    const auto fetch_a = [&](T* to, int64_t row) {
+        constexpr int kThreads = Shape::kThreads;
+        if constexpr (Slice::kRowsA) TileA::template fetch<true, kThreads>(to, a, row, g.m, 0, g.k);
+        if constexpr (!Slice::kRowsA)
+            TileA::template fetch<true, kThreads>(to, a, 0, g.k, row, g.m);
+    };
+    const auto fetch_b = [&] {
+        constexpr int kThreads = Shape::kThreads;
+        if constexpr (Slice::kRowsB)
+            TileB::template fetch<true, kThreads>(of_b, b, 0, g.k, tile.col, g.n);
+        if constexpr (!Slice::kRowsB)
+            TileB::template fetch<true, kThreads>(of_b, b, tile.col, g.n, 0, g.k);
+    };
+    const typename Slice::Lane lane;
+    fetch_b();
+    fetch_a(of_a, tile.row);
+    const int64_t below = tile.row + static_cast<int64_t>(tiles) * Shape::kRows;
+    const int64_t end = below < g.m ? below : g.m;
+    for (;;) {
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        __syncthreads();  // the tiles are there, and nobody needs the one before, or a patch
+        const int64_t next = tile.row + Shape::kRows;
+        if (next < end) fetch_a(next_a, next);
+        WarpSums<Sum, Shape> sums = {};
+        Slice slice;
+#pragma unroll
+        for (int p = 0; p < Slice::Tiles::kDeep; p += Slice::kDepth) {
+            slice.load(of_a, of_b, lane, p);
+            slice.add_to(sums);
+        }
+        write_sums<typename Slice::Tiles, Shape>(sums, g, tile, patches, epilogue);
+        if (next >= end) break;
+        tile.row = next;
+        T* const used = of_a;
+        of_a = next_a, next_a = used;
+    }
+#endif
+}
+
+// How many tiles a block walks down: up to eight, as long as there are blocks enough to take turns.
+inline int tiles_to_walk(int64_t batch, int64_t m, int64_t n, int rows, int cols) {
+    constexpr int kMost = 8;
+    constexpr double kFewestBlocks = 1024;
+    const int64_t down = (m + rows - 1) / rows, across = (n + cols - 1) / cols;
+    const double side_by_side = static_cast<double>(batch) * static_cast<double>(across);
+    int tiles = 1;
+    while (2 * tiles <= std::min<int64_t>(kMost, down) &&
+           side_by_side * static_cast<double>(down / (2 * tiles)) >= kFewestBlocks)
+        tiles *= 2;
+    return tiles;
 }
 
 template <class Sum, class Layouts, class Shape, bool kSwizzled, class T, class Epilogue>
@@ -333,6 +436,24 @@ cudaError_t launch_shape(const Problem<T>& g, const Epilogue& epilogue, cudaStre
     });
 }
 
+template <class Sum, class Layouts, class Shape, class T, class Epilogue>
+cudaError_t launch_walking(const Problem<T>& g, int tiles, const Epilogue& epilogue,
+                           cudaStream_t stream) {
+    const auto kernel = walking_kernel<Sum, T, Layouts, Shape, Epilogue>;
+    using Tiles = MmaTiles<T, Layouts, Shape, true>;
+    constexpr int kPatches = Shape::kThreads / 32 * Tiles::kPatch;
+    constexpr int kBytes =
+        static_cast<int>((Tiles::B::kElements + 2 * Tiles::A::kElements + kPatches) * sizeof(T));
+    int is_allowed = 0;
+    const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    });
+    if (status != cudaSuccess) return status;
+    return launch_tiles(g, tiles * Shape::kRows, Shape::kCols, [&](unsigned blocks) {
+        kernel<<<blocks, Shape::kThreads, kBytes, stream>>>(g, tiles, epilogue);
+    });
+}
+
 // Of A and B stored so. Plain products are also those of heads, many and small: scores have a short k, values 64
 // columns.
 template <class Sum, class Layouts, bool kSwizzled, class T, class Epilogue>
@@ -342,7 +463,10 @@ cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStr
         if constexpr (std::is_same_v<Layouts, Stored<Row, Row>>) {
             if (g.n <= 64) return launch_shape<Sum, Layouts, Narrow, true>(g, epilogue, stream);
         }
-        if (g.k <= 64) return launch_shape<Sum, Layouts, Short, true>(g, epilogue, stream);
+        if (0 < g.k && g.k <= 64) {
+            const int tiles = tiles_to_walk(g.batch, g.m, g.n, Short::kRows, Short::kCols);
+            return launch_walking<Sum, Layouts, Short>(g, tiles, epilogue, stream);
+        }
     }
     return launch_shape<Sum, Layouts, Square<T>, kSwizzled>(g, epilogue, stream);
 }
