@@ -28,12 +28,18 @@ int multiprocessors() {
     return count;
 }
 
+int largest_cluster() {
+    int blocks = 0;
+    runner::check_cuda(softmax_topk::largest_cluster_here(&blocks), "asking for clusters");
+    return blocks;
+}
+
 // How rows are shared out, with so much workspace.
 using Choice = std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes)>;
 
 Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes) {
     return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
-                              workspace_bytes, false);
+                              workspace_bytes, false, largest_cluster());
 }
 Plan a_warp_each(const Shape&, size_t, size_t) {
     return {Way::warp, 0, 1, "", 0, 0};
@@ -42,6 +48,10 @@ template <Way kWay>
 Plan blocks(const Shape& shape, size_t, size_t workspace_bytes) {
     return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors(),
                                         workspace_bytes);
+}
+
+Plan clusters(const Shape&, size_t, size_t) {
+    return {Way::cluster, 0, softmax_topk::kLargestCluster, "", 0, 0};
 }
 
 // What a variant of the course says of itself; threads: of a block, or of as many lanes as have a row.
@@ -92,6 +102,8 @@ std::vector<runner::Variant> softmax_topk::fast_variants() {
             blocks<Way::block_of_warps>),
         way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,
             blocks<Way::block>),
+        way("cluster_per_row", "as many blocks, which wait for each other once", kMostK, INT32_MAX,
+            256, clusters),
         front("front_topk", "the front call", Kind::softmax_topk),
         front("front_topk_lse", "the front call, and all that it tells", Kind::softmax_topk_lse)};
 }

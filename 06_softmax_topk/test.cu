@@ -201,8 +201,9 @@ TEST_CASE("each fast way reads each element once, or twice where a guess may be 
                 // Slices leave their lists for the block that merges them.
                 const bool is_shared = variant.workspace_bytes(shape, runner::DType::float32) > 0;
                 CHECK(*accesses >= 1);
-                const bool may_guess =
-                    variant.name == "block_per_row" && std::string("distinct") != input;
+                const bool guesses =
+                    variant.name == "block_per_row" || variant.name == "cluster_per_row";
+                const bool may_guess = guesses && std::string("distinct") != input;
                 CHECK(*accesses <= (may_guess ? 2.3 : is_shared ? 1.15 : 1));
             }
         }
@@ -414,19 +415,19 @@ TEST_CASE("the front call refuses addresses that no element has, and takes all o
 
 TEST_CASE(
     "with a workspace that is too small, or misplaced, fewer blocks share a row: same columns") {
-    const Shape shape(1, 70001, 40);
+    const Shape shape(1, 12001, 40);  // too short for a cluster
     const runner::Variant variant = variant_of_06("front_topk_lse");
     const std::vector<double> x =
         testing::named_values(variant, operations::topk::kDistinct, shape);
     runner::DeviceBuffer<float> input(std::vector<float>(x.begin(), x.end()));
     size_t needed = 0;
-    REQUIRE(softmax_topk::topk_workspace_bytes(&needed, 1, 70001, 40, sizeof(float)) ==
+    REQUIRE(softmax_topk::topk_workspace_bytes(&needed, 1, 12001, 40, sizeof(float)) ==
             cudaSuccess);
     REQUIRE(needed > 0);
     runner::DeviceBuffer<unsigned char> scratch(std::vector<unsigned char>(needed + 16, 0x5a));
     const auto indices_with = [&](unsigned char* workspace, size_t bytes) {
         FrontCall<float, int32_t> call(1, 1, 40);
-        CHECK(softmax_topk::topk(input.data(), call.all(), 1, 70001, 40, workspace, bytes,
+        CHECK(softmax_topk::topk(input.data(), call.all(), 1, 12001, 40, workspace, bytes,
                                  nullptr) == cudaSuccess);
         CHECK(cudaDeviceSynchronize() == cudaSuccess);
         return call.indices.download();
@@ -478,4 +479,17 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
     CHECK(shared.slices == 32);
     CHECK(shared.workspace_bytes == few.more_workspace_bytes);
     CHECK(plan(10, 128256, 5, 4, kProcessors, few.more_workspace_bytes - 1).slices == 1);
+    // Where there are clusters these need none.
+    const auto blocks_of_cluster = [](int64_t rows, int64_t cols, int64_t k, int largest) {
+        const softmax_topk::Plan shared = plan(rows, cols, k, 4, kProcessors, 0, true, largest);
+        CHECK(shared.more_workspace_bytes * (shared.way == Way::cluster ? 1 : 0) == 0);
+        return shared.way == Way::cluster ? shared.slices : 0;
+    };
+    CHECK(blocks_of_cluster(10, 128256, 5, 16) == 16);
+    CHECK(blocks_of_cluster(10, 128256, 1000, 8) == 8);
+    CHECK(blocks_of_cluster(10, 128256, 5, 0) == 0);
+    CHECK(blocks_of_cluster(64, 128256, 5, 16) == 4);
+    CHECK(blocks_of_cluster(67, 128256, 5, 16) == 0);
+    CHECK(blocks_of_cluster(1, 16384, 5, 16) == 4);
+    CHECK(blocks_of_cluster(1, 16383, 5, 16) == 0);
 }

@@ -416,10 +416,78 @@ TEST_CASE("short rows whose last bits matter are sorted again, by long keys") {
     fallback_tests::sorts_short_rows_again_where_it_must<32>(17);
 }
 
+namespace fallback_tests {
+
+// A row of a cluster of 16 blocks, that long that each thread has 8 elements, and the blocks equally many.
+constexpr int kInCluster = 16;
+constexpr size_t kClusterCols = size_t{2} * kInCluster * 1024;
+// The block that has a column: of 1024 floats side by side each has as many.
+constexpr size_t block_of(size_t col) {
+    return col / 1024 % kInCluster;
+}
+
+template <class T>
+Found found_by_cluster(const std::vector<T>& x, int64_t k, int64_t misplaced = 0) {
+    const Row<T> row(x, misplaced);
+    DeviceBuffer<int32_t> columns(static_cast<size_t>(k));
+    columns.poison();
+    const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
+    runner::Observation observation;
+    CHECK(softmax_topk::launch_cluster(kInCluster, softmax_topk::Problem<T>{
+                                                       row.data(), outputs, 1,
+                                                       static_cast<int64_t>(x.size()), k,
+                                                       nullptr}) == cudaSuccess);
+    runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
+    Found found;
+    const std::optional<runner::Counts> seen = observation.counts();
+    if (seen) found.loaded = static_cast<double>(seen->global_load_bytes);
+    found.columns = columns.download();
+    return found;
+}
+
+}  // namespace fallback_tests
+
+TEST_CASE("a cluster reads its row again where a block left out what may be among the best") {
+    using namespace fallback_tests;
+    for (const int64_t k : {5, 50, 256, 1000}) {
+        std::vector<float> x;
+        for (size_t col = 0; col < kClusterCols; ++col)
+            x.push_back(static_cast<float>(col * 40503 % kClusterCols));
+        Found found = found_by_cluster(x, k);
+        INFO("k = " << k);
+        CHECK(found.columns == best_by_stable_sort(x, k));
+        if (found.loaded) CHECK(*found.loaded == kClusterCols * sizeof(float));
+        // All of the best are in one block. (Of few it leaves as many as there may be.)
+        for (size_t col = 0; col < kClusterCols; ++col)
+            if (block_of(col) == 3) x[col] += kClusterCols;
+        found = found_by_cluster(x, k);
+        CHECK(found.columns == best_by_stable_sort(x, k));
+        if (found.loaded && k > 50) CHECK(*found.loaded == 2 * kClusterCols * sizeof(float));
+    }
+}
+
+TEST_CASE("a cluster's rows of one number, of few numbers, of NaN, of any length") {
+    using namespace fallback_tests;
+    for (const size_t cols : {size_t{1024}, kClusterCols, size_t{70001}, size_t{140003}}) {
+        for (const float all : {3.f, -INFINITY, INFINITY, NAN}) {
+            std::vector<float> x(cols, all);
+            for (const bool has_others : {false, true}) {
+                // Fewer others than a list is long, the better ones at the row's end.
+                for (size_t i = 0; has_others && i < 200; ++i)
+                    x[cols - 1 - i * (cols / 256)] = static_cast<float>(i / 3) - 20.f;
+                for (const int64_t k : {5, 1024}) {
+                    INFO(cols << " columns of " << all << ", k = " << k);
+                    CHECK(found_by_cluster(x, k, 3).columns == best_by_stable_sort(x, k));
+                }
+            }
+        }
+    }
+}
+
 // What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong.
 TEST_CASE("no list of up to 32 reads anything twice, whatever the rows hold") {
     using namespace fallback_tests;
-    constexpr int64_t kRows = 2, kRowCols = 20011;
+    constexpr int64_t kRows = 2, kRowCols = 12011;  // too short for a cluster
     for (const float all : {1.f, -INFINITY, NAN}) {
         const Row<float> x(std::vector<float>(static_cast<size_t>(kRows * kRowCols), all));
         DeviceBuffer<int32_t> columns(static_cast<size_t>(kRows * 33));

@@ -148,6 +148,24 @@ public:
         return k_ <= 2 * kBlock ? sorted<2>() : sorted<4>();
     }
 
+    // All have put what they wanted. What is there in order, or the k best if there is much; count() then says
+    // how many. Few keys are counted instead of sorted: each of those that are better.
+    __device__ const Key* in_order() {
+        __syncthreads();
+        const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
+        if (count > kBlock) return sorted();
+        const Key mine = thread < count ? shared_.keys[thread] : 0;
+        int better = 0;
+        if (mine != 0) {
+#pragma unroll 8
+            for (int i = 0; i < count; ++i) better += shared_.keys[i] > mine ? 1 : 0;
+        }
+        __syncthreads();
+        if (mine != 0) shared_.keys[better] = mine;
+        __syncthreads();
+        return shared_.keys;
+    }
+
     // The one that the lowest bit stands for; a free place where none is set.
     template <int kCount>
     __device__ static Key lowest_of(unsigned bits, const Key (&keys)[kCount]) {

@@ -13,13 +13,13 @@
 #include <algorithm>
 
 #include "../../04_warp_softmax/ask_once.cuh"
-#include "block_topk.cuh"
+#include "cluster_topk.cuh"
 #include "short_rows.cuh"
 #include "warp_topk.cuh"
 
 namespace softmax_topk {
 
-enum class Way { lanes, warp, block_of_warps, block };
+enum class Way { lanes, warp, block_of_warps, block, cluster };
 
 struct Plan {
     Way way;
@@ -48,10 +48,28 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
     return {way, 0, slices, "few rows: several blocks share one", needed, 0};
 }
 
+constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
+
+// A cluster has a row: as many blocks as the multiprocessors have places for, two each, of half a batch or more.
+// 0 if that would be less than four.
+inline int blocks_of_cluster(int64_t rows, int64_t cols, int multiprocessors, int largest_cluster) {
+    constexpr int64_t kBlocksForAll = 2, kCols = 256 * kAtOnce;
+    int blocks = kLargestCluster;
+    while (blocks >= 4 && (blocks > largest_cluster || blocks * kCols > cols ||
+                           rows * blocks > kBlocksForAll * multiprocessors)) {
+        blocks /= 2;
+    }
+    return blocks < 4 ? 0 : blocks;
+}
+
 // The plan for rows x cols elements of so many bytes, on so many multiprocessors, with so much workspace. aligned:
-// whether x begins at a multiple of 16 bytes. Pure: it looks at its arguments alone.
+// whether x begins at a multiple of 16 bytes. largest_cluster: blocks that a cluster may have, 0 where there is none.
+// Pure: it looks at its arguments alone.
 inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
-                 size_t workspace_bytes = 0, bool aligned = true) {
+                 size_t workspace_bytes = 0, bool aligned = true, int largest_cluster = 0) {
+    const int blocks = blocks_of_cluster(rows, cols, multiprocessors, largest_cluster);
+    if (blocks > 0) return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
     if (k > kListed)
         return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
     const auto pack = static_cast<int64_t>(16 / element_bytes);
@@ -72,6 +90,27 @@ inline cudaError_t multiprocessors_here(int* count) {
     });
 }
 
+// Blocks in the largest cluster of the current device: 0 where it has none, or where the kernel was compiled for
+// GPUs that have none.
+inline cudaError_t largest_cluster_here(int* blocks) {
+    return warp_softmax::ask_once(blocks, [](int* answer, int device) {
+        const auto kernel = cluster_topk_kernel<kLargestCluster, kOfCluster, float>;
+        cudaFuncAttributes compiled{};
+        int has_clusters = 0;
+        *answer = 0;
+        cudaError_t error = cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, device);
+        if (error != cudaSuccess || has_clusters == 0) return error;
+        error = cudaFuncGetAttributes(&compiled, kernel);
+        if (error != cudaSuccess || compiled.ptxVersion < 90) return error;
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        if (error != cudaSuccess) return error;
+        cudaLaunchConfig_t config{};
+        config.gridDim = dim3(1, kLargestCluster);
+        config.blockDim = dim3(kBlock);
+        return cudaOccupancyMaxPotentialClusterSize(answer, kernel, &config);
+    });
+}
+
 // Whether these are numbers of rows and columns, and of places in a list.
 inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
     return rows >= 0 && cols >= 0 && cols <= INT32_MAX && k >= 0 && k <= cols && k <= kMostK;
@@ -83,9 +122,11 @@ inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t col
                                         size_t element_bytes) {
     *bytes = 0;
     if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
-    int multiprocessors = 0;
-    const cudaError_t status = multiprocessors_here(&multiprocessors);
-    *bytes = plan(rows, cols, k, element_bytes, multiprocessors).more_workspace_bytes;
+    int multiprocessors = 0, largest_cluster = 0;
+    cudaError_t status = multiprocessors_here(&multiprocessors);
+    if (status == cudaSuccess) status = largest_cluster_here(&largest_cluster);
+    *bytes = plan(rows, cols, k, element_bytes, multiprocessors, 0, true, largest_cluster)
+                 .more_workspace_bytes;
     return status;
 }
 
@@ -153,8 +194,41 @@ cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial
     return cudaGetLastError();
 }
 
+template <int kBlocks, int kCount, class T>
+cudaError_t launch_cluster(const Problem<T>& p) {
+    const auto kernel = cluster_topk_kernel<kBlocks, kCount, T>;
+    bool is_allowed = false;  // more than 8 blocks must be asked for
+    cudaError_t status = warp_softmax::ask_once(
+        &is_allowed,
+        [=](bool* answer, int) {
+            *answer = true;
+            return cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        },
+        reinterpret_cast<const void*>(kernel));
+    if (status != cudaSuccess) return status;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {1, kBlocks, 1};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(p.rows), kBlocks);
+    config.blockDim = dim3(kBlock);
+    config.stream = p.stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    status = cudaLaunchKernelEx(&config, kernel, p.x, p.outputs, p.cols, p.k);
+    if (status != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    return status;
+}
+template <class T>
+cudaError_t launch_cluster(int64_t blocks, const Problem<T>& p) {
+    if (blocks == 4) return launch_cluster<4, kOfCluster>(p);
+    if (blocks == 8) return launch_cluster<8, kOfCluster>(p);
+    return launch_cluster<kLargestCluster, kOfCluster>(p);
+}
+
 template <class T>
 cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
+    if (plan.way == Way::cluster) return launch_cluster(plan.slices, p);
     Partial partial{};
     if (plan.slices > 1) {
         const int64_t places = std::max(p.k, kListed) * p.rows * plan.slices;
@@ -212,8 +286,9 @@ cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int
         !is_placed(results.indices) || !is_placed(results.logits) ||
         !is_placed(results.log_sum_exp))
         return cudaErrorInvalidValue;
-    int multiprocessors = 0;
+    int multiprocessors = 0, largest_cluster = 0;
     cudaError_t status = multiprocessors_here(&multiprocessors);
+    if (status == cudaSuccess) status = largest_cluster_here(&largest_cluster);
     if (status != cudaSuccess) return status;
     const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
     const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
@@ -232,8 +307,9 @@ cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int
             k,
             stream};
         status = launch(
-            plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0, aligned), part,
-            workspace);
+            plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0, aligned,
+                 largest_cluster),
+            part, workspace);
         if (status != cudaSuccess) return status;
     }
     return cudaSuccess;

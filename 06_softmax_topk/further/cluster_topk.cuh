@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/cluster_topk, version 1.0
+//
+// Up to 1024 best of each of a few long rows, by a cluster of blocks a row.
+//   new here   one launch, and blocks that wait for each other once: each leaves its candidates in order in its shared
+//              memory; the place of a candidate in the row's list is the number of better ones in all of these lists,
+//              so the block that found it writes it. Nobody merges, and nothing goes through device memory
+//   traffic    as block_topk.cuh; rows of up to a batch are their own sample
+//   accepts    as block_topk.cuh
+//   needs      compute capability 9.0
+//   source     ours
+#pragma once
+#include <cooperative_groups.h>
+
+#include "block_topk.cuh"
+
+namespace softmax_topk {
+
+// A cluster looks at a row as one block of all its threads would: each block's elements lie all over a batch.
+template <int kBlocks, class T, int kCount>
+using ClusterBatch = Batch<kBlocks * kBlock, T, kCount>;
+
+// Elements of the row that a cluster's block has, up to a few at either end.
+template <int kBlocks, class T>
+__device__ int64_t share_of(const Slice<T>& row, int rank) {
+    constexpr int64_t kCols = kBlock * 16 / sizeof(T);  // side by side
+    const int64_t rest = row.end % (kBlocks * kCols) - rank * kCols;
+    return row.end / (kBlocks * kCols) * kCols + (rest < 0 ? 0 : rest < kCols ? rest : kCols);
+}
+
+// Puts the candidates of a cluster's block, and returns the thread's pair. Not safe, as put_slice<false>().
+template <int kBlocks, int kCount, class T>
+__device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) {
+    using Part = ClusterBatch<kBlocks, T, kCount>;
+    const int thread = rank * kBlock + static_cast<int>(threadIdx.x);
+    int64_t first = row.first_pack();
+    const bool is_one_batch = row.end - first <= Part::kCols;
+    typename Part::Held next;
+    Part(row, first, thread).fetch(next);
+    if (!is_one_batch) {  // a sample of the row: all blocks have the same threshold
+        float some[8];
+        load_sample(row, some);
+        const int likely = likely_rank(list.k(), 8 * kBlock, row.end);
+        const uint32_t element = list.reached_by(likely, some, 0xff);
+        if (element != 0) list.guess(element);
+    }
+    Normalizer mine{-INFINITY, 0.f};
+    while (first < row.end) {
+        const Part part(row, first, thread);
+        float x[kCount];
+        Part::unpack(next, x);
+        first += Part::kCols;
+        if (first < row.end) Part(row, first, thread).fetch(next);
+        const bool any = add_batch(mine, x, list.threshold().least);
+        if (is_one_batch) {
+            // Of each half of a thread's elements the best one: few are better than the last of these that counts
+            // and not among them.
+            constexpr int kHalf = kCount / 2;
+            const float best[] = {max_of<0, kHalf>(x), max_of<kHalf, kHalf>(x)};
+            const int likely = likely_rank(list.k(), share_of<kBlocks>(row, rank), row.end);
+            const uint32_t element = list.reached_by(likely, best, part.all() != 0 ? 3 : 0);
+            if (element != 0) list.guess(element);
+        }
+        const unsigned bits = any ? part.candidates(x, list.threshold().least) : 0;
+        if (!__any_sync(~0u, bits != 0)) continue;
+        if (!list.put_at_once(bits, [&](unsigned some) { return part.lowest(some, x); })) break;
+    }
+    __syncthreads();
+    return mine;
+}
+
+// What a block tells the others of its list.
+struct Told {
+    Key cut;  // what lies below it may be missing
+    Normalizer normalizer;
+    int count;
+};
+
+// blockIdx.x is the row, blockIdx.y the block's number in the row's cluster, which has the whole row.
+template <int kBlocks, int kCount, class T>
+__global__ void __launch_bounds__(kBlock, 2)
+    cluster_topk_kernel(const T* x, Outputs<T> outputs, int64_t cols, int64_t k) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    constexpr int kOthers = kRoom - static_cast<int>(kMostK);  // keys of all blocks that are looked at together
+    __shared__ BlockList::Shared shared;
+    __shared__ Told told;
+    __shared__ int better[kMostK];  // of each key of the list
+    __shared__ int reached;         // keys that reach all cuts
+    const auto cluster = cooperative_groups::this_cluster();
+    const int rank = static_cast<int>(blockIdx.y);
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+    const Slice<T> row{x + blockIdx.x * cols, 0, cols};
+
+    BlockList list(shared, k);
+    Normalizer mine = put_share<kBlocks, kCount>(list, row, rank);
+    for (bool is_sure = false;; is_sure = true) {
+        const Normalizer of_share = of_block(mine);
+        const bool is_full = list.count() > kRoom;
+        if (is_full) list.restart();
+        const Key* keys = list.in_order();
+        const int count = list.count();
+        if (thread == 0) {
+            told = {is_full ? ~Key{0} : list.threshold().key, of_share, count};
+            reached = 0;
+        }
+        for (int i = thread; i < count; i += kBlock) better[i] = 0;
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+
+        // Lane i of each warp asks block i.
+        Told said{1, {-INFINITY, 0.f}, 0};
+        if (lane < kBlocks) said = *cluster.map_shared_rank(&told, lane);
+        const Normalizer all = warp_normalizer(said.normalizer);
+        Key cut = said.cut;
+        int longest = said.count;
+#pragma unroll
+        for (int bit = 16; bit > 0; bit /= 2) {
+            const Key other = __shfl_xor_sync(~0u, cut, bit);
+            cut = other > cut ? other : cut;
+            longest = max(longest, __shfl_xor_sync(~0u, longest, bit));
+        }
+        longest = max(longest, 1);
+
+        // As many lists at once as there is room for, mostly all.
+        Key* others = shared.keys + kMostK;
+        const int at_once = min(kBlocks, kOthers / longest);
+        for (int from = 0; from < kBlocks; from += at_once) {
+            const int lists = min(at_once, kBlocks - from), places = lists * longest;
+            constexpr int kSome = 4;  // of a thread at a time
+            int mine_reached = 0;
+            for (int begin = 0; begin < places; begin += kSome * kBlock) {
+                Key some[kSome];
+#pragma unroll
+                for (int i = 0; i < kSome; ++i) {
+                    const int at = begin + i * kBlock + thread;
+                    const int which = min(at / longest, lists - 1), place = at % longest;
+                    const int theirs = __shfl_sync(~0u, said.count, from + which);
+                    some[i] = 0;
+                    if (at < places && place < theirs)
+                        some[i] = cluster.map_shared_rank(shared.keys, from + which)[place];
+                }
+#pragma unroll
+                for (int i = 0; i < kSome; ++i) {
+                    const int at = begin + i * kBlock + thread;
+                    if (at < places) others[at] = some[i];
+                    mine_reached += __popc(__ballot_sync(~0u, some[i] >= cut));
+                }
+            }
+            if (lane == 0 && mine_reached > 0) atomicAdd(&reached, mine_reached);
+            __syncthreads();
+            // kBlocks neighbours look for one key, each in a list.
+            const int which = thread % kBlocks;
+            for (int begin = 0; begin < count; begin += kBlock / kBlocks) {
+                const int i = begin + thread / kBlocks;
+                int place = 0;
+                if (i < count && which < lists) {
+                    const Key key = keys[i];
+                    const Key* other = others + which * longest;
+                    for (int step = 1 << (31 - __clz(longest)); step > 0; step /= 2) {
+                        const bool is_better =
+                            place + step <= longest && other[place + step - 1] > key;
+                        if (is_better) place += step;
+                    }
+                }
+#pragma unroll
+                for (int bit = kBlocks / 2; bit > 0; bit /= 2) {
+                    place += __shfl_xor_sync(~0u, place, bit);
+                }
+                if (i < count && which == 0) better[i] += place;
+            }
+            __syncthreads();
+        }
+        __cluster_barrier_arrive();  // this block has read what it needs of the others
+        // All that may be among the best is in the lists if k keys reach the cuts.
+        if (is_sure || reached >= k) {
+            for (int i = thread; i < count; i += kBlock) {
+                if (better[i] < k) write(outputs, blockIdx.x, k, better[i], keys[i], all);
+            }
+            __cluster_barrier_wait();  // nobody leaves while others read from it
+            return;
+        }
+        __cluster_barrier_wait();
+        list.restart();
+        mine = put_slice<true>(list, part_of(row, rank, kBlocks), cols);
+    }
+#else  // never launched: see has_clusters
+    __trap();
+#endif
+}
+
+}  // namespace softmax_topk
