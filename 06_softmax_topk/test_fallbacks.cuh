@@ -433,10 +433,10 @@ Found found_by_cluster(const std::vector<T>& x, int64_t k, int64_t misplaced = 0
     columns.poison();
     const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
     runner::Observation observation;
-    CHECK(softmax_topk::launch_cluster(kInCluster, softmax_topk::Problem<T>{
-                                                       row.data(), outputs, 1,
-                                                       static_cast<int64_t>(x.size()), k,
-                                                       nullptr}) == cudaSuccess);
+    CHECK(softmax_topk::launch_cluster(
+              kInCluster, softmax_topk::Problem<T>{row.data(), outputs, 1,
+                                                   static_cast<int64_t>(x.size()), k, nullptr}) ==
+          cudaSuccess);
     runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
     Found found;
     const std::optional<runner::Counts> seen = observation.counts();

@@ -82,7 +82,8 @@ template <int kBlocks, int kCount, class T>
 __global__ void __launch_bounds__(kBlock, 2)
     cluster_topk_kernel(const T* x, Outputs<T> outputs, int64_t cols, int64_t k) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    constexpr int kOthers = kRoom - static_cast<int>(kMostK);  // keys of all blocks that are looked at together
+    constexpr int kOthers =
+        kRoom - static_cast<int>(kMostK);  // keys of all blocks that are looked at together
     __shared__ BlockList::Shared shared;
     __shared__ Told told;
     __shared__ int better[kMostK];  // of each key of the list

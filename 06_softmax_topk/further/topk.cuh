@@ -48,7 +48,7 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
     return {way, 0, slices, "few rows: several blocks share one", needed, 0};
 }
 
-constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
 constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
 
 // A cluster has a row: as many blocks as the multiprocessors have places for, two each, of half a batch or more.
@@ -69,7 +69,8 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int multiprocessors, in
 inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
                  size_t workspace_bytes = 0, bool aligned = true, int largest_cluster = 0) {
     const int blocks = blocks_of_cluster(rows, cols, multiprocessors, largest_cluster);
-    if (blocks > 0) return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
+    if (blocks > 0)
+        return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
     if (k > kListed)
         return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
     const auto pack = static_cast<int64_t>(16 / element_bytes);
@@ -306,10 +307,9 @@ cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int
             cols,
             k,
             stream};
-        status = launch(
-            plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0, aligned,
-                 largest_cluster),
-            part, workspace);
+        status = launch(plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0,
+                             aligned, largest_cluster),
+                        part, workspace);
         if (status != cudaSuccess) return status;
     }
     return cudaSuccess;
