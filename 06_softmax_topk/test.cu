@@ -9,6 +9,7 @@
 #include "common/operations/topk/properties.hpp"
 #include "common/runner/attempt.hpp"
 #include "common/runner/stage.hpp"
+#include "common/testing/random_cases.hpp"
 
 runner::Stage describe_06_softmax_topk();
 
@@ -41,6 +42,12 @@ runner::Variant variant_of_06(const std::string& name) {
         if (variant.name == name) return variant;
     }
     throw std::out_of_range(name);
+}
+
+runner::Stage topk_stage() {
+    runner::Stage stage = describe_06_softmax_topk();
+    stage.variants = topk_variants_of_06();
+    return stage;
 }
 
 std::vector<runner::Variant> variants_of_06(bool further) {
@@ -127,6 +134,17 @@ struct Guarded {
 TEST_CASE("every variant of 06 is what it says") {
     for (const runner::Variant& variant : topk_variants_of_06())
         testing::holds_every_topk_property(variant);
+}
+
+TEST_CASE("every top-k passes hundreds of random cases") {
+    testing::passes_random_cases(topk_stage(), 6, 0, 500, [](int64_t number) {
+        return number % 16 == 0 ? int64_t{1} << 14 : int64_t{1} << 12;
+    });
+}
+
+TEST_CASE("thousands of random cases of top-k", "[.more]") {
+    testing::passes_random_cases(topk_stage(), 6, 500, 4000,
+                                 [](int64_t) { return int64_t{1} << 14; });
 }
 
 TEST_CASE("the order is that of a stable descending sort") {
