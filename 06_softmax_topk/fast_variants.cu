@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How the course checks and measures the fast ways, each by itself, and the front call.
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <type_traits>
@@ -34,23 +35,24 @@ int largest_cluster() {
     return blocks;
 }
 
-// How rows are shared out, with so much workspace.
-using Choice = std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes)>;
+// How rows are shared out, with so much workspace. aligned: whether x begins at a multiple of 16 bytes.
+using Choice =
+    std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes, bool aligned)>;
 
-Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes) {
+Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, bool aligned) {
     return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
-                              workspace_bytes, false, largest_cluster());
+                              workspace_bytes, aligned, largest_cluster());
 }
-Plan a_warp_each(const Shape&, size_t, size_t) {
+Plan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
 }
 template <Way kWay>
-Plan blocks(const Shape& shape, size_t, size_t workspace_bytes) {
+Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
     return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors(),
                                         workspace_bytes);
 }
 
-Plan clusters(const Shape&, size_t, size_t) {
+Plan clusters(const Shape&, size_t, size_t, bool) {
     return {Way::cluster, 0, softmax_topk::kLargestCluster, "", 0, 0};
 }
 
@@ -60,10 +62,10 @@ runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols,
     variant.further = true;
     variant.obstacle = at_most(most_k, most_cols);
     variant.workspace_bytes = [choice](const Shape& shape, DType dtype) {
-        return choice(shape, runner::size_of(dtype), SIZE_MAX).workspace_bytes;
+        return choice(shape, runner::size_of(dtype), SIZE_MAX, false).workspace_bytes;
     };
     variant.partial_sums = [threads, choice](const Shape& shape, DType dtype) {
-        return threads * choice(shape, runner::size_of(dtype), SIZE_MAX).slices;
+        return threads * choice(shape, runner::size_of(dtype), SIZE_MAX, false).slices;
     };
     return variant;
 }
@@ -75,7 +77,8 @@ runner::Variant way(const std::string& name, const std::string& summary, int64_t
                                    int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
         if (rows == 0 || k == 0) return cudaSuccess;
         using T = std::remove_const_t<std::remove_reference_t<decltype(*x)>>;
-        const Plan plan = choice({rows, cols, k}, sizeof(T), bytes);
+        const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
+        const Plan plan = choice({rows, cols, k}, sizeof(T), bytes, aligned);
         return softmax_topk::launch(plan, Problem<T>{x, outputs_of(results), rows, cols, k, stream},
                                     workspace);
     };
