@@ -8,9 +8,13 @@
 
 namespace library {
 Catalogue::Catalogue() {
-    for (const runner::Stage& stage : runner::all_stages()) add(stage, "ours", "");
+    for (const runner::Stage& stage : runner::all_stages()) add(stage, "ours", "", "");
     for (const peers::Peer& peer : peers::all_peers())
-        add(peer.stage, peer.invalid ? "invalid" : "peer", peer.obstacle);
+        add(peer.stage,
+            !peer.part.empty() ? "part"
+            : peer.invalid     ? "invalid"
+                               : "peer",
+            peer.obstacle, peer.part);
 
     for (const Entry& entry : entries_) {
         const runner::Operation* operation = entry.variant.operation;
@@ -18,6 +22,7 @@ Catalogue::Catalogue() {
                               keep(operation->name()), entry.role.c_str(),
                               entry.variant.summary.c_str(),
                               entry.obstacle.empty() ? nullptr : entry.obstacle.c_str(),
+                              entry.part.c_str(),
                               entry.variant.further && entry.role == "ours" ? 1 : 0});
         if (std::find(operations_.begin(), operations_.end(), operation) != operations_.end())
             continue;
@@ -27,9 +32,11 @@ Catalogue::Catalogue() {
 }
 
 void Catalogue::add(const runner::Stage& stage, const std::string& role,
-                    const std::string& obstacle) {
-    for (const runner::Variant& variant : stage.variants)
-        entries_.push_back({variant, stage.name, role, obstacle, stage.name + "/" + variant.name});
+                    const std::string& obstacle, const std::string& part) {
+    for (const runner::Variant& variant : stage.variants) {
+        entries_.push_back(
+            {variant, stage.name, role, obstacle, part, stage.name + "/" + variant.name});
+    }
 }
 
 const char* Catalogue::keep(const std::string& text) {

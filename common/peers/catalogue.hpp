@@ -16,6 +16,7 @@ struct Entry {
     std::string group;
     std::string role;
     std::string obstacle;
+    std::string part;  // of the work that it does alone; empty: all of it
     std::string name;
 };
 
@@ -33,7 +34,8 @@ public:
     const runner::Operation* find_operation(std::string_view name) const;
 
 private:
-    void add(const runner::Stage& stage, const std::string& role, const std::string& obstacle);
+    void add(const runner::Stage& stage, const std::string& role, const std::string& obstacle,
+             const std::string& part);
     stages_operation describe(const runner::Operation& operation);
     const char* keep(const std::string& text);
 

@@ -41,12 +41,13 @@ class Shape:
 @dataclass
 class Contender:
     name: str       # "block_per_row" for ours, "torch_eager"
-    role: str       # "ours", "peer", or "invalid": wrong, and known to be
+    role: str       # "ours", "peer", "invalid": wrong, and known to be, or "part": see there
     stage: str      # whose variant it is; empty for a peer
     judged_as: str  # what stages_check holds the result to
     run: Callable   # queues the work on a stream
     produce: Callable = None  # runs it on fresh memory, or the default: on poisoned outputs
     result: Callable = None   # the addresses of outputs that lie elsewhere, by name
+    part: str = ""  # "selection": of the work it does this alone, and is held to nothing
     further: bool = False     # of ours: goes beyond its stage's lesson
 
     def forget(self):
@@ -134,7 +135,7 @@ class LibraryContenders(Source):
         ours = each.role == "ours"
         return Contender(name=each.variant if ours else name, role=each.role,
                          stage=each.group if ours else "", judged_as=name, run=launch,
-                         further=each.further)
+                         part=each.part, further=each.further)
 
 
 class CheckoutContender(Source):

@@ -28,6 +28,10 @@ struct Peer {
     // Computes something else than it should: timed to be shown beside those that are right, checked
     // to be wrong, and compared with by nobody.
     bool invalid = false;
+
+    // Does this part of the work alone, "selection": timed to show what that part takes, held to nothing here, and
+    // compared with by nobody. Empty where it does all of it.
+    std::string part = {};
 };
 
 Peer nvidia_online_softmax();      // nvidia_online_softmax.cuh
@@ -41,6 +45,9 @@ Peer cublas_lt();
 Peer cutlass();             // cutlass.cpp
 Peer cub_segmented_sort();  // cub.cpp
 Peer cub_batched_topk();
+Peer cub_topk();
+Peer row_sum();
+Peer row_sum_of_fixed_size();
 
 // All of them, in the order in which they are listed.
 inline std::vector<Peer> all_peers() {
@@ -54,7 +61,10 @@ inline std::vector<Peer> all_peers() {
             cublas_lt(),
             cutlass(),
             cub_segmented_sort(),
-            cub_batched_topk()};
+            cub_batched_topk(),
+            cub_topk(),
+            row_sum(),
+            row_sum_of_fixed_size()};
 }
 
 }  // namespace peers

@@ -10,7 +10,7 @@ from pathlib import Path
 LEGEND = """  GB/s (TFLOP/s): bytes that nobody can do without, read and written (operations), over
   the median time, caches flushed. of copy (of read, ...): share of the roof's speed,
   timed in turn. ours: how many times as long as our fastest above; WRONG: the results
-  are, the time is for comparison."""
+  are, the time is for comparison; a part of the work: it does that alone."""
 
 
 @dataclass
@@ -59,6 +59,9 @@ class Group:
     def invalid(self):
         return [each for each in self.entries if each.contender.role == "invalid"]
 
+    def parts(self):
+        return [each for each in self.entries if each.contender.role == "part"]
+
     def best_peer(self):
         return min(self.peers(), key=lambda each: each.timing.us_median, default=None)
 
@@ -87,6 +90,8 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
            **_how_it_is_shown(group.operation), **group.fields,
            "shape": _shape_of(group.problem),
            "bytes": group.cost.bytes}
+    if group.operation.roof == "read":
+        one["roof_bytes"] = group.cost.bytes_read
     if group.cost.operations:
         one["flops"] = group.cost.operations
     one.update({"max_rel_err": max_relative_error,
@@ -105,14 +110,17 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
 
 def records_of(group, stage, backend):
     """The stage's variants, each with the best peer as its baseline; the peers, then those that are
-    invalid; the roof."""
+    invalid or do a part of the work alone; the roof."""
     records = []
     best = group.best_peer()
-    for entry in group.of_stage(stage) + group.peers() + group.invalid():
+    for entry in group.of_stage(stage) + group.peers() + group.invalid() + group.parts():
         one = record(group, stage, backend, entry.contender.name, entry.contender.role,
                      entry.timing, entry.max_relative_error, entry.in_blocks)
         if entry.contender.further:
             one["further"] = True
+        if entry.contender.part:
+            one["part"] = entry.contender.part
+            del one["max_rel_err"]
         if entry.contender.role == "ours" and best:
             one["baseline"] = best.contender.name
             one["speedup"] = best.timing.us_median / entry.timing.us_median
@@ -149,7 +157,8 @@ def heading(title, context):
 
 
 def table_of(group, stage):
-    """The lines of one group: ours, the peers from the fastest on, the invalid, the roof."""
+    """The lines of one group: ours, the peers from the fastest on, the invalid, what does a part of
+    the work alone, the roof."""
     ours = group.of_stage(stage)
     best = min(ours, key=lambda each: each.timing.us_median)
     roof = group.operation.roof
@@ -167,6 +176,8 @@ def table_of(group, stage):
         line(name, entry.timing, f"{ratio:.2f}")
     for entry in group.invalid():
         line(entry.contender.name, entry.timing, "WRONG")
+    for entry in sorted(group.parts(), key=lambda each: each.timing.us_median):
+        line(entry.contender.name, entry.timing, entry.contender.part)
     line(roof, group.roof, "")
     in_blocks = [each for each in ours + group.peers() if each.in_blocks]
     if in_blocks:

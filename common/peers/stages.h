@@ -72,9 +72,11 @@ typedef struct {
     const char* variant;   /* "block_per_row" */
     const char* operation; /* what it computes: the name of a stages_operation */
     const char* role;      /* "ours"; "peer": written to be compared with; "invalid": a peer whose
-                              results are wrong, for its time alone */
+                              results are wrong, for its time alone; "part": one that does a part
+                              of the work alone, also for its time */
     const char* summary;
     const char* obstacle; /* why it cannot be called on this machine; NULL where it can */
+    const char* part;     /* "selection": which part; empty for all other roles */
     int further;          /* of ours: goes beyond its stage's lesson */
 } stages_callable;
 

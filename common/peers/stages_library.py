@@ -42,7 +42,7 @@ class _Problem(ctypes.Structure):
 
 class _Callable(ctypes.Structure):
     _fields_ = [*((name, c_char_p) for name in
-                  ("name", "group", "variant", "operation", "role", "summary", "obstacle")),
+                  ("name", "group", "variant", "operation", "role", "summary", "obstacle", "part")),
                 ("further", c_int)]
 
 
@@ -122,6 +122,7 @@ class Callable:
     role: str
     summary: str
     obstacle: str  # empty where it can be called
+    part: str      # of the work, which it does alone; empty where it does all of it
     further: bool  # of ours: goes beyond its stage's lesson
 
 

@@ -36,7 +36,7 @@ class TorchFunction:
 
 class TorchContenders(Source):
     """A family's subclass has NAMES, and a method _NAME(tensors, inputs, outputs) for each of its
-    own beside these two."""
+    own beside these two; of "row_sum/torch" it is called _row_sum_torch."""
 
     NAMES = ("torch_eager", "torch_compile")
 
@@ -73,7 +73,7 @@ class TorchContenders(Source):
         read = {**tensors.memory, **tensors.before}
         inputs = [self._tensor(read[each.name], each) for each in tensors.inputs()]
         outputs = [self._tensor(tensors.memory[each.name], each) for each in tensors.outputs()]
-        return getattr(self, "_" + name)(tensors, inputs, outputs)
+        return getattr(self, "_" + name.replace("/", "_"))(tensors, inputs, outputs)
 
     def _tensor(self, memory, operand):
         class View:  # how memory of others becomes a tensor, without a copy

@@ -181,8 +181,12 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
         const auto begins = [&](const char* with) {
             return std::string(each.group).rfind(with, 0) == 0;
         };
-        const bool invalid = begins("invalid_") || begins("cub_");  // CUB's take no softmax
-        CHECK(each.role == std::string(ours ? "ours" : invalid ? "invalid" : "peer"));
+        const bool part = begins("cub_") || begins("row_sum");  // CUB's take no softmax
+        CHECK(each.role == std::string(ours                 ? "ours"
+                                       : part               ? "part"
+                                       : begins("invalid_") ? "invalid"
+                                                            : "peer"));
+        CHECK(each.part == std::string(!part ? "" : begins("cub_") ? "selection" : "row sum"));
         CHECK((!ours || each.obstacle == nullptr));
         CHECK(known.count(each.operation) == 1);
     }
@@ -211,7 +215,10 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
                                "cublas_lt/candidate_0",
                                "cutlass/128x256",
                                "cub_segmented_sort/radix",
-                               "cub_batched_topk/unsorted"}) {
+                               "cub_batched_topk/unsorted",
+                               "cub_topk/unsorted",
+                               "row_sum/cub",
+                               "row_sum/cub_fixed_size"}) {
         INFO(wanted);
         CHECK(names.count(wanted) == 1);
     }

@@ -181,6 +181,7 @@ inline bool takes(const std::string& name, const Problem& problem) {
     return LIBRARY(stages_workspace_bytes)(name.c_str(), problem.in_c(), &bytes) == 0;
 }
 
+// Whether it computes something else than its operation.
 inline bool is_invalid(const stages_callable& callable) {
-    return callable.role == std::string("invalid");
+    return callable.role == std::string("invalid") || callable.role == std::string("part");
 }

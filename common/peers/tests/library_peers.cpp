@@ -49,6 +49,7 @@ bool all_nan(const std::vector<float>& y) {
 
 constexpr const char* kSegmentedSort = "cub_segmented_sort/radix";
 constexpr const char* kBatchedTopk = "cub_batched_topk/unsorted";
+constexpr const char* kTopk = "cub_topk/unsorted";
 
 // Why it cannot be called on this machine; empty where it can.
 std::string obstacle_of(const std::string& name) {
@@ -175,7 +176,7 @@ TEST_CASE("the reconstruction of NVIDIA/online-softmax has the limits that it st
 }
 
 TEST_CASE("CUB's selections need a GPU, and find the largest elements there") {
-    for (const std::string name : {kSegmentedSort, kBatchedTopk}) {
+    for (const std::string name : {kSegmentedSort, kBatchedTopk, kTopk}) {
         INFO(name);
         if (LIBRARY(stages_backend)() != std::string("cuda")) {
             CHECK(obstacle_of(name) == "needs a GPU");
@@ -184,7 +185,7 @@ TEST_CASE("CUB's selections need a GPU, and find the largest elements there") {
             continue;
         }
         if (!obstacle_of(name).empty()) {  // built without its headers
-            CHECK(name == kBatchedTopk);
+            CHECK(name != kSegmentedSort);
             continue;
         }
         // At and beside the widths at which DeviceBatchedTopK's kernels end; more rows than a wave of blocks.
@@ -197,6 +198,7 @@ TEST_CASE("CUB's selections need a GPU, and find the largest elements there") {
                                                                                {2, 2048, 5},
                                                                                {3, 4097, 32},
                                                                                {2, 8192, 300}}) {
+            if (name == kTopk && rows > 16) continue;  // a call for each row
             selects_the_largest<float>(name, rows, cols, k, STAGES_FLOAT32);
             selects_the_largest<uint16_t>(name, rows, cols, k, STAGES_FLOAT16);
             selects_the_largest<uint16_t>(name, rows, cols, k, STAGES_BFLOAT16);
@@ -210,4 +212,31 @@ TEST_CASE("CUB's selections need a GPU, and find the largest elements there") {
     if (!obstacle_of(kBatchedTopk).empty()) return;
     CHECK(!takes(kBatchedTopk, topk_problem(2, 8193, 5)));
     CHECK_THAT(error(), ContainsSubstring("more than 8192 columns"));
+    selects_the_largest<float>(kTopk, 16, 100003, 1000, STAGES_FLOAT32);
+    CHECK(!takes(kTopk, topk_problem(17, 100, 5)));
+    CHECK_THAT(error(), ContainsSubstring("more than 16 rows"));
+}
+
+TEST_CASE("CUB's sums of rows need a GPU, and are sums there") {
+    for (const std::string name : {"row_sum/cub", "row_sum/cub_fixed_size"}) {
+        INFO(name);
+        if (!obstacle_of(name).empty()) {
+            CHECK(!takes(name, topk_problem(2, 100, 5)));
+            continue;
+        }
+        for (const auto& [rows, cols] : {std::pair<int64_t, int64_t>{1, 1}, {700, 33}, {3, 5003}}) {
+            INFO(rows << " x " << cols);
+            Tensors tensors(name, topk_problem(rows, cols, 1));
+            std::vector<float> x(static_cast<size_t>(rows * cols));
+            for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7);
+            tensors["x"].upload(x);
+            tensors.call(name);
+            const std::vector<float> sums = tensors["values"].download<float>();
+            for (int64_t row = 0; row < rows; ++row) {
+                const auto first = x.begin() + row * cols;
+                REQUIRE(sums[static_cast<size_t>(row)] ==
+                        std::accumulate(first, first + cols, 0.f));
+            }
+        }
+    }
 }

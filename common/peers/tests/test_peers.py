@@ -4,6 +4,7 @@ clock, which needs a GPU, is replaced."""
 
 import contextlib
 import io
+import itertools
 import json
 import os
 import signal
@@ -28,6 +29,7 @@ from stages_library import (Cost, Library, Operand, Operation, Problem, Report, 
                             StagesError, Timing, WorkFailed)
 
 LIBRARY = os.environ["STAGES_LIBRARY"]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class TimelessLibrary(Library):
@@ -121,6 +123,7 @@ class Run(unittest.TestCase):
                          ("nvidia_online_softmax/naive", 4.0))
         # As in the records of `run`: a roof that is no copy is named.
         self.assertNotIn("roof", first)
+        self.assertNotIn("roof_bytes", first)
         self.assertEqual([r.get("roof") for r in records[-2:]], ["read", "read"])
         self.assertLess(0, first["max_rel_err"])
         self.assertLess(first["max_rel_err"], 1e-5)
@@ -164,6 +167,25 @@ class Run(unittest.TestCase):
         self.assertIn("right_after_all, softmax, 2 x 33: known to be wrong, and here it is right",
                       printed)
         self.assertNotIn("right_after_all", json.dumps(files))
+
+    def test_a_part_of_the_work_is_timed_held_to_nothing_and_nobody_compares_with_it(self):
+        class Half(contenders.Source):
+            def names(self, operation):
+                return ("half",)
+
+            def make(self, name, tensors):
+                return contenders.Contender(name, "part", "", "softmax", lambda stream: None,
+                                            part="half")
+        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+                                                more=[Half()])
+        self.assertEqual(status, 0)
+        records = {r["variant"]: r for r in files["02_safe_softmax.peers.json"]["records"]}
+        half = records["half"]
+        self.assertEqual((half["role"], half["part"]), ("part", "half"))
+        self.assertNotIn("max_rel_err", half)
+        self.assertNotIn("part", records["block_per_row"])
+        self.assertNotEqual(records["block_per_row"]["baseline"], "half")
+        self.assertRegex(printed, "half .* half\n")
 
     def test_stages_and_variants_are_chosen(self):
         _, _, files = self.run_peers("--shape", "2x33", "--variant", "block_per_row")
@@ -210,10 +232,14 @@ class Run(unittest.TestCase):
         torch = topk_contenders.TopkInTorch()
         if not torch.obstacles:
             self.skipTest("PyTorch and a GPU are here")
-        _, printed, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", more=[torch])
-        for name in ("torch_eager", "torch_compile", "torch_best_first", "torch_topk"):
+        operations = itertools.chain(*(("--operation", name) for name in torch.functions()))
+        _, printed, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", *operations,
+                                           more=[torch])
+        for name in ("torch_eager", "torch_compile", "torch_best_first", "torch_topk", "quack",
+                     "row_sum/torch"):
             self.assertRegex(printed, f"left out: {name} .*PyTorch")
-        for name in ("cub_segmented_sort/radix", "cub_batched_topk/unsorted"):
+        for name in ("cub_segmented_sort/radix", "cub_batched_topk/unsorted", "cub_topk/unsorted",
+                     "row_sum/cub", "row_sum/cub_fixed_size"):
             self.assertRegex(printed, rf"left out: {name} \(.*\): needs a GPU")
         records = files["06_softmax_topk.peers.json"]["records"]
         self.assertEqual({str(record["shape"]["k"]) for record in records}, {"3"})  # not 3.0
@@ -221,6 +247,8 @@ class Run(unittest.TestCase):
         self.assertEqual(shown_as, {"softmax_topk": None, "topk_of_softmax": "softmax_topk",
                                     "softmax_topk_lse": "softmax_topk"})
         self.assertEqual({record.get("roof") for record in records}, {"read"})
+        # Which reads x, and writes none of the results.
+        self.assertEqual({record["roof_bytes"] for record in records}, {4 * 2 * 33})
 
     def test_products(self):
         """Whose peers all need a GPU: cuBLAS, too."""
@@ -420,14 +448,48 @@ class Families(unittest.TestCase):
     def test_a_family_may_say_who_takes_part_and_leave_the_rest_to_the_course(self):
         library = Library(LIBRARY)
         operations = {name: each for name, each in library.operations().items()
-                      if each.family == "topk"}
-        options = peers.parse_arguments(["--library", LIBRARY])
+                      if each.family == "attention"}
+        options = peers.parse_arguments(["--library", LIBRARY, "--dtype", "float16"])
         self.assertEqual(peers.timed_operations(operations, options), operations)
         self.assertEqual(set(peers.works_of(library, operations, [], options)),
-                         {(name, "float32", Shape((256, 1024), (("k", 5.0),)))
+                         {(name, "float16", Shape((1, 2, 256, 128, 64)))
                           for name in operations})
         self.assertEqual(peers.legends_of(operations), [peers_report.LEGEND])
-        self.assertEqual(set(topk_contenders.TopkInTorch().functions()), set(operations))
+
+    def test_lists_are_timed_at_every_shape_that_has_a_bar(self):
+        library = Library(LIBRARY)
+        known = library.operations()
+        operations = {name: known[name] for name in ("softmax_topk", "topk_of_softmax")}
+        options = peers.parse_arguments(["--library", LIBRARY])
+        timed = peers.timed_operations(operations, options)
+        self.assertEqual(list(timed), ["softmax_topk"])
+        self.assertEqual(peers.timed_operations({"sample_token": known["sample_token"]}, options),
+                         {})
+        works = peers.works_of(library, timed, [], options)
+        self.assertEqual(len(works), len(set(works)))
+        bars = json.loads((ROOT / "06_softmax_topk/further/bars.json").read_text())
+        for bar in (bar for group in bars for bar in group["bars"]):
+            shape = peers.parse_shape(bar["shape"])
+            self.assertIn(("softmax_topk", "float32", shape), works)
+        quick = peers.works_of(library, timed, [], peers.parse_arguments(
+            ["--library", LIBRARY, "--quick"]))
+        self.assertLess(set(quick), set(works))
+        self.assertEqual(peers.legends_of(timed), [peers_report.LEGEND])
+
+    def test_lists_in_torch_are_compiled_once_for_each_width(self):
+        torch = topk_contenders.TopkInTorch()
+        known = Library(LIBRARY).operations()
+        self.assertEqual(set(torch.functions()),
+                         {name for name, each in known.items() if each.family == "topk"})
+
+        def why(rows, cols, k, of=torch):
+            shape = Shape((rows, cols), (("k", float(k)),))
+            return of.why_not_compiled("softmax_topk", shape.problem(known["softmax_topk"], "float32"))
+        self.assertEqual(why(4000, 128256, 5), "")
+        self.assertIn("shortest list", why(4000, 128256, 32))
+        self.assertEqual(why(32768, 128, 8), "")
+        self.assertEqual(why(3, 128256, 32), "")  # none of the course's
+        self.assertEqual(why(4000, 128256, 32, topk_contenders.TopkInTorch(True)), "")
 
     def test_an_encoder_elsewhere_has_the_operations_parameters_and_no_other(self):
         library = Library(LIBRARY)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+"""Beside sampling nothing is timed, and it by itself is measured by `./stages run`: here only where it is
+asked for by --operation or --variant."""
+
+TIMED_OPERATIONS = ()
+
+
+def sources(_options):
+    """Who takes part beside the library's own."""
+    return []
