@@ -27,9 +27,9 @@ Outcome in_microseconds(const json& record, double most) {
             .holds = record.at("us_median").get<double>() <= most};
 }
 
-Outcome in_reads(const json& record, double most) {
-    const double read_us = roof_us(record), reads = record.at("us_median").get<double>() / read_us;
-    return {"one read", number(read_us, 1), number(reads, 3), "at most " + number(most, 2),
+Outcome in_reads(double us, double most, const std::string& read, double read_us) {
+    const double reads = us / read_us;
+    return {read, number(read_us, 1), number(reads, 3), "at most " + number(most, 2),
             reads <= most};
 }
 
@@ -100,14 +100,17 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
             text += row_of(row);
             return;
         }
+        const bool in_units_of_reads = bar.contains("reads");
+        const std::string beside = theirs != nullptr
+                                       ? "`" + theirs->at("variant").get<std::string>() + "`"
+                                   : in_units_of_reads ? "one read"
+                                                       : "the roof";
+        const double beside_us =
+            theirs != nullptr ? theirs->at(us).get<double>() : roof_us(*ours);
         const Outcome outcome =
-            theirs != nullptr
-                ? in_speed(ours->at(us), bar.at("speed"),
-                           "`" + theirs->at("variant").get<std::string>() + "`", theirs->at(us))
-            : bar.contains("reads") ? in_reads(*ours, bar.at("reads"))
-            : bar.contains("us")
-                ? in_microseconds(*ours, bar.at("us"))
-                : in_speed(ours->at(us), bar.at("speed"), "the roof", roof_us(*ours));
+            in_units_of_reads    ? in_reads(ours->at(us), bar.at("reads"), beside, beside_us)
+            : bar.contains("us") ? in_microseconds(*ours, bar.at("us"))
+                                 : in_speed(ours->at(us), bar.at("speed"), beside, beside_us);
         const std::string how = us == kInBlocks ? ", in blocks" : "";
         row.insert(row.end(),
                    {number(ours->at(us).get<double>(), 1) + how, outcome.beside, outcome.beside_us,

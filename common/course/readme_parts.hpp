@@ -52,17 +52,20 @@ std::string measured_part(const std::filesystem::path& folder, const runner::Sta
 // For a stage with many variants: of each operation, the share of the roof's speed that each variant has
 // at each shape, the best of it in bold.
 std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// What a stage gains over its baseline at the paper's widths, for its two numbers of rows.
+// What a stage gains at the paper's widths, for its two numbers of rows: over its baseline or, where its lesson is a
+// ladder of its own, that ladder's last variant over the first.
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // Our variants and what one would use instead, timed in turn: a table for each operation, a row for
 // each shape, the fastest of it in bold (the roof computes nothing and takes no part; what is known
-// to be wrong is not shown). Of many alike one column has the fastest.
+// to be wrong is not shown). Of many alike one column has the fastest. What does a part of the work alone has a table
+// of its own, which says which part, beside the fastest of ours.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
 // What a stage set itself, in `bars` (a file of it, further/bars.json), and what came out. The file holds groups:
 // what all bars of a group share stands once, beside them. A bar says of a variant at a shape, and a type where that
-// is not float32, what it may take at most, in units of reading the input once or in microseconds; or at least what
-// share of the roof's speed it has to reach, or of another's, of the fastest there whose name begins with `than`; in
-// blocks where both have such a time.
+// is not float32, what it may take at most, in units of reading the input once (as the roof does or, of those timed in
+// turn whose name begins with `than`, the fastest) or in microseconds; or at least what share of the roof's speed it
+// has to reach, or of another's, of the fastest there whose name begins with `than`; in blocks where both have such a
+// time.
 // [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
 //  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
 std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,

@@ -78,24 +78,106 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const json document = json::parse(read_file(folder / (stage.name + ".json")));
     std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
-    for (const json& record : document.at("records")) {
-        const int64_t cols = record.at("cols");
-        const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
-        const bool compared =
-            record.value("baseline", "") == stage.baseline->name && record.at("dtype") == "float32";
-        if (!compared || !paper_width || cols < 1000) continue;
-        speedups[cols][record.at("rows")] = record.at("speedup");
+    const auto at_paper_widths = [&](const auto& visit) {
+        for (const json& record : document.at("records")) {
+            if (!record.contains("cols") || !record.contains("us_median")) continue;
+            const int64_t cols = record.at("cols");
+            const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
+            if (!paper_width || cols < 1000 || record.at("dtype") != "float32") continue;
+            visit(record, speedups[cols][record.at("rows")]);
+        }
+    };
+    if (stage.baseline) {
+        at_paper_widths([&](const json& record, double& speedup) {
+            if (record.value("baseline", "") == stage.baseline->name)
+                speedup = record.at("speedup");
+        });
+    } else {
+        std::map<const double*, double> us_of_first;  // by where the speed-up belongs
+        const std::string first = stage.variants.front().name, last = stage.variants.back().name;
+        at_paper_widths([&](const json& record, const double& speedup) {
+            if (record.at("variant") == first) us_of_first[&speedup] = record.at("us_median");
+        });
+        at_paper_widths([&](const json& record, double& speedup) {
+            const auto found = us_of_first.find(&speedup);
+            if (record.at("variant") == last && found != us_of_first.end())
+                speedup = found->second / record.at("us_median").get<double>();
+        });
     }
     std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
     for (const auto& [cols, by_rows] : speedups) {
         const auto cell = [&of_width = by_rows](int64_t rows) {
             const auto found = of_width.find(rows);
-            return found == of_width.end() ? "-" : number(found->second, 2);
+            return found == of_width.end() || found->second == 0 ? "-" : number(found->second, 2);
         };
         text += row_of({with_thousands(static_cast<double>(cols)), cell(4000), cell(10)});
     }
     return text + stamp(document);
 }
+
+namespace {
+
+// Records timed in turn, as a table: a row for each shape, a column for each contender, the roof's behind all others.
+class BesideEachOther {
+public:
+    struct Cell {
+        double us;
+        std::string name;  // of the fastest, where a column has several
+    };
+
+    void add(const std::string& shape, const std::string& column, bool is_roof, const Cell& cell) {
+        add_once(shapes_, shape);
+        add_once(is_roof ? roofs_ : contenders_, column);
+        const auto [at, is_new] = cells_.emplace(std::pair{shape, column}, cell);
+        if (!is_new && cell.us < at->second.us) at->second = cell;
+    }
+
+    // in_bold: the fastest of a row, which the roof never is.
+    std::string text(const std::string& title, bool in_bold) const {
+        std::vector<std::string> columns = contenders_;
+        columns.insert(columns.end(), roofs_.begin(), roofs_.end());
+        std::vector<std::string> titles = {title};
+        for (const std::string& column : columns) titles.push_back(column);
+        std::string all = head_of(titles);
+        for (const std::string& shape : shapes_) {
+            const double best = in_bold ? fastest_at(shape) : 0;
+            std::vector<std::string> row = {shape};
+            for (const std::string& column : columns) {
+                const auto found = cells_.find({shape, column});
+                if (found == cells_.end()) {
+                    row.emplace_back("-");
+                    continue;
+                }
+                const bool is_roof =
+                    std::find(roofs_.begin(), roofs_.end(), column) != roofs_.end();
+                const Cell& cell = found->second;
+                const std::string us = number(cell.us, 1);
+                row.push_back((cell.us == best && !is_roof ? "**" + us + "**" : us) +
+                              (cell.name.empty() ? "" : " `" + cell.name + "`"));
+            }
+            all += row_of(row);
+        }
+        return all + "\n";
+    }
+
+private:
+    static void add_once(std::vector<std::string>& names, const std::string& name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    double fastest_at(const std::string& shape) const {
+        double best = std::numeric_limits<double>::infinity();
+        for (const std::string& column : contenders_) {
+            const auto found = cells_.find({shape, column});
+            if (found != cells_.end()) best = std::min(best, found->second.us);
+        }
+        return best;
+    }
+
+    std::vector<std::string> shapes_, contenders_, roofs_;
+    std::map<std::pair<std::string, std::string>, Cell> cells_;  // by shape and column
+};
+
+}  // namespace
 
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const std::filesystem::path path = folder / (stage.name + ".peers.json");
@@ -117,63 +199,39 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
     constexpr size_t kFew = 3;
     // So have ours, where they would be most of a table.
     constexpr size_t kMostOfOurs = 6;
-    const auto is_in_column = [&](const json& record) {
-        return record.at("role") == "ours" && ours.at(record.at("op")).size() > kMostOfOurs;
-    };
-    const auto column_of = [&](const json& record) {
-        if (is_in_column(record))
-            return "ours, best of " + std::to_string(ours.at(record.at("op")).size());
-        const size_t count =
-            of_library.at({record.at("op").get<std::string>(), library_of(record)}).size();
-        return count > kFew ? library_of(record) + ", best of " + std::to_string(count)
-                            : record.at("variant").get<std::string>();
+    // Of lists no widths are swept: what is timed beside others is shown.
+    const auto in_table = [](const json& record) {
+        const json& shape = record.at("shape");
+        return shown(record) || (shape.contains("rows") && shape.contains("k"));
     };
     for (const std::string& operation : operations) {
-        std::vector<std::string> contenders;
-        std::vector<std::string> roofs;  // behind all others
-        std::vector<std::string> shapes;
-        std::map<std::pair<std::string, std::string>, const json*> found;
+        const size_t our_count = ours[operation].size();
+        const std::string all_ours = "`ours, best of " + std::to_string(our_count) + "`";
+        BesideEachOther whole, parts;
+        bool any_part = false;
         for (const json& record : document.at("records")) {
-            if (record.at("op") != operation || !shown(record)) continue;
-            if (record.at("role") == "invalid") continue;
+            if (record.at("op") != operation || !in_table(record)) continue;
+            const std::string role = record.at("role"), variant = record.at("variant");
             const std::string shape = shape_text(record, stage);
-            const std::string contender = column_of(record);
-            if (std::find(shapes.begin(), shapes.end(), shape) == shapes.end())
-                shapes.push_back(shape);
-            std::vector<std::string>& list = record.at("role") == "roof" ? roofs : contenders;
-            if (std::find(list.begin(), list.end(), contender) == list.end())
-                list.push_back(contender);
-            const json*& cell = found[{shape, contender}];
-            if (cell == nullptr || record.at("us_median") < cell->at("us_median")) cell = &record;
-        }
-        contenders.insert(contenders.end(), roofs.begin(), roofs.end());
-        std::vector<std::string> titles = {"us of `" + operation + "`"};
-        for (const std::string& contender : contenders) titles.push_back("`" + contender + "`");
-        text += head_of(titles);
-        for (const std::string& shape : shapes) {
-            double best = std::numeric_limits<double>::infinity();
-            for (const auto& [key, record] : found) {
-                if (key.first == shape && record->at("role") != "roof")
-                    best = std::min(best, record->at("us_median").get<double>());
+            const double us = record.at("us_median");
+            const bool is_ours = role == "ours", is_roof = role == "roof";
+            if (is_ours) parts.add(shape, all_ours, false, {us, ""});
+            if (role == "part") {
+                any_part = true;
+                const std::string what = " (" + record.at("part").get<std::string>() + ")";
+                parts.add(shape, "`" + variant + "`" + what, false, {us, ""});
+            } else if (is_ours && our_count > kMostOfOurs) {
+                whole.add(shape, all_ours, false, {us, variant});
+            } else if (role != "invalid") {
+                const size_t count = of_library.at({operation, library_of(record)}).size();
+                const std::string column =
+                    count > kFew ? library_of(record) + ", best of " + std::to_string(count)
+                                 : variant;
+                whole.add(shape, "`" + column + "`", is_roof, {us, ""});
             }
-            std::vector<std::string> row = {shape};
-            for (const std::string& contender : contenders) {
-                const auto cell = found.find({shape, contender});
-                if (cell == found.end()) {
-                    row.emplace_back("-");
-                    continue;
-                }
-                const double us = cell->second->at("us_median");
-                const bool fastest = us == best && cell->second->at("role") != "roof";
-                const std::string name =
-                    is_in_column(*cell->second)
-                        ? " `" + cell->second->at("variant").get<std::string>() + "`"
-                        : "";
-                row.push_back((fastest ? "**" + number(us, 1) + "**" : number(us, 1)) + name);
-            }
-            text += row_of(row);
         }
-        text += "\n";
+        text += whole.text("us of `" + operation + "`", true);
+        if (any_part) text += parts.text("us of a part of `" + operation + "` alone", false);
     }
     text.pop_back();
     return text + stamp(document);

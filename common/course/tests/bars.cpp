@@ -38,7 +38,9 @@ TEST_CASE("bars stand beside what came out") {
         {"variant": "front", "speed": 0.8, "than": "lib", "bars": [{"shape": "10x1000,k=5"}, {"shape": "10x1000,k=8"}]},
         {"variant": "front", "dtype": "float16", "speed": 0.5, "bars": [{"shape": "10x1000,k=5"}]},
         {"variant": "front", "speed": 0.8, "than": "lib", "bars": [{"shape": "10x1000,k=12"}]},
-        {"variant": "front", "speed": 1, "than": "other", "bars": [{"shape": "10x1000,k=12"}]}])");
+        {"variant": "front", "speed": 1, "than": "other", "bars": [{"shape": "10x1000,k=12"}]},
+        {"variant": "front", "than": "sum/", "bars": [
+        {"shape": "10x1000,k=5", "reads": 1.6}, {"shape": "10x1000,k=9", "reads": 1.6}]}])");
     const runner::Stage stage = stage_with_front_call();
     CHECK(course::bars_part(records, stage, bars) == "Not measured on a GPU yet.\n");
 
@@ -56,6 +58,7 @@ TEST_CASE("bars stand beside what came out") {
         "97_made_up.peers.json",
         head + R"("p", "records": [)" + record("front", "5", 20) + "," + record("lib/a", "5", 25) +
             "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
+            record("sum/a", "5", 13) + "," + record("sum/b", "5", 12.5) + "," +
             R"({"variant": "lib/c", "op": "topk", "dtype": "float32", "us_median": 1, "shape": {"rows": 10,)"
             R"( "cols": 1000, "k": 5}})" +
             "," + record("lib/a", "9", 1) + "," + in_blocks(record("front", "12", 20), 24) + "," +
@@ -84,6 +87,9 @@ TEST_CASE("bars stand beside what came out") {
           "least 0.80 | holds |\n"
           "| `front` | float32 | 10 x 1000 k=12 | 20.0 | `other` | 21.0 | 1.050 | at least 1.00 | "
           "holds |\n"
+          "| `front` | float32 | 10 x 1000 k=5 | 20.0 | `sum/b` | 12.5 | 1.600 | at most 1.60 | "
+          "holds |\n"
+          "| `front` | float32 | 10 x 1000 k=9 | - | - | - | - | - | not measured |\n"
           "\nG, driver 1, CUDA 2, nvcc 3, commit c, 2026-01-01.\n"
           "\nG, driver 1, CUDA 2, nvcc 3, commit p, 2026-01-01.\n");
 }

@@ -5,6 +5,7 @@
 #include "common/operations/attention/operation.hpp"
 #include "common/operations/gemm/operation.hpp"
 #include "common/operations/tokens/operation.hpp"
+#include "common/operations/topk/operation.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 
@@ -236,6 +237,61 @@ TEST_CASE("beside peers many of ours have one column, which names the fastest") 
     CHECK_THAT(measured.peers(),
                StartsWith("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
                           "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n"));
+
+    // What computes something else is not shown; what does a part of the work, by itself, and never as the fastest.
+    add(variant("wrong", op), 1, "invalid");
+    add(variant("half/one", op), 2, "part");
+    measured.records.back()["part"] = "scores";
+    CHECK(part() ==
+          std::string("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
+                      "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n\n"
+                      "| us of a part of `attention` alone | `ours, best of 7` | `half/one` "
+                      "(scores) |\n|---|---|---|\n"
+                      "| 2 x 4 x 384 x 384 x 64, float16 | 8.0 | 2.0 |\n") +
+              kStamp);
+}
+
+TEST_CASE("beside peers every list is shown, of a sweep of widths a few") {
+    const runner::Operation* lists =
+        operations::topk::operation_of(operations::topk::Kind::softmax_topk);
+    Measured measured({variant("ours", lists)});
+    for (const int64_t cols : {25000, 128256}) {
+        for (const int64_t k : {5, 32})
+            measured.records.push_back(
+                record(measured["ours"], {{"rows", 4000}, {"cols", cols}, {"k", k}}, 8, "float32"));
+    }
+    for (json& each : measured.records) each["role"] = "ours";
+    measured.write();
+    std::filesystem::rename(measured.path / (std::string(kStage) + ".json"),
+                            measured.path / (std::string(kStage) + ".peers.json"));
+    const std::string text = course::peers_part(measured.path, measured.stage);
+    CHECK_THAT(text, ContainsSubstring("| 4000 x 25000 k=32 | **8.0** |\n"));
+    CHECK_THAT(text, ContainsSubstring("| 4000 x 128256 k=5 | **8.0** |\n"));
+}
+
+TEST_CASE("at the paper's widths a ladder is held to its own first step") {
+    const runner::Operation* lists =
+        operations::topk::operation_of(operations::topk::Kind::softmax_topk);
+    Measured measured({variant("slow", lists), variant("middle", lists), variant("fast", lists)});
+    const auto add = [&](const char* name, int64_t rows, int64_t cols, double us) {
+        measured.records.push_back(
+            record(measured[name], {{"rows", rows}, {"cols", cols}, {"k", 5}}, us, "float32"));
+        measured.records.back()["rows"] = rows;
+        measured.records.back()["cols"] = cols;
+    };
+    for (const int64_t rows : {4000, 10}) {
+        add("fast", rows, 1008, 10);
+        add("middle", rows, 1008, 12);
+        add("slow", rows, 1008, rows == 10 ? 15 : 30);
+        add("fast", rows, 1024, 10);
+        add("slow", rows, 1024, 10);
+        add("slow", rows, 2016, 10);
+    }
+    measured.write();
+    CHECK(course::paper_part(measured.path, measured.stage) ==
+          std::string("| columns | speed-up with 4000 rows | speed-up with 10 rows |\n"
+                      "|---|---|---|\n| 1,008 | 3.00 | 1.50 |\n| 2,016 | - | - |\n") +
+              kStamp);
 }
 
 TEST_CASE("beside peers a library has one column where it has many ways to compute the same") {
