@@ -56,9 +56,11 @@ const std::vector<Measured> kMeasured = {{4000, 128256, {1, kUsualK, 8, 16, 32, 
                                          {32768, 4096, {8, 32, 128}},
                                          {4000, 1024, {8, 32}},
                                          {32768, 128, {8, 32}},
+                                         {64, 128256, {50}},
                                          {10, 128256, {kUsualK, 50, 256, 1000}},
                                          {1, 128256, {kUsualK, 50, 256, 1000}},
-                                         {10, 1000000, {kUsualK, 50, 256}}};
+                                         {10, 1000000, {kUsualK, 50, 256}},
+                                         {1, 1000000, {kUsualK}}};
 
 class TopkOperation : public runner::Operation {
 public:
