@@ -105,8 +105,7 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
                                        ? "`" + theirs->at("variant").get<std::string>() + "`"
                                    : in_units_of_reads ? "one read"
                                                        : "the roof";
-        const double beside_us =
-            theirs != nullptr ? theirs->at(us).get<double>() : roof_us(*ours);
+        const double beside_us = theirs != nullptr ? theirs->at(us).get<double>() : roof_us(*ours);
         const Outcome outcome =
             in_units_of_reads    ? in_reads(ours->at(us), bar.at("reads"), beside, beside_us)
             : bar.contains("us") ? in_microseconds(*ours, bar.at("us"))

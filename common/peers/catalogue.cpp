@@ -18,12 +18,11 @@ Catalogue::Catalogue() {
 
     for (const Entry& entry : entries_) {
         const runner::Operation* operation = entry.variant.operation;
-        callables_.push_back({entry.name.c_str(), entry.group.c_str(), entry.variant.name.c_str(),
-                              keep(operation->name()), entry.role.c_str(),
-                              entry.variant.summary.c_str(),
-                              entry.obstacle.empty() ? nullptr : entry.obstacle.c_str(),
-                              entry.part.c_str(),
-                              entry.variant.further && entry.role == "ours" ? 1 : 0});
+        callables_.push_back(
+            {entry.name.c_str(), entry.group.c_str(), entry.variant.name.c_str(),
+             keep(operation->name()), entry.role.c_str(), entry.variant.summary.c_str(),
+             entry.obstacle.empty() ? nullptr : entry.obstacle.c_str(), entry.part.c_str(),
+             entry.variant.further && entry.role == "ours" ? 1 : 0});
         if (std::find(operations_.begin(), operations_.end(), operation) != operations_.end())
             continue;
         operations_.push_back(operation);

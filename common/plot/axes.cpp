@@ -110,6 +110,14 @@ std::optional<double> y_of(const Record& record, const std::string& y) {
 
 std::optional<double> roof_of(const Record& record, const std::string& y) {
     if (y == "tflops" && record.roof != "own") return std::nullopt;
+    if (y == "gbps") {
+        // Of the bytes that it moves itself: a read writes none of the results.
+        const std::optional<double> speed =
+            record.figure(record.role == "roof" ? "gbps" : "roof_gbps");
+        const std::optional<double> all = record.figure("bytes");
+        const std::optional<double> moved = record.figure("roof_bytes");
+        return speed && all && moved ? *speed * *moved / *all : speed;
+    }
     if (record.role == "roof") return y_of(record, y);
     if (y != "us") return record.figure("roof_" + y);
     // The roof's time, from its speed.

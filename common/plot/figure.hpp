@@ -18,6 +18,7 @@ struct Line {
         main,     // what the picture is about: thicker
         further,  // what tuning adds to a line of the same colour: thin
         before,   // the stage before: grey
+        part,     // does a part of the work alone: dotted
         roof,     // dashed: what nothing measured here is expected to beat
         floor     // thin: the time of a kernel that does nothing
     };

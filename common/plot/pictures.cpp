@@ -122,7 +122,7 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
 constexpr size_t kFew = 3;
 
 // Ours, and one of each library; what a library with many takes when it is not asked is shown, too. Where operations
-// count, ours of the lesson stands beside what goes beyond it.
+// count, ours of the lesson stands beside what goes beyond it. Then what does a part of the work alone.
 std::vector<LineOf> peer_lines(const Selection& records, const std::string& name) {
     std::vector<LineOf> lines;
     Line line;
@@ -141,19 +141,26 @@ std::vector<LineOf> peer_lines(const Selection& records, const std::string& name
         add(name + ", best of the lesson",
             [](const Record& record) { return record.role == "ours" && !record.further; });
     }
-    const Selection others = of_role(records, "peer");
-    for (const std::string& family : distinct(others, family_key)) {
-        const Selection alike =
-            filtered(others, [&](const Record& record) { return family_key(record) == family; });
-        const bool many = distinct(alike, variant_key).size() > kFew;
-        const std::string best = many ? "" : fastest_variant(alike);
-        add(many ? family + ", its fastest" : best, [=](const Record& record) {
-            return record.role == "peer" &&
-                   (many ? family_key(record) == family : record.variant == best);
-        });
-        const std::string usual = family + "/default";
-        const auto is_usual = [=](const Record& record) { return record.variant == usual; };
-        if (many && !filtered(alike, is_usual).empty()) add(usual, is_usual);
+    for (const std::string role : {"peer", "part"}) {
+        const Selection others = of_role(records, role);
+        for (const std::string& family : distinct(others, family_key)) {
+            const Selection alike = filtered(
+                others, [&](const Record& record) { return family_key(record) == family; });
+            const bool many = distinct(alike, variant_key).size() > kFew;
+            const std::string best = many ? "" : fastest_variant(alike);
+            std::string label = many ? family + ", its fastest" : best;
+            if (role == "part") {
+                label += ": " + alike.front().record->part + " alone";
+                line.kind = Line::Kind::part;
+            }
+            add(label, [=](const Record& record) {
+                return record.role == role &&
+                       (many ? family_key(record) == family : record.variant == best);
+            });
+            const std::string usual = family + "/default";
+            const auto is_usual = [=](const Record& record) { return record.variant == usual; };
+            if (many && !filtered(alike, is_usual).empty()) add(usual, is_usual);
+        }
     }
     return lines;
 }

@@ -32,6 +32,7 @@ const std::map<std::string, Range>& known_figures() {
         {"roof_tflops", speed},
         {"speedup", speed},
         {"bytes", {1, 1e18}},
+        {"roof_bytes", {1, 1e18}},
         {"declared_loads_per_element", accesses},
         {"declared_stores_per_element", accesses},
         {"loads_per_element", accesses},
@@ -89,6 +90,7 @@ Record record_from(const Json& object) {
     record.own_op = fields.name("op", record.op);
     record.op = fields.name("shown_as", record.own_op);
     record.roof = fields.name("roof", record.roof);
+    record.part = fields.words("part");
     record.backend = fields.words("backend");
     record.way = fields.words("way");
     record.dtype = fields.name("dtype", record.dtype);

@@ -19,7 +19,8 @@ std::string number_text(double size);  // "4000", "0.8"
 
 struct Record {
     std::string stage, variant;
-    std::string role = "ours";  // or "peer", "roof"
+    std::string role = "ours";  // or "peer", "invalid", "part", "roof"
+    std::string part;           // "selection": of a "part", what of the work it does alone
     std::string op;             // as pictures call it; empty: the record does not say
     std::string
         own_op;  // as itself: where the two differ it answers the same question in another way

@@ -29,6 +29,10 @@ std::string line_style(const Line& line) {
     std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
     if (line.kind == Line::Kind::main) width = "5.5";
     if (line.kind == Line::Kind::floor || line.kind == Line::Kind::further) width = "1.2";
+    if (line.kind == Line::Kind::part) {
+        width = "2";
+        dashes = line.folder > 0 ? " dt (1,4)" : " dt (1,2)";
+    }
     if (line.kind == Line::Kind::roof) {
         width = "2";
         dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,10 @@ void add_times(Json& json, const Record& record) {
     json["us_host_empty"] = timed.us_host_empty;
     json["gbps"] = gigabytes_per_second(record.cost.bytes(), us);
     json["roof_gbps"] = gigabytes_per_second(record.cost.bytes(), timed.roof.us_median);
+    if (record.operation->roof() == Roof::read) {  // which writes none of the results
+        const std::vector<int64_t>& read = record.cost.read;
+        json["roof_bytes"] = std::accumulate(read.begin(), read.end(), int64_t{0});
+    }
     if (record.cost.operations > 0) {
         json["tflops"] = teraflops(record.cost.operations, us);
         json["roof_tflops"] = teraflops(record.cost.operations, timed.roof.us_median);

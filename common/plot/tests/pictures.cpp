@@ -122,6 +122,26 @@ TEST_CASE("peers are set beside the `ours` of their own file, one line for each 
           "100,400,250,1000\n200,200,125,500\n");
 }
 
+TEST_CASE("what does a part of the work alone stands beside peers, dotted, and says which part") {
+    const Folder folder;
+    write_two_stages(folder);
+    const std::string part = R"("role": "part", "part": "selection")";
+    folder.write("02_second.peers.json",
+                 records(timed("02_second", "short", 8, 100, 2.5) + "," +
+                         timed("02_second", "short", 8, 200, 5) + "," +
+                         timed("02_second", "wrong", 8, 100, 1, R"("role": "invalid")") + "," +
+                         timed("02_second", "lib", 8, 100, 4, R"("role": "peer")") + "," +
+                         timed("02_second", "half/a", 8, 100, 2, part) + "," +
+                         timed("02_second", "half/b", 8, 200, 4, part) + "," +
+                         timed("02_second", "half/b", 8, 100, 1.25, part)));
+    const Figure figure =
+        named(stage_pictures({read_folder(folder.path)}, "02_second", Choice()), "02_second_peers");
+    CHECK(csv_of(figure) ==
+          "columns,\"02 second, its fastest variant\",lib,half/b: selection alone,copy (roof)\n"
+          "100,400,250,800,500\n200,200,,250,500\n");
+    CHECK_THAT(script_of(figure, {"png"}), ContainsSubstring("dt (1,2)"));
+}
+
 TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRAM") {
     const Folder folder;
     folder.write("01_first.json",
@@ -177,6 +197,19 @@ TEST_CASE("a roof that is a read stands beside speeds and beside times, and is c
     const Figure times = named(figures, "01_first_floor");
     CHECK(csv_of(times) == "columns,v,read (roof),empty kernel\n100,4,2,1.5\n200,5,2,1.5\n");
     CHECK(times.title == "01 first: time beside that of a read, 8 rows");
+}
+
+TEST_CASE("of a read's speed the results, which it does not write, are no part") {
+    const Folder folder;
+    const std::string read = R"("roof": "read", "us_empty": 1.5, "roof_bytes": 900000)";
+    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 4, read) + "," +
+                                          timed("01_first", "v", 8, 200, 5, read)));
+    const std::vector<Figure> figures =
+        stage_pictures({read_folder(folder.path)}, "01_first", Choice());
+    CHECK(csv_of(named(figures, "01_first_variants")) ==
+          "columns,v,read (roof)\n100,250,450\n200,200,450\n");
+    CHECK(csv_of(named(figures, "01_first_floor")) ==
+          "columns,v,read (roof),empty kernel\n100,4,2,1.5\n200,5,2,1.5\n");
 }
 
 TEST_CASE("names below bars never touch: long ones stand in several lines") {
