@@ -100,9 +100,11 @@ __global__ void __launch_bounds__(kBlock, 2)
         const bool is_full = list.count() > kRoom;
         if (is_full) list.restart();
         const Key* keys = list.in_order();
-        const int count = list.count();
+        // What k of the block's are better than is not among the row's best, either.
+        const int length = static_cast<int>(k), count = min(list.count(), length);
         if (thread == 0) {
-            told = {is_full ? ~Key{0} : list.threshold().key, of_share, count};
+            const Key least = list.count() > length ? keys[length - 1] : list.threshold().key;
+            told = {is_full ? ~Key{0} : least, of_share, count};
             reached = 0;
         }
         for (int i = thread; i < count; i += kBlock) better[i] = 0;
@@ -121,7 +123,7 @@ __global__ void __launch_bounds__(kBlock, 2)
             cut = other > cut ? other : cut;
             longest = max(longest, __shfl_xor_sync(~0u, longest, bit));
         }
-        longest = max(longest, 1);
+        longest |= 1;  // lists that are searched side by side begin in different banks
 
         // As many lists at once as there is room for, mostly all.
         Key* others = shared.keys + kMostK;
