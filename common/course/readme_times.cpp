@@ -80,11 +80,12 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
     std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
     const auto at_paper_widths = [&](const auto& visit) {
         for (const json& record : document.at("records")) {
-            if (!record.contains("cols") || !record.contains("us_median")) continue;
-            const int64_t cols = record.at("cols");
+            const json& sizes = record.contains("cols") ? record : record.at("shape");
+            if (!sizes.contains("cols") || !record.contains("us_median")) continue;
+            const int64_t cols = sizes.at("cols");
             const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
             if (!paper_width || cols < 1000 || record.at("dtype") != "float32") continue;
-            visit(record, speedups[cols][record.at("rows")]);
+            visit(record, speedups[cols][sizes.at("rows")]);
         }
     };
     if (stage.baseline) {
