@@ -30,6 +30,19 @@ struct Timed {
     double us;
 };
 
+// The last of them that computes the same; where none does, the last that answers the same question another way: in
+// several steps, each of which rounds. Or null.
+const Timed* baseline_of(const Operation& operation, const std::vector<Timed>& times) {
+    const Timed* found = nullptr;
+    for (const Timed& each : times) {
+        const bool is_same = each.operation == &operation;
+        const bool has_same = found != nullptr && found->operation == &operation;
+        if (is_same || (!has_same && each.operation->shown_as() == operation.shown_as()))
+            found = &each;
+    }
+    return found;
+}
+
 // What is read and written is no more what it was: it is put back, and a launch more leaves what is held to
 // the reference.
 void restore(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
@@ -87,10 +100,9 @@ Record measure_variant(StageRun& run, const Variant& variant, CaseInputs& case_i
     Record record = record_of(run, variant, shape, dtype);
     time_into(record, variant, case_inputs, shape, dtype, validation);
     const double us = record.timed->work.us_median;
-    for (const Timed& earlier : times) {  // the last that computes the same counts
-        if (earlier.operation != variant.operation) continue;
-        record.baseline = earlier.name;
-        record.speedup = earlier.us / us;
+    if (const Timed* const earlier = baseline_of(*variant.operation, times)) {
+        record.baseline = earlier->name;
+        record.speedup = earlier->us / us;
     }
     times.push_back({variant.operation, run.stage.name + "/" + variant.name, us});
     const double reached = speed_of(record, us);
