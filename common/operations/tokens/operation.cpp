@@ -134,8 +134,9 @@ public:
 
     // ---- cost
 
+    // The norm reads two arrays and writes one; what also keeps the sum writes as much as it reads.
     runner::Roof roof() const override {
-        return kind_ == Kind::add_bias_activation ? runner::Roof::copy : runner::Roof::join;
+        return kind_ == Kind::add_bias_residual_layernorm ? runner::Roof::join : runner::Roof::copy;
     }
 
     // ---- which problems
