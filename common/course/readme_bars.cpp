@@ -58,14 +58,12 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         const std::string variant = bar.at("variant"), dtype = bar.value("dtype", "float32");
         const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
         const std::string than = bar.value("than", "");
-        // The fastest of those that are called so, and compute the same.
-        const auto fastest = [&](const json& document, const char* us, const json* like,
-                                 const auto& is_called_so) {
+        // The fastest of those that are called so.
+        const auto fastest = [&](const json& document, const char* us, const auto& is_called_so) {
             const json* found = nullptr;
             for (const json& record : document.at("records")) {
                 if (record.at("dtype").get<std::string>() == dtype && record.contains(us) &&
-                    is_called_so(record.at("variant").get<std::string>()) &&
-                    (like == nullptr || record.at("op") == like->at("op")) &&
+                    is_called_so(record, record.at("variant").get<std::string>()) &&
                     shape_of(record, operation_of(stage, record)) == shape &&
                     (found == nullptr || record.at(us) < found->at(us)))
                     found = &record;
@@ -74,16 +72,20 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         };
         const json *ours = nullptr, *theirs = nullptr;
         const char* us = kInTurn;
-        const auto is_ours = [&](const std::string& name) { return name == variant; };
+        const auto is_ours = [&](const json&, const std::string& name) { return name == variant; };
         const auto find = [&](const json& document, const char* time) {
             us = time;
-            ours = fastest(document, us, nullptr, is_ours);
+            ours = fastest(document, us, is_ours);
             if (than.empty() || ours == nullptr) return;
-            theirs =
-                fastest(document, us, ours, [&](const std::string& name) { return name == than; });
+            // Whoever is called just so is meant, also where it rounds after each of several steps. Of those whose
+            // names begin so, only what computes the same.
+            theirs = fastest(document, us, [&](const json& record, const std::string& name) {
+                return name == than && shown_as(record) == shown_as(*ours);
+            });
             if (theirs == nullptr)
-                theirs = fastest(document, us, ours, [&](const std::string& name) {
-                    return name != variant && name.rfind(than, 0) == 0;
+                theirs = fastest(document, us, [&](const json& record, const std::string& name) {
+                    return name != variant && name.rfind(than, 0) == 0 &&
+                           record.at("op") == ours->at("op");
                 });
         };
         for (const json* document : {&peers, &own}) {  // timed together: both in one of them

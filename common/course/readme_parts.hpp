@@ -64,8 +64,8 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
 // what all bars of a group share stands once, beside them. A bar says of a variant at a shape, and a type where that
 // is not float32, what it may take at most, in units of reading the input once (as the roof does or, of those timed in
 // turn whose name begins with `than`, the fastest) or in microseconds; or at least what share of the roof's speed it
-// has to reach, or of another's, of the fastest there whose name begins with `than`; in blocks where both have such a
-// time.
+// has to reach, or of another's: that called `than`, else the fastest there whose name begins so and which computes the
+// same; in blocks where both have such a time.
 // [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
 //  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
 std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,

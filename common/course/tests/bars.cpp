@@ -94,6 +94,28 @@ TEST_CASE("bars stand beside what came out") {
           "\nG, driver 1, CUDA 2, nvcc 3, commit p, 2026-01-01.\n");
 }
 
+TEST_CASE("a bar beside a name means that one, however it rounds") {
+    const Folder folder;
+    const std::string head =
+        R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)";
+    const std::string shape = R"("dtype": "float32", "shape": {"rows": 10, "cols": 1000, "k": 5}})";
+    folder.write("97_made_up.json",
+                 head + R"("records": [)" + record("front", "5", 20) + "," +
+                     R"({"variant": "chain", "op": "steps", "shown_as": "softmax_topk", "us_median": 30, )" +
+                     shape + R"(, {"variant": "chains", "op": "other", "us_median": 1, )" + shape +
+                     "]}");
+    const auto row = [&](const std::string& than) {
+        folder.write("bars.json", R"([{"variant": "front", "speed": 1, "than": ")" + than +
+                                      R"(", "bars": [{"shape": "10x1000,k=5"}]}])");
+        return course::bars_part(folder.path, stage_with_front_call(), folder.path / "bars.json");
+    };
+    CHECK_THAT(row("chain"), ContainsSubstring("| 20.0 | `chain` | 30.0 | 1.500 |"));
+    for (const char* other : {"chai", "chains"}) {  // a name that begins so; another question
+        INFO(other);
+        CHECK_THAT(row(other), ContainsSubstring("not measured"));
+    }
+}
+
 TEST_CASE("k is the same number, written as a whole one or not") {
     const runner::Stage stage = stage_with_front_call();
     for (const char* k : {"5", "5.0"}) {
