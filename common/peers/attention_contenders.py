@@ -1,12 +1,51 @@
 # SPDX-License-Identifier: MIT
 """What there is for attention beside libstages.so: each way of PyTorch's scaled_dot_product_attention
-by itself (FlashAttention-2, cuDNN's, the memory-efficient one), and products and softmax by hand,
-with all scores in memory."""
+by itself (FlashAttention-2, cuDNN's, the memory-efficient one, and its own by products and softmax),
+and products and softmax by hand, with all scores in memory."""
 
-from contenders import Skipped
+import math
+
+from contenders import Shape, Skipped
+from peers_report import LEGEND  # noqa: F401, a family's own words are those of all
 from torch_contenders import TorchContenders, TorchFunction
 
-USUAL_DTYPES = ("float16", "bfloat16")
+TIMED_OPERATIONS = ("attention",)  # with sums, PyTorch's ways differ in what they return
+
+# Sequences of one length, as many tokens and elements of heads in each: lengths, sizes of a head.
+TOKENS, ELEMENTS = 16384, 2048
+LENGTHS, SIZES = (128, 256, 512, 1024, 2048, 4096, 8192, 16384), (64, 128)
+FEWEST_CAUSAL = 512
+
+# What the bars name. In bfloat16 these alone: it takes as long as float16.
+OF_BARS = ((32, 12, 384, 384, 64), (8, 16, 2048, 2048, 64), (4, 16, 8192, 8192, 128))
+
+# A block a query takes a hundred times as long as tensor cores: multiplications and additions, at most.
+MOST_BY_QUERY = 1e11
+
+
+def works_of(operations, _stages, options):
+    """What to time where no shapes are asked for, each an operation's name, a type and a shape."""
+    shapes = [Shape(sizes) for sizes in OF_BARS]
+    if not options.quick:
+        for length in LENGTHS:
+            for size in SIZES:
+                sizes = (TOKENS // length, ELEMENTS // size, length, length, size)
+                shapes.append(Shape(sizes))
+                if length >= FEWEST_CAUSAL:
+                    shapes.append(Shape(sizes, (("causal", 1.0),)))
+    of_bars = len(OF_BARS)
+    by_dtype = {"float16": shapes, "bfloat16": shapes[:of_bars]}
+    dtypes = options.dtype or by_dtype
+    return [(name, dtype, shape) for name in operations for dtype in dtypes
+            for shape in by_dtype.get(dtype, shapes[:of_bars])]
+
+
+def why_not_timed(name, shape, shapes_given):
+    """Of the library's own: why it is not worth it here, or nothing."""
+    by_query = name.endswith("/query_per_block") and len(shape.sizes) == 5
+    if shapes_given or not by_query or 4 * math.prod(shape.sizes) <= MOST_BY_QUERY:
+        return ""
+    return "timed where it takes no second, or where --shape says"
 
 
 def sources(_options):
@@ -17,7 +56,7 @@ def sources(_options):
 class AttentionInTorch(TorchContenders):
     # Its other ways are off while one is asked: if it cannot do a problem, PyTorch says so and takes no other.
     WAYS = {"torch_flash": "FLASH_ATTENTION", "torch_cudnn": "CUDNN_ATTENTION",
-            "torch_efficient": "EFFICIENT_ATTENTION"}
+            "torch_efficient": "EFFICIENT_ATTENTION", "torch_math": "MATH"}
     NAMES = (*WAYS, "torch_unfused")
 
     def functions(self):

@@ -17,7 +17,8 @@ def sources(_options):
 class HeadsInTorch(TorchContenders):
     def functions(self):
         return {"add_qkv_bias_transpose": self._to_heads, "transpose_back": self._to_tokens,
-                "masked_softmax": self._softmax}
+                "masked_softmax": self._softmax, "remove_padding": self._remove_padding,
+                "rebuild_padding": self._rebuild_padding}
 
     def _sizes(self, problem):
         if problem.options.get("tokens"):
@@ -49,3 +50,31 @@ class HeadsInTorch(TorchContenders):
                                  -1)
 
         return TorchFunction(softmax)
+
+    def _places(self, problem):
+        """A function of lengths: for each token, where its row is in the padded batch. As ours, it asks
+        nothing of the host."""
+        torch, sizes = self.torch, problem.sizes
+        tokens = int(problem.options.get("tokens", 0)) or sizes["batch"] * sizes["seq"]
+
+        def places(lengths):
+            ends = torch.cumsum(lengths, 0)
+            token = torch.arange(tokens, device="cuda")
+            sequence = torch.searchsorted(ends, token, right=True)
+            return token + sequence * sizes["seq"] - (ends - lengths)[sequence]
+
+        return places
+
+    def _remove_padding(self, problem):
+        places = self._places(problem)
+        return TorchFunction(lambda x, lengths: x.flatten(0, 1)[places(lengths)])
+
+    def _rebuild_padding(self, problem):
+        places = self._places(problem)
+        batch, seq = problem.sizes["batch"], problem.sizes["seq"]
+
+        def rebuild(x, lengths):
+            padded = x.new_zeros(batch * seq, x.shape[1])
+            return padded.index_put((places(lengths),), x).view(batch, seq, -1)
+
+        return TorchFunction(rebuild)

@@ -5,7 +5,6 @@ compiled."""
 from torch_contenders import TorchContenders, TorchFunction
 
 USUAL_DTYPES = ("float16",)
-AT_FEW_SHAPES = True
 
 
 def sources(_options):

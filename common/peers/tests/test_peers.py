@@ -18,7 +18,11 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import contenders  # noqa: E402
+import attention_contenders  # noqa: E402
 import gemm_contenders  # noqa: E402
+import heads_contenders  # noqa: E402
+import tokens_contenders  # noqa: E402
+import transpose_contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
 import encoder_contenders  # noqa: E402
@@ -444,6 +448,48 @@ class Families(unittest.TestCase):
         functions = softmax_contenders.SoftmaxInTorch().functions()
         self.assertEqual(set(functions),
                          {name for name, each in known.items() if each.family == "softmax"})
+
+    def test_all_that_an_encoder_consists_of_has_a_way_in_torch(self):
+        known = Library(LIBRARY).operations()
+        for family, source in (("heads", heads_contenders.HeadsInTorch()),
+                               ("transpose", transpose_contenders.TransposeInTorch())):
+            self.assertEqual(set(source.functions()),
+                             {name for name, each in known.items() if each.family == family})
+        self.assertEqual(set(tokens_contenders.TokensInTorch().functions()),
+                         set(tokens_contenders.TIMED_OPERATIONS))
+        for name in tokens_contenders.TIMED_OPERATIONS:
+            self.assertEqual(known[name].family, "tokens")
+        self.assertIn("torch_math", attention_contenders.AttentionInTorch().names("attention"))
+
+    def test_what_is_timed_of_an_encoders_parts(self):
+        def works(module, *words):
+            options = peers.parse_arguments(["--library", LIBRARY, *words])
+            return module.works_of(module.TIMED_OPERATIONS, [], options)
+
+        known = Library(LIBRARY).operations()
+        for module in (attention_contenders, tokens_contenders):
+            for name, dtype, shape in works(module):
+                self.assertIn(len(shape.sizes), (2, 5))
+                self.assertEqual(peers.refusal_of(Library(LIBRARY), known[name], shape), "")
+        attention = works(attention_contenders)
+        lengths = {shape.sizes[2] for _, dtype, shape in attention if dtype == "float16"}
+        self.assertEqual(lengths, {128, 256, 384, 512, 1024, 2048, 4096, 8192, 16384})
+        self.assertEqual(len([dtype for _, dtype, _ in attention if dtype == "bfloat16"]), 3)
+        self.assertEqual(len(works(attention_contenders, "--quick", "--dtype", "float32")), 3)
+        self.assertIn(("add_bias_activation", "float16", Shape((12288, 768), (("tanh", 1.0),))),
+                      works(tokens_contenders))
+        self.assertEqual(len(works(tokens_contenders, "--quick")), 6)
+
+    def test_a_block_a_query_is_not_timed_where_it_takes_a_second(self):
+        def reason(name, sizes, given=False):
+            return attention_contenders.why_not_timed("08_encoder_fusions/" + name, Shape(sizes),
+                                                      given)
+
+        small, large = (32, 12, 384, 384, 64), (4, 16, 8192, 8192, 128)
+        self.assertEqual(reason("query_per_block", small), "")
+        self.assertEqual(reason("query_per_block", large, True), "")
+        self.assertEqual(reason("attention_mma", large), "")
+        self.assertNotEqual(reason("query_per_block", large), "")
 
     def test_a_family_may_say_who_takes_part_and_leave_the_rest_to_the_course(self):
         library = Library(LIBRARY)
