@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Softmax, products and selections as others wrote them, described like a stage: the same code runs and checks them.
+// Softmax, products, selections and moves as others wrote them, described like a stage: the same code runs and checks them.
 #pragma once
 #include <string>
 #include <vector>
@@ -38,6 +38,8 @@ Peer nvidia_online_softmax();      // nvidia_online_softmax.cuh
 Peer oneflow_warp_softmax();       // oneflow_warp_softmax.cuh
 Peer oneflow_block_softmax();      // oneflow_block_softmax.cuh
 Peer fastertransformer_softmax();  // fastertransformer_softmax.cuh
+Peer fastertransformer_heads();    // fastertransformer_heads.cuh
+Peer fastertransformer_padding();
 Peer invalid_fastertransformer();  // invalid_fastertransformer.cuh
 Peer cudnn();                      // cudnn.cpp
 Peer cublas();                     // cublas.cpp
@@ -55,6 +57,8 @@ inline std::vector<Peer> all_peers() {
             oneflow_warp_softmax(),
             oneflow_block_softmax(),
             fastertransformer_softmax(),
+            fastertransformer_heads(),
+            fastertransformer_padding(),
             invalid_fastertransformer(),
             cudnn(),
             cublas(),
