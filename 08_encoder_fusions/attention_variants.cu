@@ -159,6 +159,7 @@ fused_attention::Plan plan_of(const Shape& s, DType dtype, size_t workspace) {
         g.queries = s.queries;
         g.keys = s.keys;
         g.size = s.size;
+        g.causal = s.causal;
         return fused_attention::plan(g, multiprocessors, batched_gemm::has_tensor_cores(),
                                      workspace);
     });
@@ -182,12 +183,15 @@ runner::Variant front_call() {
     front.traffic_at = [](const Shape& shape, DType dtype) {
         const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
         const Team& team = plan.way == fused_attention::Way::mma ? kTeamOfMma : kTeamOfQuery;
-        return traffic_of(shape, dtype, {team.queries, team.readers, plan.parts});
+        return traffic_of(shape, dtype, {plan.queries, team.readers, plan.parts});
     };
     front.way = [](const Shape& shape, DType dtype) {
         const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
-        const std::string way =
-            plan.way == fused_attention::Way::mma ? "attention_mma" : "query_per_block";
+        const bool by_mma = plan.way == fused_attention::Way::mma;
+        const bool few = plan.queries == fused_attention::kFewQueries;
+        const std::string way = !by_mma ? "query_per_block"
+                                : few   ? "attention_mma_few"
+                                        : "attention_mma";
         return way + ": " + plan.reason;
     };
     return front;

@@ -40,7 +40,7 @@ TEST_CASE("attention is what it says, on every named input") {
         for (const Shape& shape :
              {Shape(1, 1, 1, 1, 1), Shape(5, 1, 9, 70, 64), Shape(4, 1, 33, 130, 32).with_causal(),
               Shape(1, 1, 140, 66, 40).with_causal(), Shape(1, 2, 10, 128, 128).with_scale(0.5),
-              Shape(2, 1, 3, 65, 33)}) {
+              Shape(2, 1, 3, 65, 33), Shape(1, 1, 5, 40, 200)}) {
             for (const runner::NamedInput& input : variant.operation->inputs()) {
                 const DType dtype = variant.dtypes[number % variant.dtypes.size()];
                 if (number++ % 2 != 0) continue;
@@ -260,6 +260,29 @@ TEST_CASE("the plan of attention shares keys where queries are few, if there is 
     CHECK(without.parts == 1);
     CHECK(without.more_workspace_bytes == few.workspace_bytes);
     CHECK(plan(float{}, 1, 1, 16384, 0).way == Way::query_per_block);
+}
+
+TEST_CASE(
+    "the plan of attention takes 64 queries a block where a mask leaves few keys to wide heads") {
+    Problem<__half> g{};
+    g.batch = 32;
+    g.heads = 16;
+    g.queries = g.keys = 1024;
+    g.size = 128;
+    g.causal = true;
+    const auto queries = [&](auto change) {
+        Problem<__half> changed = g;
+        change(changed);
+        return fused_attention::plan(changed, 132, true).queries;
+    };
+    CHECK(queries([](auto&) {}) == fused_attention::kFewQueries);
+    CHECK(queries([](auto& of) { of.size = 72; }) == fused_attention::kFewQueries);
+    constexpr int kMany = fused_attention::kQueriesAtOnce;
+    CHECK(queries([](auto& of) { of.causal = false; }) == kMany);
+    CHECK(queries([](auto& of) { of.size = 64; }) == kMany);
+    CHECK(queries([](auto& of) { of.size = 100; }) == kMany);  // no packs
+    CHECK(queries([](auto& of) { of.keys = 1025; }) == kMany);
+    CHECK(queries([](auto& of) { of.size = 129; }) == 1);
 }
 
 // Scores would be as many as queries times keys.

@@ -340,9 +340,11 @@ int queries_of_block(const Problem<T>& g, int multiprocessors) {
 
 // ---- the front call
 
+// (By Hopper's own instructions, wgmma and TMA, it will be a third way: plan() then asks for compute capability 9.0.)
 enum class Way { query_per_block, mma };
 struct Plan {
     Way way;
+    int queries;    // of a block
     int64_t parts;  // blocks that share a query's keys
     const char* reason;
     size_t workspace_bytes;       // that it uses
@@ -355,15 +357,23 @@ Plan plan(const Problem<T>& g, int multiprocessors, bool has_tensor_cores, size_
     const bool by_mma = sizeof(T) == 2 && has_tensor_cores && g.size <= kMostSizeOfMma;
     const Way way = by_mma ? Way::mma : Way::query_per_block;
     constexpr int64_t kBlocksForAll = 2, kLeastKeys = 256, kMostParts = 64;
-    const int64_t tiles = by_mma ? (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce : g.queries;
+    const int at_once = by_mma ? kQueriesAtOnce : 1;
+    const int64_t tiles = (g.queries + at_once - 1) / at_once;
     const int64_t blocks = std::max<int64_t>(g.batch * g.heads * tiles, 1);
     const int64_t parts =
         std::min({kBlocksForAll * multiprocessors / blocks, g.keys / kLeastKeys, kMostParts});
-    if (parts < 2) return {way, 1, "a block has all keys of its queries", 0, 0};
+    // A block of 128 queries computes more of a mask's edge in vain, and ends later: timed.
+    constexpr int64_t kLeastSize = 65, kMostKeys = 1024;
+    const bool edge_is_much =
+        by_mma && g.causal && g.size >= kLeastSize && g.size % 8 == 0 && g.keys <= kMostKeys;
+    if (parts < 2 && edge_is_much)
+        return {way, kFewQueries, 1, "few keys and a mask: 64 queries a block", 0, 0};
+    if (parts < 2) return {way, at_once, 1, "a block has all keys of its queries", 0, 0};
     const size_t needed = workspace_bytes(g, parts);
     if (workspace < needed)
-        return {way, 1, "a block has all keys of its queries, for want of a workspace", 0, needed};
-    return {way, parts, "few queries: several blocks share their keys", needed, 0};
+        return {way, at_once, 1, "a block has all keys of its queries, for want of a workspace",
+                0,   needed};
+    return {way, at_once, parts, "few queries: several blocks share their keys", needed, 0};
 }
 
 inline cudaError_t multiprocessors_here(int* count) {
@@ -400,7 +410,8 @@ cudaError_t attention(const Problem<T>& g, void* workspace, size_t bytes, cudaSt
     const Plan chosen =
         plan(g, multiprocessors, batched_gemm::has_tensor_cores(), usable ? bytes : 0);
     if constexpr (sizeof(T) == 2) {
-        if (chosen.way == Way::mma) return attention_mma(g, chosen.parts, workspace, bytes, stream);
+        if (chosen.way == Way::mma)
+            return attention_mma(g, chosen.parts, workspace, bytes, stream, chosen.queries);
     }
     return query_per_block(g, chosen.parts, workspace, bytes, stream);
 }

@@ -238,8 +238,8 @@ bool is_possible(const Problem<T>& g, bool* is_empty) {
 }
 
 // cudaErrorInvalidValue for a null pointer, a negative size, more than 256 elements a head, a scale that is not
-// above 0, one list of first rows without the other, 2^30 queries or keys or more; else cudaSuccess, and whether
-// there is something to do.
+// above 0, one list of first rows without the other, more than 2^30 queries in all heads or keys in one; else
+// cudaSuccess, and whether there is something to do.
 template <class T>
 cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
     if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
