@@ -37,6 +37,7 @@ std::vector<Shape> odd_shapes() {
             Shape(1, 1, 2, 200, 128).with_causal(),
             Shape(1, 1, 31, 64, 34),
             Shape(2, 1, 5, 0, 16),
+            Shape(1, 1, 5, 40, 200),
             Shape(4, 1, 20, 129, 96).with_causal()};
 }
 std::vector<Shape> quick_shapes() {
@@ -190,14 +191,20 @@ public:
     }
     runner::Shape draw(runner::Draws& draws, int64_t elements,
                        const std::function<bool(const std::string&)>& takes) const override {
-        constexpr int64_t kMost = 500;
+        constexpr int64_t kMost = 500, kFewQueries = 4, kMostKeys = 16384;
         const int64_t size = draws.below(2) == 0 ? draws.one_of(std::vector<int64_t>{32, 64, 128})
-                                                 : draws.width_up_to(128);
-        const auto up_to = [=](int64_t most) { return std::clamp<int64_t>(most, 1, kMost); };
-        const int64_t queries = draws.width_up_to(up_to(elements / size));
+                                                 : draws.width_up_to(256);
+        const auto up_to = [](int64_t most, int64_t limit) {
+            return std::clamp<int64_t>(most, 1, limit);
+        };
+        // Now and then few queries see many keys: so many that it takes no longer than others do.
+        const bool is_long = draws.below(16) == 0;
+        const int64_t queries =
+            draws.width_up_to(up_to(elements / size, is_long ? kFewQueries : kMost));
         const int64_t of_row = queries * size;
+        const int64_t most_keys = is_long ? std::clamp(elements / 4, kMost, kMostKeys) : kMost;
         const int64_t keys =
-            draws.below(16) == 0 ? 0 : draws.width_up_to(up_to(64 * elements / of_row));
+            draws.below(16) == 0 ? 0 : draws.width_up_to(up_to(64 * elements / of_row, most_keys));
         const int64_t most = std::min(elements / of_row, 64 * elements / (of_row * (keys + 1)));
         const int64_t heads = draws.size_up_to(std::clamp<int64_t>(most, 1, 8));
         const int64_t batch = draws.size_up_to(std::clamp<int64_t>(most / heads, 1, 8));

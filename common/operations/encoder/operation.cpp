@@ -187,7 +187,8 @@ public:
         if (extent.quick) return shapes;
         const std::vector<runner::Shape> more = {
             sized(1, 1, 1, 8), sized(3, 9, 3, 5).tokens(13).with(Activation::relu),
-            sized(1, 70, 2, 16).tokens(33).with(Activation::silu).prenorm()};
+            sized(1, 70, 2, 16).tokens(33).with(Activation::silu).prenorm(),
+            sized(2, 5, 1, 200).inner(48).tokens(7)};
         shapes.insert(shapes.end(), more.begin(), more.end());
         if (!extent.gpu) return shapes;
         shapes.push_back(sized(8, 128, 12, 64).layers(3));
@@ -220,7 +221,7 @@ public:
         const int64_t heads = 1 + draws.below(3);
         // Of fewer than 8 numbers a norm may have next to nothing to normalise.
         const int64_t least = (8 + heads - 1) / heads;
-        const int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 128);
+        const int64_t size = std::clamp<int64_t>(draws.width_up_to(widest / heads), least, 256);
         const int64_t most = std::max<int64_t>(1, elements / (heads * size));
         const int64_t seq = draws.width_up_to(std::clamp<int64_t>(most, 1, widest));
         Shape shape(draws.size_up_to(std::clamp<int64_t>(most / seq, 1, 6)), seq, heads, size);
