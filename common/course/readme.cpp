@@ -44,7 +44,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             throw std::runtime_error(
                 path.string() + ": no part is called '" + name +
                 "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
-                "compiled, comparison, algorithms and published, and in the main README speeds");
+                "compiled, comparison, algorithms, published, layer and memory, and in the main "
+                "README speeds");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -61,13 +62,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                              const std::string& name) -> std::optional<std::string> {
         if (name == "xray") return xray_part(stage, recordings);
         if (name == "bytes") return bytes_part(stage, recordings);
-        if (name.rfind(kBanks, 0) == 0) {
-            const std::string words = name.substr(std::string(kBanks).size());
-            for (const xray::Picture& picture : bank_pictures(stage, words))
-                add_if_stale(repository / "common/recorded/cpu_device/pictures" / picture.name,
-                             picture.svg);
-            return banks_part(stage, recordings, words);
-        }
+        if (name.rfind(kBanks, 0) == 0)
+            return banks_part(stage, recordings, name.substr(std::string(kBanks).size()));
         if (name == "measured") return measured_part(folder, stage);
         if (name == "shares") return shares_part(folder, stage);
         if (name == "paper") return paper_part(folder, stage);
@@ -79,6 +75,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         if (name == "comparison") return comparison_part(folder, stage.name);
         if (name == "algorithms") return algorithms_part(folder, stage.name);
         if (name == "published") return published_part(folder, stage.name);
+        if (name == "layer") return layer_part(stage, recordings);
+        if (name == "memory") return memory_part(stage);
         return std::nullopt;
     };
     for (const runner::Stage& stage : stages) {
@@ -93,6 +91,13 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                     name == "measured" || name == "bars";
                 return part_of(of_all ? stage : further, name);
             });
+        }
+
+        for (const std::filesystem::path& readme :
+             {repository / stage.name / "README.md", beyond}) {
+            if (!std::filesystem::exists(readme)) continue;
+            for (const auto& [name, svg] : pictures_shown(read_file(readme), stage))
+                add_if_stale(repository / "common/recorded/cpu_device/pictures" / name, svg);
         }
 
         const std::filesystem::path counts =

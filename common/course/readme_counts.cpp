@@ -169,18 +169,6 @@ std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recor
     return text;
 }
 
-std::vector<xray::Picture> bank_pictures(const runner::Stage& stage, const std::string& words) {
-    const Banks banks(stage, words);
-    std::vector<xray::Picture> pictures;
-    for (const runner::Variant* variant : banks.variants) {
-        for (const xray::Picture& picture :
-             xray::pictures_of(stage.name, *variant, banks.counted, variant->dtypes.front())) {
-            if (picture.name.find("_banks") != std::string::npos) pictures.push_back(picture);
-        }
-    }
-    return pictures;
-}
-
 namespace {
 
 constexpr double kSector = 32;  // bytes

@@ -30,12 +30,22 @@ std::string shape_text(const nlohmann::ordered_json& record, const runner::Stage
 std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
 // How variants that differ in where elements lie in shared memory load matrices from it: alike else, so at shapes that
 // they take in the same tiles. words: the shape that is counted here, the one that the GPU's counters were read at, and
-// the variants. The second: of each the request with most conflicts, over the banks.
+// the variants.
 std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings,
                        const std::string& words);
-std::vector<xray::Picture> bank_pictures(const runner::Stage& stage, const std::string& words);
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+// Of a layer of stage 08: the kernels and the accesses of its chains and of what they are fused to, as counted here and
+// as the GPU's counters had them.
+std::string layer_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+// What stage 08's attention keeps beside its operands, and what its scores would take: readme_layer.cpp.
+std::string memory_part(const runner::Stage& stage);
+// The pictures of the x-ray that a README shows from common/recorded/cpu_device/pictures, each of a variant at its
+// usual shape, drawn anew. Throws std::runtime_error for one that no variant has. In readme_pictures.cpp.
+struct NamedText {
+    std::string name, text;
+};
+std::vector<NamedText> pictures_shown(const std::string& readme, const runner::Stage& stage);
 // The same counts as records, for the pictures: like those of `run`, but always of the usual shape,
 // and with nothing in them that differs from one machine or day to another.
 std::string counted_records(const runner::Stage& stage);

@@ -20,7 +20,7 @@ bool shown(const json& record) {
     }
     if (shape.contains("queries")) {  // and of sequences every second length
         const int64_t length = shape.at("queries");
-        return length != 256 && length != 1024 && length != 4096 && length != 16384;
+        return length != 256 && length != 1024 && length != 4096;
     }
     if (!shape.contains("rows") || !shape.contains("cols")) return true;
     const int64_t cols = shape.at("cols");

@@ -16,10 +16,11 @@ bool is_global(AccessKind kind) {
     return kind == AccessKind::global_load || kind == AccessKind::global_store;
 }
 
+// Of requests that are alike in all else, a load: what is stored in order may be read in another.
 auto interest_in_banks(const Request& request) {
     const Wavefronts wavefronts = wavefronts_of(request);
     return std::make_tuple(wavefronts.taken - wavefronts.fewest, __builtin_popcount(request.lanes),
-                           touched_by(request).bytes);
+                           touched_by(request).bytes, request.kind == AccessKind::shared_load);
 }
 
 auto interest_in_sectors(const Request& request) {

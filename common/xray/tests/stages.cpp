@@ -101,7 +101,8 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
 // - 06, of sampling: a row's pairs are read by all threads; 16 bytes for all of them, two pairs, are two passes to
 //   the counters, and one by their rule.
 // - 08, of three floats side by side: nvcc loads four at once and drops one, or the last apart.
-// - 08, of padding: offsets come from CUB's scan, whose own loads and stores are CUB's choice.
+// - 08, of padding: offsets come from CUB's scan, whose own loads and stores are CUB's choice. The scan is of one
+//   block, and the same at all of these shapes.
 // - 08, of an encoder: all of these together; and of packed floats a block without a query of its own does
 //   not come to load where its keys begin.
 using runner::DType;
@@ -111,7 +112,8 @@ struct NotHeld {
     std::optional<runner::Shape> shape;  // none: at all of them
     std::vector<DType> dtypes;           // none: all
     std::set<std::string> what;
-    int64_t part;  // of all that were recorded, an eighth say
+    int64_t part;              // of all that were recorded, an eighth say
+    int64_t most = INT64_MAX;  // and no more than so many
 };
 const std::set<std::string> kLoads = {"shared_load_conflicts"};
 const std::set<std::string> kBoth = {"shared_load_conflicts", "shared_store_conflicts"};
@@ -152,8 +154,8 @@ const std::vector<NotHeld> kNotHeld = {
     {k08, "query_per_block_sum", {}, {}, kLoads, 3},
     {k08, "shared_query", {}, {}, kLoads, 3},
     {k08, "attention", {}, kFloats, kLoads, 3},
-    {k08, "remove_padding", {}, {}, kBoth, 1},
-    {k08, "rebuild_padding", {}, {}, kBoth, 1},
+    {k08, "remove_padding", {}, {}, kBoth, 1, 16},
+    {k08, "rebuild_padding", {}, {}, kBoth, 1, 16},
     {k08, "encoder_unfused", {}, {}, kBoth, 16},
     {k08, "encoder_unfused_packed", {}, {}, kBoth, 16},
     {k08, "encoder_split_qkv", {}, {}, kBoth, 16},
@@ -189,7 +191,8 @@ void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded
             CHECK(each.gpu == each.here);
         } else {
             CHECK(each.gpu != each.here);  // if equal now, take it off the list
-            CHECK(std::abs(each.gpu - each.here) <= each.of / exception->part);
+            CHECK(std::abs(each.gpu - each.here) <=
+                  std::min(each.of / exception->part, exception->most));
         }
     }
 }
@@ -432,34 +435,44 @@ TEST_CASE("a transposed tile meets in banks unless words are moved apart") {
     CHECK(sectors("naive_transpose") == 16 * sectors("transpose"));
 }
 
-// Of 08, the table in its README: a layer of 128 tokens and 12 heads of 64, without the softmax of its scores, whose
-// bytes are others. What all rows share (a bias, a norm's factors) is loaded beyond what the table says.
-TEST_CASE("fusing takes half the kernels of an encoder layer, and half the accesses") {
+// Of 08, the tables in its README: a layer without the softmax of its scores, whose bytes are others, in arrays of
+// tokens x hidden. What all rows share (a bias, a norm's factors) is loaded beyond what the first table says.
+TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of its accesses") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "08");
-    constexpr double kTokens = 128, kHidden = 768;
+    const std::vector<Recording> recordings = h200_recordings();
     struct Layer {
         int64_t kernels = 0;
-        double loads = 0, stores = 0;  // in elements of tokens x hidden
+        double loads = 0, stores = 0;          // as counted here
+        double gpu_loads = 0, gpu_stores = 0;  // as recorded
+        double all() const { return loads + stores; }
     };
     const auto layer = [&](const std::string& prefix) {
         Layer sum;
-        const auto add = [&](const char* name, const runner::Shape& shape) {
+        const auto add = [&](const char* name, const runner::Shape& shape, double arrays) {
+            constexpr runner::DType kType = runner::DType::float16;
             const CountedVariant one =
-                count(stage.name, variant_of(stage, prefix + name), shape, runner::DType::float16);
-            const double elements =
-                static_cast<double>(one.variant->operation->elements(shape)) / kTokens / kHidden;
+                count(stage.name, variant_of(stage, prefix + name), shape, kType);
             for (const KernelCounts& kernel : one.kernels) sum.kernels += kernel.launches;
-            if (name == std::string("masked_softmax")) return;
-            sum.loads += one.traffic().loads * elements;
-            sum.stores += one.traffic().stores * elements;
+            sum.loads += one.traffic().loads * arrays;
+            sum.stores += one.traffic().stores * arrays;
+            constexpr double kHalvesOfSector = 16;
+            const double of_sector = arrays * kHalvesOfSector /
+                                     static_cast<double>(one.variant->operation->elements(shape));
+            for (const Recording& recording : recordings) {
+                const RecordedVariant* const found =
+                    recording.find(stage.name, prefix + name, shape, kType);
+                REQUIRE(found != nullptr);
+                sum.gpu_loads += found->sum("global_load_sectors") * of_sector;
+                sum.gpu_stores += found->sum("global_store_sectors") * of_sector;
+            }
         };
-        add("qkv_transpose", {2, 64, 12, 64});
-        add("masked_softmax", {2, 64, 12, 64});
-        add("transpose_back", {2, 64, 12, 64});
-        add("layernorm", {128, 768});
-        add("bias_activation", {128, 4 * 768});
-        add("layernorm", {128, 768});
+        add("qkv_transpose", {2, 64, 12, 64}, 1);
+        add("masked_softmax", {2, 128, 4, 64}, 0);
+        add("transpose_back", {2, 64, 12, 64}, 1);
+        add("layernorm", {256, 1024}, 1);
+        add("bias_activation", {256, 1024}, 4);
+        add("layernorm", {256, 1024}, 1);
         return sum;
     };
     const Layer unfused = layer("unfused_"), fused = layer("");
@@ -470,6 +483,12 @@ TEST_CASE("fusing takes half the kernels of an encoder layer, and half the acces
     const double shared = 3. / 4 + 2 * 3 + 4. / 4;  // of Q, K, V, of two norms, of an activation
     CHECK(fused.loads == Approx(12 + shared));
     CHECK(unfused.loads == Approx(23 + 3. / 4 + 2 * (2 + 1. / 4) + 4. / 4));
+    CHECK(fused.all() / unfused.all() == Approx(0.59).margin(0.005));
+    for (const Layer& each : {unfused, fused}) {
+        if (recordings.empty()) break;
+        CHECK(each.gpu_loads == Approx(each.loads));
+        CHECK(each.gpu_stores == Approx(each.stores));
+    }
 }
 
 // Of 07, at 2 x 128 x 128 x 64, which two blocks do.
