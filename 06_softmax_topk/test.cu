@@ -503,11 +503,17 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
         CHECK(shared.more_workspace_bytes * (shared.way == Way::cluster ? 1 : 0) == 0);
         return shared.way == Way::cluster ? shared.slices : 0;
     };
-    CHECK(blocks_of_cluster(10, 128256, 5, 16) == 16);
-    CHECK(blocks_of_cluster(10, 128256, 1000, 8) == 8);
-    CHECK(blocks_of_cluster(10, 128256, 5, 0) == 0);
-    CHECK(blocks_of_cluster(64, 128256, 5, 16) == 4);
-    CHECK(blocks_of_cluster(67, 128256, 5, 16) == 0);
-    CHECK(blocks_of_cluster(1, 16384, 5, 16) == 4);
-    CHECK(blocks_of_cluster(1, 16383, 5, 16) == 0);
+    CHECK(blocks_of_cluster(10, 128256, 50, 16) == 16);
+    CHECK(blocks_of_cluster(10, 128256, 50, 8) == 8);
+    CHECK(blocks_of_cluster(10, 128256, 50, 0) == 0);
+    CHECK(blocks_of_cluster(32, 128256, 50, 16) == 4);
+    CHECK(blocks_of_cluster(42, 128256, 50, 16) == 0);
+    CHECK(blocks_of_cluster(1, 16385, 50, 16) == 4);
+    CHECK(blocks_of_cluster(1, 16384, 50, 16) == 0);
+    // A very short list only of rows that a few blocks hold, a long one where they hold much of the row.
+    CHECK(blocks_of_cluster(10, 32000, 5, 16) == 4);
+    CHECK(blocks_of_cluster(10, 128256, 5, 16) == 0);
+    CHECK(blocks_of_cluster(10, 128256, 256, 16) == 16);
+    CHECK(blocks_of_cluster(10, 1000000, 256, 16) == 0);
+    CHECK(blocks_of_cluster(10, 128256, 257, 16) == 0);
 }

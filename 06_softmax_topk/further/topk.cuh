@@ -51,16 +51,23 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
 constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
 constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
 
-// A cluster has a row: as many blocks as the multiprocessors have places for, two each, of half a batch or more.
-// 0 if that would be less than four.
-inline int blocks_of_cluster(int64_t rows, int64_t cols, int multiprocessors, int largest_cluster) {
-    constexpr int64_t kBlocksForAll = 2, kCols = 256 * kAtOnce;
+// Blocks of a cluster that has a row, as few as hold all of it at once; 0 where blocks that leave their best in a
+// workspace were timed faster (NVIDIA H200). Clusters have to fit on the GPU together, or nearly. They do not pay for
+// very short lists of long rows, which take next to no time to merge, nor for lists so long that all blocks have much
+// to look through.
+inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, int multiprocessors,
+                             int largest_cluster) {
+    constexpr int64_t kCols = 256 * kOfCluster;  // that a block holds
+    const auto fits = [&](int64_t blocks) { return rows * blocks <= multiprocessors * 5 / 4; };
     int blocks = kLargestCluster;
-    while (blocks >= 4 && (blocks > largest_cluster || blocks * kCols > cols ||
-                           rows * blocks > kBlocksForAll * multiprocessors)) {
+    while (blocks >= 4 && (blocks > largest_cluster || !fits(blocks) || cols <= blocks / 2 * kCols))
         blocks /= 2;
-    }
-    return blocks < 4 ? 0 : blocks;
+    if (blocks < 4) return 0;
+    const int64_t batches = (cols + blocks * kCols - 1) / (blocks * kCols);
+    const bool pays = k <= 8    ? batches == 1 && blocks <= 8
+                      : k <= 64 ? true
+                                : k <= 256 && batches <= 4;
+    return pays ? blocks : 0;
 }
 
 // The plan for rows x cols elements of so many bytes, on so many multiprocessors, with so much workspace. aligned:
@@ -68,7 +75,7 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int multiprocessors, in
 // Pure: it looks at its arguments alone.
 inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
                  size_t workspace_bytes = 0, bool aligned = true, int largest_cluster = 0) {
-    const int blocks = blocks_of_cluster(rows, cols, multiprocessors, largest_cluster);
+    const int blocks = blocks_of_cluster(rows, cols, k, multiprocessors, largest_cluster);
     if (blocks > 0)
         return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
     if (k > kListed)

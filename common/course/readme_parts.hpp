@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "common/runner/stage.hpp"
-#include "common/xray/draw_variant.hpp"
 #include "common/xray/recorded.hpp"
 
 namespace course {
