@@ -13,6 +13,10 @@ LEGEND = """  GB/s (TFLOP/s): bytes that nobody can do without, read and written
   are, the time is for comparison; a part of the work: it does that alone."""
 
 
+# Of the parts of a work, the one that writes none of its results: its bytes are those of a roof that is a read.
+READS_ALONE = "row sum"
+
+
 @dataclass
 class Entry:
     """One line of a table: a contender at a shape, timed and found right."""
@@ -121,6 +125,10 @@ def records_of(group, stage, backend):
         if entry.contender.part:
             one["part"] = entry.contender.part
             del one["max_rel_err"]
+        if entry.contender.part == READS_ALONE:
+            one["bytes"] = one.pop("roof_bytes")
+            one["gbps"] = one["bytes"] / entry.timing.us_median / 1e3
+            one["roof_gbps"] = one["bytes"] / group.roof.us_median / 1e3
         if entry.contender.role == "ours" and best:
             one["baseline"] = best.contender.name
             one["speedup"] = best.timing.us_median / entry.timing.us_median

@@ -150,7 +150,7 @@ std::vector<LineOf> peer_lines(const Selection& records, const std::string& name
             const std::string best = many ? "" : fastest_variant(alike);
             std::string label = many ? family + ", its fastest" : best;
             if (role == "part") {
-                label += ": " + alike.front().record->part + " alone";
+                label = family + ": " + alike.front().record->part + " alone";
                 line.kind = Line::Kind::part;
             }
             add(label, [=](const Record& record) {

@@ -191,6 +191,21 @@ class Run(unittest.TestCase):
         self.assertNotEqual(records["block_per_row"]["baseline"], "half")
         self.assertRegex(printed, "half .* half\n")
 
+    def test_a_sum_of_rows_moves_what_it_reads(self):
+        class Sums(contenders.Source):
+            def names(self, operation):
+                return ("row_sum/none",) if operation == "softmax_topk" else ()
+
+            def make(self, name, tensors):
+                return contenders.Contender(name, "part", "", "softmax_topk", lambda stream: None,
+                                            part=peers_report.READS_ALONE)
+        _, _, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", more=[Sums()])
+        records = {r["variant"]: r for r in files["06_softmax_topk.peers.json"]["records"]}
+        read, sums = records["read"], records["row_sum/none"]
+        self.assertEqual((read["bytes"], sums["bytes"]), (4 * 2 * 33 + 8 * 2 * 3, 4 * 2 * 33))
+        self.assertAlmostEqual(sums["gbps"], sums["bytes"] / sums["us_median"] / 1e3)
+        self.assertAlmostEqual(sums["roof_gbps"] / sums["bytes"], read["gbps"] / read["bytes"])
+
     def test_stages_and_variants_are_chosen(self):
         _, _, files = self.run_peers("--shape", "2x33", "--variant", "block_per_row")
         self.assertEqual([name[:2] for name in sorted(files)], ["01", "02", "03", "06"])

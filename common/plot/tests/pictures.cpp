@@ -137,7 +137,7 @@ TEST_CASE("what does a part of the work alone stands beside peers, dotted, and s
     const Figure figure =
         named(stage_pictures({read_folder(folder.path)}, "02_second", Choice()), "02_second_peers");
     CHECK(csv_of(figure) ==
-          "columns,\"02 second, its fastest variant\",lib,half/b: selection alone,copy (roof)\n"
+          "columns,\"02 second, its fastest variant\",lib,half: selection alone,copy (roof)\n"
           "100,400,250,800,500\n200,200,,250,500\n");
     CHECK_THAT(script_of(figure, {"png"}), ContainsSubstring("dt (1,2)"));
 }
