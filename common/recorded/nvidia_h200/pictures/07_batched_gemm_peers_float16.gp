@@ -25,17 +25,19 @@ set label '07, its fastest variant' at screen 0.7564,0.79 left noenhanced tc rgb
 set object rectangle from screen 0.7324,0.726 to screen 0.7484,0.754 fc rgb '#CC79A7' fs solid noborder
 set label 'cublas, its fastest' at screen 0.7564,0.738 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.674 to screen 0.7484,0.702 fc rgb '#0072B2' fs solid noborder
-set label 'cublas_lt, its fastest' at screen 0.7564,0.686 left noenhanced tc rgb '#222222'
+set label 'cublas/default' at screen 0.7564,0.686 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.622 to screen 0.7484,0.65 fc rgb '#009E73' fs solid noborder
-set label 'cutlass/128x128' at screen 0.7564,0.634 left noenhanced tc rgb '#222222'
+set label 'cublas_lt, its fastest' at screen 0.7564,0.634 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.57 to screen 0.7484,0.598 fc rgb '#E69F00' fs solid noborder
-set label 'torch_matmul' at screen 0.7564,0.582 left noenhanced tc rgb '#222222'
+set label 'cutlass/128x128' at screen 0.7564,0.582 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.518 to screen 0.7484,0.546 fc rgb '#56B4E9' fs solid noborder
-set label 'triton_gemm' at screen 0.7564,0.53 left noenhanced tc rgb '#222222'
+set label 'torch_matmul' at screen 0.7564,0.53 left noenhanced tc rgb '#222222'
 set object rectangle from screen 0.7324,0.466 to screen 0.7484,0.494 fc rgb '#7F3C8D' fs solid noborder
-set label 'roof' at screen 0.7564,0.478 left noenhanced tc rgb '#222222'
-set xrange [-1:40 - 1]
-set xtics ('16 x 512 x 512 x'."\n".'512' 3, '16 x 2048 x 2048'."\n".'x 2048' 11, '384 x 512 x 512'."\n".'x 64, transpose'."\n".'b' 19, '384 x 512 x 64 x'."\n".'512' 27, '1 x 4096 x 4096'."\n".'x 4096' 35) noenhanced scale 0 font ',14'
+set label 'triton_gemm' at screen 0.7564,0.478 left noenhanced tc rgb '#222222'
+set object rectangle from screen 0.7324,0.414 to screen 0.7484,0.442 fc rgb '#8C510A' fs solid noborder
+set label 'roof' at screen 0.7564,0.426 left noenhanced tc rgb '#222222'
+set xrange [-1:45 - 1]
+set xtics ('16 x 512 x 512 x'."\n".'512' 3.5, '16 x 2048 x 2048'."\n".'x 2048' 12.5, '384 x 512 x 512'."\n".'x 64, transpose'."\n".'b' 21.5, '384 x 512 x 64 x'."\n".'512' 30.5, '1 x 4096 x 4096'."\n".'x 4096' 39.5) noenhanced scale 0 font ',14'
 set boxwidth 0.86
 set style fill solid noborder
 set yrange [0:805.306]
@@ -44,12 +46,13 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7204
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-plot '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 1):(column(3)) with boxes fc rgb '#CC79A7' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 2):(column(4)) with boxes fc rgb '#0072B2' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 3):(column(5)) with boxes fc rgb '#009E73' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 4):(column(6)) with boxes fc rgb '#E69F00' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 5):(column(7)) with boxes fc rgb '#56B4E9' notitle, \
-     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 8 + 6):(column(8)) with boxes fc rgb '#7F3C8D' notitle
+plot '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 0):(column(2)) with boxes fc rgb '#D55E00' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 1):(column(3)) with boxes fc rgb '#CC79A7' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 2):(column(4)) with boxes fc rgb '#0072B2' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 3):(column(5)) with boxes fc rgb '#009E73' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 4):(column(6)) with boxes fc rgb '#E69F00' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 5):(column(7)) with boxes fc rgb '#56B4E9' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 6):(column(8)) with boxes fc rgb '#7F3C8D' notitle, \
+     '07_batched_gemm_peers_float16.csv' skip 1 using ($0 * 9 + 7):(column(9)) with boxes fc rgb '#8C510A' notitle
 unset output
 finished = 1
