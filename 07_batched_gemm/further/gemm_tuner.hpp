@@ -68,8 +68,8 @@ struct Machine {
     std::string text() const { return gpu + ", driver " + driver + ", library " + library; }
 };
 
-// The driver's own version, such as "580.159.04", which its kernel module says. CUDA knows only the newest CUDA that the
-// driver is good for, which many drivers share; that, where there is no such module.
+// The driver's own version, such as "580.159.04", which its kernel module says. CUDA knows only the newest CUDA that
+// the driver is good for, which many drivers share; that, where there is no such module.
 inline std::string driver_version() {
     std::ifstream file("/proc/driver/nvidia/version");
     for (std::string word; file >> word;) {

@@ -22,7 +22,7 @@ struct Record {
     Shape shape;
     Cost cost;         // of whatever computes the operation: one numerator for a whole family
     Traffic declared;  // accesses per element that the lesson claims
-    double max_relative_error = 0;  // of this shape's result
+    double max_relative_error = 0;      // of this shape's result
     std::optional<TimedVariant> timed;  // on a GPU
     std::optional<Counts> counts;       // on the CPU device
     int64_t bank_conflicts = 0;         // of counts, those of the compiled kernel
