@@ -9,6 +9,7 @@
 #include "common/course/tables.hpp"
 #include "common/peers/algorithms.hpp"
 #include "common/peers/comparison.hpp"
+#include "common/peers/encoder_layer.hpp"
 #include "common/peers/published_encoder.hpp"
 
 namespace course {

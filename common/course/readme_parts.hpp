@@ -34,11 +34,6 @@ std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recor
                        const std::string& words);
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
-// Of a layer of stage 08: the kernels and the accesses of its chains and of what they are fused to, as counted here and
-// as the GPU's counters had them.
-std::string layer_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
-// What stage 08's attention keeps beside its operands, and what its scores would take: readme_layer.cpp.
-std::string memory_part(const runner::Stage& stage);
 // The pictures of the x-ray that a README shows from common/recorded/cpu_device/pictures, each of a variant at its
 // usual shape, drawn anew. Throws std::runtime_error for one that no variant has. In readme_pictures.cpp.
 struct NamedText {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Of stage 08: a layer's accesses before and after fusion, and the memory of attention.
+#include "common/peers/encoder_layer.hpp"
+
 #include <algorithm>
 #include <optional>
 
