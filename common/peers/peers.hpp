@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Softmax, products, selections and moves as others wrote them, described like a stage: the same code runs and checks them.
+// Softmax, products, selections and moves as others wrote them, described like a stage: the same code runs and checks
+// them.
 #pragma once
 #include <string>
 #include <vector>
