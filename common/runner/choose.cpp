@@ -49,6 +49,19 @@ std::string shortage_of(const StageRun& run, const Variant& variant, const Shape
     return shortage(needed);
 }
 
+// The course's shapes. Its own stages are checked at all of them by their tests; a learner's own is nowhere but here,
+// so that a quick run, too, has all those that take no time.
+std::vector<Shape> validated_shapes(const StageRun& run, const Operation& family) {
+    std::vector<Shape> shapes = family.validated_at({on_gpu(), run.options.quick});
+    if (!run.stage.own || !run.options.quick) return shapes;
+    constexpr int64_t kFewElements = int64_t{1} << 14;
+    for (const Shape& shape : family.validated_at({on_gpu(), false})) {
+        if (!is_in(shapes, shape) && family.elements(shape) <= kFewElements)
+            shapes.push_back(shape);
+    }
+    return shapes;
+}
+
 // The course's shapes or those asked for, but none that variants have of their own.
 void for_each_common_shape(StageRun& run, const Operation& family, DType dtype,
                            const Measure& measure) {
@@ -140,7 +153,7 @@ std::vector<Case> validation_cases(const StageRun& run, const Operation& family)
         return {
             {name_of_file(options), family.shape_of_array(run.array->shape), &run.array->values}};
     const std::vector<Shape> shapes =
-        options.shapes.empty() ? family.validated_at({on_gpu(), options.quick}) : options.shapes;
+        options.shapes.empty() ? validated_shapes(run, family) : options.shapes;
     std::vector<std::string> inputs;
     for (const NamedInput& input : family.inputs()) {
         if (options.inputs.empty() || is_in(options.inputs, input.name))
@@ -151,6 +164,12 @@ std::vector<Case> validation_cases(const StageRun& run, const Operation& family)
         // Shapes that were asked for are watched when they are counted.
         const bool watched = options.shapes.empty() && input == inputs.front();
         for (const Shape& shape : shapes) cases.push_back({input, shape, nullptr, watched});
+    }
+    if (!run.stage.own || on_gpu() || !options.shapes.empty()) return cases;
+    // What is counted and shown is checked. (On a GPU what was timed is checked anyway.)
+    for (const Variant* variant : run.chosen) {
+        const Shape counted = usual_shape_of(*variant);
+        if (!is_in(shapes, counted)) cases.push_back(measured_case(run, family, counted));
     }
     return cases;
 }

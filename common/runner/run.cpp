@@ -57,6 +57,14 @@ Verdict run_stage(StageRun& run) {
     print_left_out(run);
     for (const std::string& note : run.stage.notes) say(note);
     if (!run.options.save_output.empty()) save_output(run);
+    if (run.stage.own && run.verdict == Verdict::wrong) {
+        // Nor of what it was before: no table is to show it as if it were right.
+        std::error_code error;
+        std::filesystem::remove(records_path(run.options.out, records_name(run)), error);
+        say("records: none, of what is wrong");
+        std::printf("\n");
+        return run.verdict;
+    }
     // Where nothing was measured, what an earlier run has left stays.
     say("records: " + (run.records.empty()
                            ? "none"
@@ -131,8 +139,21 @@ void prepare_outputs(const RunOptions& options) {
                    "not a folder that can be written to; --out names another");
 }
 
+// Of nothing nobody can say that it is good.
+bool is_anything_checked(const std::vector<StageRun>& runs) {
+    return std::any_of(runs.begin(), runs.end(), [](const StageRun& run) {
+        return std::any_of(run.results.begin(), run.results.end(),
+                           [](const auto& each) { return each.second.cases > 0; });
+    });
+}
+
 // What the run comes to, and what it says nothing of.
-ExitCode conclude(Verdict verdict, const std::vector<const Stage*>& stages) {
+ExitCode conclude(Verdict verdict, const std::vector<StageRun>& runs,
+                  const std::vector<const Stage*>& stages) {
+    if (verdict != Verdict::wrong && !is_anything_checked(runs)) {
+        std::printf("Nothing was checked: see above.\n");
+        return kWrong;
+    }
     if (verdict == Verdict::wrong) {
         std::printf("Something is WRONG: see above.\n");
     } else if (verdict == Verdict::incomplete) {
@@ -184,7 +205,7 @@ ExitCode run_stages(const std::vector<Stage>& all, RunOptions options, size_t di
         verdict = std::max(verdict, run_stage(each));
         if (each.is_ended) break;
     }
-    return conclude(verdict, stages);
+    return conclude(verdict, runs, stages);
 }
 
 }  // namespace

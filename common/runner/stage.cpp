@@ -36,7 +36,8 @@ Shape usual_shape_of(const Variant& variant) {
     for (const Shape& shape : variant.operation->held_at()) {
         if (obstacle_of(variant, shape, dtype).empty()) return shape;
     }
-    return usual;
+    const Shape plain(usual.sizes());
+    return obstacle_of(variant, plain, dtype).empty() ? plain : usual;
 }
 
 std::vector<const Operation*> operations_of(const std::vector<const Stage*>& stages,

@@ -87,7 +87,8 @@ inline bool takes(const Variant& variant, const std::string& option) {
 std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype);
 
 // Where a variant is counted and shown unless a shape is given: its operation's usual shape, or, where it does
-// not take that, the first that it takes of those at which counts are held to a GPU's.
+// not take that, the first that it takes of those at which counts are held to a GPU's, or the usual one without
+// options.
 Shape usual_shape_of(const Variant& variant);
 
 // Whether an optional size or option of this shape is one that the variant does not take.
@@ -118,6 +119,7 @@ struct Stage {
     std::vector<DType> measured = {DType::float32};  // types, unless others are asked for
     std::vector<std::string> notes = {};  // lines for the reader, printed below the stage's table
     bool own = false;                     // no stage of the course: the learner's own, tried as one
+    std::string again = {};               // how it is run again, where that is not by its name
 };
 
 // Every stage linked into this program, in order. The build generates the definition.

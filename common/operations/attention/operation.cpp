@@ -41,7 +41,8 @@ std::vector<Shape> odd_shapes() {
             Shape(4, 1, 20, 129, 96).with_causal()};
 }
 std::vector<Shape> quick_shapes() {
-    return {Shape(5, 1, 33, 65, 32).with_causal(), Shape(1, 1, 129, 70, 64).with_scale(0.5)};
+    return {Shape(5, 1, 33, 65, 32).with_causal(), Shape(1, 1, 129, 70, 64).with_scale(0.5),
+            Shape(3, 2, 7, 9, 8)};
 }
 
 std::vector<runner::Shape> as_the_runners(const std::vector<Shape>& shapes) {

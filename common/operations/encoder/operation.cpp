@@ -183,7 +183,7 @@ public:
         std::vector<runner::Shape> shapes = {
             sized(2, 5, 2, 8).inner(32).layers(2),
             sized(4, 6, 2, 12).inner(20).layers(2).tokens(11).with(Activation::gelu_by_tanh),
-            sized(3, 7, 1, 16).inner(24).tokens(9).prenorm().layers(3)};
+            sized(3, 7, 1, 16).inner(24).tokens(9).prenorm().layers(3), sized(3, 5, 2, 8)};
         if (extent.quick) return shapes;
         const std::vector<runner::Shape> more = {
             sized(1, 1, 1, 8), sized(3, 9, 3, 5).tokens(13).with(Activation::relu),
