@@ -154,8 +154,10 @@ uint64_t usual_worker_count() {
 }
 
 // How long no thread may get anywhere. What is observed takes about ten times as long.
+constexpr int kTimesIfObserved = 10;
 double patience_seconds(bool observed) {
-    return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10) * (observed ? 10 : 1);
+    return number_from_environment("CPU_DEVICE_WATCHDOG_SECONDS", 10) *
+           (observed ? kTimesIfObserved : 1);
 }
 
 uint3 position(uint64_t index, dim3 extent) {
@@ -238,6 +240,9 @@ public:
         seen_ = progress;
         const double waited = std::chrono::duration<double>(kLook).count() * looks_;
         if (launch_.patience > 0 && waited >= launch_.patience) launch_.timed_out = true;
+        if (launch_.observer != nullptr && !launch_.timed_out && launch_.patience > 0 &&
+            waited >= launch_.patience / kTimesIfObserved)
+            say_that_it_waits();
         // Lanes that touch memory or wait notice that by themselves. Others must be interrupted.
         if (launch_.timed_out || launch_.stopped) looks_since_end_++;
         if (looks_since_end_ < kGraceLooks) return;
@@ -247,8 +252,22 @@ public:
     }
 
 private:
+    // Whoever sits before it is not to wonder all that time.
+    void say_that_it_waits() {
+        if (std::exchange(has_said_, true)) return;
+        char text[256];
+        std::snprintf(text, sizeof text,
+                      " gets nowhere for %g seconds: perhaps a loop that never ends; it is ended "
+                      "after %g",
+                      launch_.patience / kTimesIfObserved, launch_.patience);
+        std::fflush(stdout);
+        std::fprintf(stderr, "%s\n",
+                     io::wrapped("kernel " + name_of_kernel(*launch_.request) + text).c_str());
+    }
+
     static constexpr int kGraceLooks = 6;
     Launch& launch_;
+    bool has_said_ = false;
     uint64_t seen_ = 0;
     int looks_ = 0;            // since the last progress
     int looks_since_end_ = 0;  // since the launch failed
@@ -324,8 +343,11 @@ void describe_timeout(Failure& failure) {
     failure.code = cudaErrorLaunchTimeout;
     failure.set_what(
         "a loop that never ends, or a wait for something that never comes: for %g seconds no "
-        "thread got anywhere (CPU_DEVICE_WATCHDOG_SECONDS sets the patience)",
-        current.worker->launch->patience);
+        "thread got anywhere (%s)",
+        current.worker->launch->patience,
+        current.worker->launch->observer == nullptr
+            ? "CPU_DEVICE_WATCHDOG_SECONDS sets the patience"
+            : "ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched");
 }
 
 void tell(const std::string& text) {
