@@ -10,6 +10,7 @@
 #include "api.hpp"
 #include "cpu_device/runtime_api.h"
 #include "launch.hpp"
+#include "strict.hpp"
 
 namespace cpu_device {
 namespace {
@@ -107,6 +108,7 @@ cudaError_t find_status(cudaStream_t stream, cudaStreamCaptureStatus* status, Ca
 }  // namespace
 
 Admission admit(cudaStream_t stream) {
+    judge_stream(stream);
     Captures& all = captures();
     const std::lock_guard<std::mutex> lock(all.mutex);
     if (is_legacy(stream)) {

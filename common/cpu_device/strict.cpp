@@ -27,6 +27,17 @@ namespace cpu_device {
 namespace {
 
 bool strict = false;
+thread_local LauncherWatch* watch = nullptr;
+
+// From now on the calling thread's accesses as the host are looked at, or no longer.
+void look_at_host(bool looks) {
+    if (looks) {
+        current.loaded.clear();
+        current.stored.clear();
+    } else {
+        current.loaded = current.stored = kEverywhere;
+    }
+}
 
 std::vector<uintptr_t> calling_frames() {
     Failure here;
@@ -50,15 +61,41 @@ const char* verb(bool is_load) {
 void be_strict() {
     strict = true;
     explain_host_faults();
-    current.loaded.clear();
-    current.stored.clear();
+    look_at_host(true);
+}
+
+LauncherWatch::LauncherWatch() {
+    watch = this;
+    look_at_host(true);
+}
+
+LauncherWatch::~LauncherWatch() {
+    watch = nullptr;
+    look_at_host(strict);
+}
+
+void LauncherWatch::keep(const std::string& what) {
+    if (found_.empty()) found_ = what;
+    look_at_host(strict);  // one is enough, and looking takes time
+}
+
+void judge_stream(cudaStream_t stream) {
+    const bool is_default =
+        stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    if (watch == nullptr || !is_default || !watch->found().empty()) return;
+    watch->keep(
+        "work goes into the default stream, not into the one that the launcher was given, and on a "
+        "GPU nothing orders the two, at " +
+        calling_line());
 }
 
 // As a GPU's program would end by a segmentation fault, but with words.
 void end_program(const std::string& what, int status) {
+    print_errors(true);
     tell(what);
     strict = false;  // what runs at the end of the program may do the same again
-    current.loaded = current.stored = kEverywhere;
+    watch = nullptr;
+    look_at_host(false);
     std::exit(status);
 }
 
@@ -71,7 +108,11 @@ std::string calling_line() {
 }
 
 void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_t place) {
-    if (!strict || current.worker != nullptr) return;
+    if ((!strict && watch == nullptr) || current.worker != nullptr) return;
+    const auto object = [](const std::string& what) {
+        if (watch == nullptr) end_program(what);
+        watch->keep(what);
+    };
     if (device_memory_range().holds(address)) {
         const auto table = allocation_table();
         const Allocation* allocation = nearest_allocation(*table, address);
@@ -83,13 +124,13 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
                       !inside             ? "where nothing was allocated"
                       : allocation->freed ? "which is freed"
                                           : "of cudaMalloc");
-        end_program(what + line_of(place) + ": copy it with cudaMemcpy");
+        return object(what + line_of(place) + ": copy it with cudaMemcpy");
     }
     const DeviceVariable* variable = device_variable_before(address);
     if (variable == nullptr || variable->managed || !variable->holds(address, bytes)) return;
-    end_program(std::string("the host ") + verb(is_load) + " the variable `" + variable->name +
-                "`, which is on the device, at " + line_of(place) + ": " +
-                (is_load ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol") + " does that");
+    object(std::string("the host ") + verb(is_load) + " the variable `" + variable->name +
+           "`, which is on the device, at " + line_of(place) + ": " +
+           (is_load ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol") + " does that");
 }
 
 cudaError_t explained(cudaError_t code, const char* format, ...) {

@@ -20,6 +20,27 @@ bool is_strict();
 // Says what is wrong, with what was counted so far behind it, and exits.
 [[noreturn]] void end_program(const std::string& what, int status = EXIT_FAILURE);
 
+// While one exists, the calling thread is in a launcher that was given a stream: what it does itself and a GPU would not
+// forgive is kept, and ends nothing. At most one a thread.
+class LauncherWatch {
+public:
+    LauncherWatch();
+    ~LauncherWatch();
+    LauncherWatch(const LauncherWatch&) = delete;
+    LauncherWatch& operator=(const LauncherWatch&) = delete;
+
+    // The first that was wrong, in words; empty where nothing was.
+    const std::string& found() const { return found_; }
+    void keep(const std::string& what);
+
+private:
+    std::string found_;
+};
+
+// Work is put into that stream: wrong where a launcher is watched, which was given another one, and this is the default
+// stream. Streams of the launcher's own may wait for the given one.
+void judge_stream(cudaStream_t stream);
+
 // An access of the host's code, which carries hooks as well: ends the program where it goes to what
 // only kernels can touch.
 void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_t place);

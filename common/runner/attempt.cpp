@@ -26,6 +26,7 @@ void note_cuda_error(Validation& validation, const std::string& where, const Cud
     const std::string text = said.empty() ? error.what() : said;
     validation.add_failure(where, text, std::to_string(error.code()) + cause_of(text));
     validation.stopped = true;
+    validation.timed_out |= error.code() == cudaErrorLaunchTimeout;
 }
 
 void note_hazards(StageRun& run, const std::optional<Counts>& counts, Validation& validation,
@@ -35,9 +36,9 @@ void note_hazards(StageRun& run, const std::optional<Counts>& counts, Validation
     run.watch.in_clusters = run.watch.in_clusters || counts->in_clusters;
     run.watch.global = run.watch.global || counts->global_watched;
     run.watch.found = run.watch.found || !counts->hazards.empty();
-    for (const std::string& hazard : counts->hazards) {
-        if (said_before == nullptr || !said_before->has_failure(hazard))
-            validation.add_failure(where, hazard, hazard);
+    for (const Counts::Hazard& hazard : counts->hazards) {
+        if (said_before == nullptr || !said_before->has_failure(hazard.cause))
+            validation.add_failure(where, hazard.text, hazard.cause);
     }
 }
 

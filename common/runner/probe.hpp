@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda_runtime.h>
+
 namespace runner {
 
 // What the kernels between start and stop touched, summed over warps.
@@ -22,7 +24,11 @@ struct Counts {
 
     // What is wrong though the result may be right: races in a block's shared memory (and in global memory, where
     // that is watched), reads of what nobody in it wrote. A sentence for each pair of lines.
-    std::vector<std::string> hazards;
+    struct Hazard {
+        std::string text;   // with the threads that did it
+        std::string cause;  // the same without them: another launch may find others
+    };
+    std::vector<Hazard> hazards;
     bool global_watched = false;  // for races in global memory as well, between blocks too
     bool in_clusters = false;     // a kernel's blocks could touch each other's: not looked at
 };
@@ -40,6 +46,12 @@ public:
     // in words, by last_writer(). Empty where nobody can know.
     virtual void follow(const void* low, size_t bytes) = 0;
     virtual std::string last_writer() = 0;
+
+    // A learner's launcher is called between these two, which is given this stream where it would get the default one:
+    // nothing in place of that where nobody watches. What it did itself and a GPU would not forgive is then told as an
+    // error of the device, see take_error().
+    virtual cudaStream_t begin_launcher(cudaStream_t given) = 0;
+    virtual bool end_launcher() = 0;  // whether that was nothing
 
     // Whether what the device has to say of a launch that failed is kept for take_error() instead of
     // printed. Empty where it has said no more than the code of its error, or that was taken before.

@@ -19,7 +19,8 @@ struct Validation {
     double worst_share = 0;
     double worst_previous = 0;
     bool compared = false;
-    bool stopped = false;  // a launch failed
+    bool stopped = false;    // a launch failed
+    bool timed_out = false;  // by going on for ever
 
     // Against the reference.
     void add(const std::string& where, const Report& report);

@@ -14,10 +14,6 @@ bool writes_global_memory(AccessKind kind) {
            kind == AccessKind::bulk_store;
 }
 
-uint3 index_of(unsigned thread, dim3 threads) {
-    return {thread % threads.x, thread / threads.x % threads.y, thread / (threads.x * threads.y)};
-}
-
 std::string line_of(uintptr_t place) {
     KernelCounts one;
     one.sites[{place, AccessKind::global_store}];
@@ -25,6 +21,10 @@ std::string line_of(uintptr_t place) {
 }
 
 }  // namespace
+
+uint3 index_of(unsigned thread, dim3 threads) {
+    return {thread % threads.x, thread / threads.x % threads.y, thread / (threads.x * threads.y)};
+}
 
 void LastWriter::on_launch(const cpu_device::ObservedLaunch& launch) {
     launch_ = launch;

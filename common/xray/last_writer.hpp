@@ -13,6 +13,9 @@
 
 namespace xray {
 
+// threadIdx of a thread of that number, in blocks of so many.
+uint3 index_of(unsigned thread, dim3 threads);
+
 class LastWriter : public Listener {
 public:
     LastWriter(uintptr_t low, size_t bytes) : low_(low), high_(low + bytes) {}

@@ -5,7 +5,11 @@
 #include <memory>
 #include <utility>
 
+#include "common/cpu_device/failure.hpp"
+#include "common/cpu_device/host_faults.hpp"
+#include "common/cpu_device/launch.hpp"
 #include "common/cpu_device/observer.hpp"
+#include "common/cpu_device/strict.hpp"
 #include "common/runner/probe.hpp"
 #include "counter.hpp"
 #include "global_shadow.hpp"
@@ -15,6 +19,7 @@
 namespace {
 
 using xray::AccessKind;
+using xray::index_of;
 
 runner::Counts sums_of(const std::vector<xray::KernelCounts>& kernels) {
     const auto total = [&](AccessKind kind) { return xray::total(kernels, kind); };
@@ -34,9 +39,13 @@ runner::Counts sums_of(const std::vector<xray::KernelCounts>& kernels) {
     return counts;
 }
 
-// In one sentence each, without numbers that another launch would not repeat.
-std::vector<std::string> hazards_of(const std::vector<xray::KernelCounts>& kernels) {
-    std::vector<std::string> found;
+std::string thread_in_words(unsigned thread, dim3 threads) {
+    return " by thread " + cpu_device::coordinates(index_of(thread, threads));
+}
+
+// In one sentence each.
+std::vector<runner::Counts::Hazard> hazards_of(const std::vector<xray::KernelCounts>& kernels) {
+    std::vector<runner::Counts::Hazard> found;
     const bool any =
         std::any_of(kernels.begin(), kernels.end(), [](const xray::KernelCounts& kernel) {
             return !kernel.races.empty() || !kernel.uninitialized_reads.empty();
@@ -47,15 +56,24 @@ std::vector<std::string> hazards_of(const std::vector<xray::KernelCounts>& kerne
         return (toucher.writes ? "written at " : "read at ") + sources.text_of(toucher.place);
     };
     for (const xray::KernelCounts& kernel : kernels) {
+        const dim3 threads = kernel.configuration.block;
+        const auto who = [&](const xray::Hazard& hazard, const xray::Toucher& toucher) {
+            return thread_in_words(toucher.thread, threads) + " of block " +
+                   cpu_device::coordinates(hazard.global ? toucher.block : hazard.block);
+        };
         for (const xray::Hazard& race : kernel.races) {
-            found.push_back("race in " + std::string(race.global ? "global" : "shared") +
-                            " memory: " + touch(race.first) + " by one thread and " +
-                            touch(race.second) + " by another" +
-                            (race.between_blocks ? ", of another block: nothing orders two blocks"
-                                                 : ", with no barrier between"));
+            const std::string what =
+                "race in " + std::string(race.global ? "global" : "shared") + " memory: ";
+            const std::string missing =
+                race.between_blocks ? ": nothing orders two blocks" : ", with no barrier between";
+            found.push_back({what + touch(race.first) + who(race, race.first) + " and " +
+                                 touch(race.second) + who(race, race.second) + missing,
+                             what + touch(race.first) + touch(race.second) + missing});
         }
         for (const xray::Hazard& read : kernel.uninitialized_reads) {
-            found.push_back("shared memory that nobody has written is " + touch(read.second));
+            const std::string what = std::string(read.global ? "global" : "shared") +
+                                     " memory that nobody has written is " + touch(read.second);
+            found.push_back({what + who(read, read.second), what});
         }
     }
     return found;
@@ -99,11 +117,29 @@ public:
         return writer == nullptr ? "" : writer->text();
     }
 
+    cudaStream_t begin_launcher(cudaStream_t given) override {
+        launcher_.emplace();
+        if (given != nullptr) return given;
+        if (stream_ == nullptr) {
+            cpu_device::explain_host_faults();
+            cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+        }
+        return stream_;
+    }
+    bool end_launcher() override {
+        const std::string found = launcher_ ? launcher_->found() : "";
+        launcher_.reset();
+        if (!found.empty()) cpu_device::tell(found);
+        return found.empty();
+    }
+
     void keep_errors(bool kept) override { cpu_device::print_errors(!kept); }
     std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
     bool watches_global_memory_ = false;
+    std::optional<cpu_device::LauncherWatch> launcher_;
+    cudaStream_t stream_ = nullptr;  // of the launcher's, once there was one
     std::unique_ptr<xray::LastWriter> writer_;
     std::optional<xray::GlobalShadow> global_;
     std::optional<xray::Counter> counter_;

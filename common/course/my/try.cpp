@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 
 #include "common/operations/all.hpp"
+#include "common/runner/build_info.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/run.hpp"
 
@@ -22,6 +24,25 @@ const Operation& operation_called(const std::string& name) {
         known += " " + operation->name();
     }
     throw runner::UsageError("--as " + name + ": no such operation; there are:" + known);
+}
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+const Operation& operation_asked_for() {
+    return operation_called(variable("STAGES_MY_OPERATION"));
+}
+
+// Where the course's shapes have options that a launcher does not take, it is measured without.
+std::vector<runner::Shape> shapes_without_options(const Operation& operation) {
+    std::vector<runner::Shape> shapes;
+    for (const runner::Shape& shape : operation.measured_at({runner::on_gpu(), false})) {
+        const runner::Shape plain(shape.sizes());
+        if (std::find(shapes.begin(), shapes.end(), plain) == shapes.end()) shapes.push_back(plain);
+    }
+    return shapes;
 }
 
 const char* word_for(ElementType type) {
@@ -85,13 +106,39 @@ DType dtype_of(const std::vector<Parameter>& parameters) {
 
 }  // namespace
 
+std::string wanted_signature() {
+    return signature_of(operation_asked_for(), DType::float32);
+}
+
+cudaError_t watched(const runner::Call& call,
+                    const std::function<cudaError_t(const runner::Call&)>& launch) {
+    runner::Call given = call;
+    given.stream = runner::probe().begin_launcher(call.stream);
+    const cudaError_t status = launch(given);
+    const bool is_good = runner::probe().end_launcher();
+    // To whoever started this, so that it is not waited for twice.
+    const std::string file = variable("STAGES_MY_NEVER_ENDS");
+    if (status == cudaErrorLaunchTimeout && !file.empty()) std::ofstream(file) << "never ends\n";
+    return status == cudaSuccess && !is_good ? cudaErrorNotPermitted : status;
+}
+
+runner::Stage refuse_without_launcher() {
+    throw runner::UsageError(
+        "the header has no function launch() that can be called: one of this name alone, outside "
+        "namespaces and no template; wanted: " +
+        wanted_signature());
+}
+
+runner::Stage refuse_result(const char* result) {
+    throw runner::UsageError("launch() returns " + std::string(result) +
+                             "; wanted: " + wanted_signature());
+}
+
 runner::Stage stage_of(const std::string& name, const std::vector<Parameter>& parameters) {
-    const char* const wanted = std::getenv("STAGES_MY_OPERATION");
-    const std::string operation_name = wanted == nullptr ? "" : wanted;
-    const Operation& operation = operation_called(operation_name);
+    const Operation& operation = operation_asked_for();
     const DType dtype = dtype_of(parameters);
     if (!fits(operation, dtype, parameters)) {
-        throw runner::UsageError("launch() does not take what " + operation_name +
+        throw runner::UsageError("launch() does not take what " + operation.name() +
                                  " has; wanted: " + signature_of(operation, dtype));
     }
     runner::probe()
@@ -117,10 +164,14 @@ runner::Stage stage_of(const std::string& name, const std::vector<Parameter>& pa
     const size_t taken = parameters.size() - operands - 1 - sizes_of(operation).size();
     variant.takes.assign(options.begin(), options.begin() + static_cast<ptrdiff_t>(taken));
 
+    if (!runner::obstacle_of(variant, operation.usual_shape(), dtype).empty())
+        variant.measured_at = shapes_without_options(operation);
+
     runner::Stage stage;
     stage.name = name;
     stage.own = true;
-    stage.title = "your own " + operation_name;
+    stage.again = variable("STAGES_MY_AGAIN");
+    stage.title = "your own " + operation.name();
     stage.variants = {variant};
     stage.measured = {dtype};
     return stage;

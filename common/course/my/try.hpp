@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -28,7 +29,8 @@ enum class Parameter {
     boolean,
     size,
     number,
-    stream
+    stream,
+    other  // what no launcher takes
 };
 
 template <class T>
@@ -37,9 +39,9 @@ constexpr Parameter parameter_of() {
     if constexpr (std::is_same_v<T, cudaStream_t>) {
         return Parameter::stream;
     } else if constexpr (!std::is_pointer_v<T>) {
-        static_assert(std::is_arithmetic_v<T>,
-                      "launch() takes pointers to elements, sizes, numbers and a cudaStream_t");
-        return std::is_integral_v<T> ? Parameter::size : Parameter::number;
+        return std::is_integral_v<T>         ? Parameter::size
+               : std::is_floating_point_v<T> ? Parameter::number
+                                             : Parameter::other;
     } else if constexpr (std::is_same_v<Element, float>) {
         return Parameter::float32;
     } else if constexpr (std::is_same_v<Element, __half>) {
@@ -50,15 +52,23 @@ constexpr Parameter parameter_of() {
         return Parameter::float64;
     } else if constexpr (std::is_same_v<Element, bool>) {
         return Parameter::boolean;
-    } else {
-        static_assert(std::is_integral_v<Element>, "launch() takes pointers to numbers");
+    } else if constexpr (std::is_integral_v<Element> && sizeof(Element) >= 4) {
         return sizeof(Element) == 8 ? Parameter::int64 : Parameter::int32;
+    } else {
+        return Parameter::other;
     }
 }
 
 // The stage and its one variant, without the launch, of the operation that STAGES_MY_OPERATION names.
 // UsageError, with the signature that is wanted, where these parameters are not it.
 runner::Stage stage_of(const std::string& name, const std::vector<Parameter>& parameters);
+
+// What a launcher that fits looks like.
+std::string wanted_signature();
+
+// Calls a launcher and, on the CPU device, watches what it does itself: see runner::Probe.
+cudaError_t watched(const runner::Call& call,
+                    const std::function<cudaError_t(const runner::Call&)>& launch);
 
 // A launcher's arguments, one after the other.
 class Arguments {
@@ -86,17 +96,38 @@ private:
     size_t size_ = 0;
 };
 
+// Stands beside the learner's launch(), in its place where a header has none.
+struct NoLauncher {};
+[[noreturn]] runner::Stage refuse_without_launcher();
+[[noreturn]] runner::Stage refuse_result(const char* result);
+
+// `&launch` names both, and the results tell which of these is meant; int goes before long.
 template <class... Parameters>
-runner::Stage tried(const std::string& name, cudaError_t (*launch)(Parameters...)) {
+runner::Stage tried(const std::string& name, cudaError_t (*launch)(Parameters...), int) {
     runner::Stage stage = stage_of(name, {parameter_of<Parameters>()...});
-    runner::Variant& variant = stage.variants.front();
-    variant.launch = [launch, known = variant](const runner::Call& call) {
-        Arguments arguments(call, known);
-        // In braces they are taken from left to right.
-        const std::tuple<Parameters...> values{arguments.next<Parameters>()...};
-        return std::apply(launch, values);
-    };
+    if constexpr (((parameter_of<Parameters>() != Parameter::other) && ...)) {
+        runner::Variant& variant = stage.variants.front();
+        variant.launch = [launch, known = variant](const runner::Call& call) {
+            return watched(call, [&](const runner::Call& given) {
+                Arguments arguments(given, known);
+                // In braces they are taken from left to right.
+                const std::tuple<Parameters...> values{arguments.next<Parameters>()...};
+                return std::apply(launch, values);
+            });
+        };
+    }
     return stage;
+}
+template <class... Parameters>
+runner::Stage tried(const std::string& /*name*/, void (*)(Parameters...), int) {
+    return refuse_result("nothing");
+}
+template <class... Parameters>
+runner::Stage tried(const std::string& /*name*/, int (*)(Parameters...), int) {
+    return refuse_result("int");
+}
+inline runner::Stage tried(const std::string& /*name*/, NoLauncher (*)(NoLauncher), long) {
+    return refuse_without_launcher();
 }
 
 }  // namespace my
