@@ -220,10 +220,12 @@ debug_mine() {
 
 # A header with a function launch(), compiled as a stage of one variant: on the CPU device checked, counted and, with
 # --fuzz, tried to break; on a GPU, where there is one, checked and timed. Either way it is shown beside the stages.
-# try_mine my/kernel.cuh --as OPERATION [--fuzz CASES] [flags of run]
+# Of the random cases one alone can be run again, without all that comes before.
+# try_mine my/kernel.cuh --as OPERATION [--fuzz CASES] [--seed SEED] [--case NUMBER] [flags of run]
 try_mine() {
     local header='' operation='' cases='' path status=0
-    local -a words=() devices=(cpu)
+    local -a words=() devices=(cpu) of_cases=()
+    local only_case=
     while (($# > 0)); do
         case $1 in
             --as | --fuzz)
@@ -232,6 +234,13 @@ try_mine() {
                 shift
                 ;;
             --as=*) operation=${1#*=} ;;
+            --fuzz=*) cases=${1#*=} ;;
+            --seed | --case)
+                (($# > 1)) || fail 2 "$1 needs a number, as a random case that is wrong says it"
+                of_cases+=("$1" "$2")
+                [[ $1 != --case ]] || only_case=yes
+                shift
+                ;;
             *) if [[ ! $header ]]; then header=$1; else words+=("$1"); fi ;;
         esac
         shift
@@ -268,25 +277,51 @@ try_on_device() {
     my_folder=$build/my/tries/$name
     stage=${name%.*}
     stage=99_my_${stage//[^A-Za-z0-9]/_}  # behind the course's in lists and pictures
+    [[ ! $cases ]] || of_cases+=(--cases "$cases")
     mkdir -p "$my_folder"
     require try build "$device"
     build my_tries
     "compile_try_for_$device"
-    # The CPU device counts, for which few shapes are enough.
+    # The CPU device counts, for which few shapes are enough; line by line at the first that is asked for.
     [[ $device != cpu ]] || rest+=(--quick)
+    local -a counted_at=()
+    local i
+    for ((i = 0; i < ${#words[@]} && ${#counted_at[@]} == 0; ++i)); do
+        case ${words[i]} in
+            --shape) counted_at=(--shape "${words[i + 1]:-}") ;;
+            --shape=*) counted_at=("${words[i]}") ;;
+        esac
+    done
     export STAGES_MY_OPERATION=$operation
+    STAGES_MY_AGAIN="./stages try $(printf %q "$my_name") --as $operation"
+    export STAGES_MY_AGAIN STAGES_MY_NEVER_ENDS=$my_folder/never_ends
+    rm -f "$STAGES_MY_NEVER_ENDS"
+    if [[ $only_case ]]; then
+        fuzz_try || status=$?
+        return $status
+    fi
     "$my_folder/program" run "${rest[@]}" || status=$?
     ((status < 2)) || return $status
     # What a wrong kernel takes is no measure.
     ((status != 0)) || "$build/my_beside" "$stage" "$folder" || status=$?
+    # What never ends would be waited for again.
+    [[ ! -e $STAGES_MY_NEVER_ENDS ]] || return 1
     if [[ $device == cpu ]]; then
-        "$my_folder/program" xray --lines || status=$?
+        "$my_folder/program" xray --lines "${counted_at[@]}" || status=$?
         sed 's/^/note: /' "$my_folder/notes" >&2
     elif ((status == 0)); then
         plot_try "$stage" "$folder"
     fi
-    [[ ! $cases ]] || "$my_folder/program" fuzz --cases "$cases" || status=$?
+    [[ ! $cases ]] || fuzz_try || status=$?
     return $status
+}
+
+# A case that is wrong takes the records with it: no table is to show what is wrong as if it were right.
+fuzz_try() {
+    local wrong=0
+    "$my_folder/program" fuzz "${of_cases[@]}" || wrong=$?
+    ((wrong != 1)) || rm -f "$folder/$stage".json "$folder/$stage".partial.json
+    return $wrong
 }
 
 # The stage's description, which includes the header at the path given. Not what it is to compute: a header is
@@ -297,7 +332,8 @@ write_try() {
 
 #include "common/course/my/try.hpp"
 
-std::vector<runner::Stage> runner::all_stages() { return {my::tried("$stage", &launch)}; }
+my::NoLauncher launch(my::NoLauncher) { return {}; }
+std::vector<runner::Stage> runner::all_stages() { return {my::tried("$stage", &launch, 0)}; }
 END
 }
 
@@ -310,9 +346,19 @@ compile_try_for_cpu() {
     write_try "$build/translated/my/$name" >"$my_folder/stage.cu"
     "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || my_program_failed_to_compile
+    refuse_main_in_try
+    objcopy "${hooked_functions[@]}" "$my_folder/stage.o" || true  # what launch() does as the host is watched
     "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
     echo "${flags[*]}" >"$my_folder/program.flags"
+}
+
+# The course's own stands beside it.
+refuse_main_in_try() {
+    local symbols
+    symbols=$(nm "$my_folder/stage.o" 2>/dev/null) || true
+    [[ $symbols != *' T main'* ]] ||
+        fail 2 "$my_name has a main(): take that away, or make a program of it, my/name.cu, which ./stages run takes; try calls launch() itself"
 }
 
 compile_try_for_cuda() {

@@ -94,8 +94,9 @@ void measure_counts(StageRun& run) {
     if (run.records.empty()) return;  // no numbers to explain
     std::printf(
         "  Counted on the CPU device, not timed. loads, stores: accesses per element (in\n"
-        "  brackets: as the lesson claims). moved: bytes of global memory moved per byte\n"
+        "  brackets: %s). moved: bytes of global memory moved per byte\n"
         "  asked for; 1 is perfect. conflicts: of banks of shared memory, as %s.\n",
+        run.stage.own ? "what would do" : "as the lesson claims",
         run.stage.own ? "written" : "compiled");
     print_races_looked_for(run);
 }

@@ -288,9 +288,11 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
         if (options.only) io::say(stdout, "case " + std::to_string(number) + ": " + text_of(one));
         const std::string wrong = run_case(one);
         if (wrong.empty()) continue;
-        std::string again = "./stages fuzz --device " + std::string(build_info().backend);
+        const bool has_name = one.stage->again.empty();
+        std::string again = (has_name ? "./stages fuzz" : one.stage->again) + " --device " +
+                            std::string(build_info().backend);
         for (const std::string& word : options.stages) again += " " + word;
-        if (!options.variant.empty()) again += " --variant " + options.variant;
+        if (has_name && !options.variant.empty()) again += " --variant " + options.variant;
         io::say(stdout, "case " + std::to_string(number) + " is WRONG: " + text_of(one));
         io::say(stdout, "  " + wrong);
         std::printf("  again: %s --seed %llu --case %lld\n", again.c_str(),

@@ -25,7 +25,7 @@ Launcher::Launcher(const Variant& variant, const Shape& shape, DType dtype, cons
 void Launcher::operator()(cudaStream_t stream) {
     call_.stream = stream;
     const cudaError_t status = variant_.launch(call_);
-    if (status != cudaSuccess) throw CudaError(status, "launching " + variant_.name);
+    if (status != cudaSuccess) throw CudaError(status, variant_.name + " returned");
 }
 
 }  // namespace runner

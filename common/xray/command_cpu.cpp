@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/attempt.hpp"
 #include "draw_variant.hpp"
 #include "findings.hpp"
 #include "report.hpp"
@@ -80,6 +81,18 @@ bool has_hazards(const CountedVariant& counted) {
     });
 }
 
+// A learner's own was run before, which said more of what is wrong with a launch.
+bool count_own(const Chosen& each, std::vector<CountedVariant>& all) {
+    const runner::KeptErrors kept_errors;
+    try {
+        all.push_back(count(each.stage->name, *each.variant, each.shape, each.dtype));
+        return true;
+    } catch (const runner::CudaError&) {
+        std::printf("Not counted line by line: the launch fails.\n");
+        return false;
+    }
+}
+
 void print_pages(const std::vector<CountedVariant>& all, bool lines) {
     const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
     const auto is_ours = [](const CountedVariant& counted) { return counted.is_known; };
@@ -103,7 +116,11 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     require_writable(options);
     std::vector<CountedVariant> all;
     for (const Chosen& each : chosen) {
-        all.push_back(count(each.stage->name, *each.variant, each.shape, each.dtype));
+        if (!each.stage->own) {
+            all.push_back(count(each.stage->name, *each.variant, each.shape, each.dtype));
+        } else if (!count_own(each, all)) {
+            return runner::kWrong;
+        }
         // What nvcc makes of a launcher of the learner's own, which is tried as a stage, nobody has held
         // against it.
         all.back().is_known = !each.stage->own;

@@ -31,6 +31,13 @@ std::string page_of(const CountedVariant& counted, bool lines) {
         page += page_of_kernel(counted, kernel, bytes_of_elements(counted), lines);
     }
     const runner::Traffic declared = counted.declared(), found = counted.traffic();
+    if (!counted.is_known) {
+        return page +
+               io::wrapped(format("%g loads and %g stores per element would do; counted: %.2f and "
+                                  "%.2f",
+                                  declared.loads, declared.stores, found.loads, found.stores)) +
+               "\n";
+    }
     page +=
         io::wrapped(format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s",
                            declared.loads, declared.stores, found.loads, found.stores,
