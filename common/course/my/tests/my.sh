@@ -479,7 +479,7 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
 END
     mkdir -p "$sandbox/results"
     expect 0 "beside the stages: softmax, float32 +rows 256, cols 1024 .*01_naive_softmax/.* 05_smem_softmax/.* 99_my_softmax/launch +129.00 +1.00 +0.26" try_mine my/softmax.cuh --as softmax
-    says "launch +30 of 30 .*my/softmax.cuh 6 for .*counted: 129.00 and 1.00 +<- DIFFERS .*no GPU's counters were held beside these"
+    says "launch +121 of 121 .*in brackets: what would do.*my/softmax.cuh 6 for .*1 loads and 1 stores per element would do; counted: 129.00 and 1.00 .*no GPU's counters were held beside these"
     says "What to look at: 129.00 loads of global memory per element, where 1 would do: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9"
     # A header is compiled once, whatever it is tried as.
     local time
@@ -521,7 +521,7 @@ END
     expect 1 "3 of 99 elements wrong; first at row 0, col 32: got -?nan, wanted .*; no thread wrote it" try_mine my/tail.cuh --as softmax
     # Right, and yet both warps of a block write every element.
     sed 's/i = threadIdx.x; i < cols; i += blockDim.x/i = threadIdx.x % 32; i < cols; i += 32/' "$sandbox/my/quick.cuh" >"$sandbox/my/racy.cuh"
-    expect 1 "race in global memory: written at .*my/racy.cuh:10 by one thread and written at .*my/racy.cuh:10 by another, with no barrier" \
+    expect 1 "race in global memory: written at .*my/racy.cuh:10 by thread .[0-9]+,0,0. of block .[0-9]+,0,0. and written at .*my/racy.cuh:10 by thread .[0-9]+,0,0. of block .[0-9]+,0,0., with no barrier" \
         try_mine my/racy.cuh --as softmax
     # Right, and slow: a thread walks a row of its own in global memory, or a column of shared memory.
     program strided.cuh <<'END'
@@ -554,6 +554,117 @@ END
     expect 2 "try takes a header and what it is to compute" try_mine my/softmax.cuh
 }
 
+# ---------------------------------------------------------------- try, where launch() is at fault or left out a case
+# launcher NAME RESULT BODY: a header of softmax with a launch() that has this body.
+launcher() {
+    {
+        printf '#pragma once\n#include <cuda_runtime.h>\n#include <cmath>\n'
+        sed -n '/^__global__/,/^}/p' "$sandbox/my/good.cuh"
+        printf '%s launch(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream) {\n%s\n}\n' "$2" "$3"
+    } | program "$1"
+}
+
+misled() {
+    local -x CPU_DEVICE_WATCHDOG_SECONDS=10  # beside other tests what is right may wait for long
+    local again wanted="wanted: cudaError_t launch.const float. x, float. y, int64_t rows, int64_t cols, cudaStream_t stream."
+    program good.cuh <<'END'
+#pragma once
+#include <cuda_runtime.h>
+__global__ void rows_of(const float* x, float* y, int64_t cols) {
+    const float* from = x + blockIdx.x * cols;
+    float best = -INFINITY, sum = 0;
+    for (int64_t i = threadIdx.x; i < cols; i += 32) best = fmaxf(best, from[i]);
+    for (int lanes = 16; lanes > 0; lanes /= 2) best = fmaxf(best, __shfl_xor_sync(0xffffffffu, best, lanes));
+    for (int64_t i = threadIdx.x; i < cols; i += 32) sum += expf(from[i] - best);
+    for (int lanes = 16; lanes > 0; lanes /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+    for (int64_t i = threadIdx.x; i < cols; i += 32) y[blockIdx.x * cols + i] = expf(from[i] - best) / sum;
+}
+inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    rows_of<<<rows, 32, 0, stream>>>(x, y, cols);
+    return cudaGetLastError();
+}
+END
+    expect 0 "launch +121 of 121 .*All good.*99_my_good/launch +3.00 +1.00" try_mine my/good.cuh --as softmax
+    [[ -s $sandbox/results/99_my_good.partial.json ]] || wrong "try leaves no records"
+    # The host does it all by itself, or a part of it.
+    launcher host.cuh cudaError_t 'for (int64_t r = 0; r < rows; r++) {
+    float most = -INFINITY, sum = 0;
+    for (int64_t c = 0; c < cols; c++) most = x[r * cols + c] > most || std::isnan(x[r * cols + c]) ? x[r * cols + c] : most;
+    for (int64_t c = 0; c < cols; c++) sum += std::exp(x[r * cols + c] - most);
+    for (int64_t c = 0; c < cols; c++) y[r * cols + c] = std::exp(x[r * cols + c] - most) / sum;
+}
+return cudaSuccess;'
+    expect 1 "WRONG launch: uniform, float32, 3 x 33: the host reads memory of the device .of cudaMalloc., at my/host.cuh:16: copy it with cudaMemcpy" \
+        try_mine my/host.cuh --as softmax
+    says "records: none, of what is wrong +Something is WRONG: see above. Not counted line by line: the launch fails"
+    launcher copies.cuh cudaError_t 'rows_of<<<rows, 32, 0, stream>>>(x, y, cols);
+memmove(y, x, rows * cols * sizeof(float));
+return cudaGetLastError();'
+    expect 1 "the host reads memory of the device .of cudaMalloc., at my/copies.cuh:15" try_mine my/copies.cuh --as softmax
+    launcher crashes.cuh cudaError_t 'return *reinterpret_cast<volatile int*>(rows - rows) ? cudaSuccess : cudaErrorUnknown;'
+    expect 139 "the host (reads|touches) address 0, a null pointer, at my/crashes.cuh:14" try_mine my/crashes.cuh --as softmax
+    # Work in the default stream, by a launch or a copy.
+    launcher stream.cuh cudaError_t 'rows_of<<<rows, 32>>>(x, y, cols);
+return cudaSuccess;'
+    expect 1 "work goes into the default stream, not into the one that the launcher was given, .*at my/stream.cuh:14" try_mine my/stream.cuh --as softmax
+    launcher fills.cuh cudaError_t 'cudaMemset(y, 0, rows * cols * sizeof(float));
+rows_of<<<rows, 32, 0, stream>>>(x, y, cols);
+return cudaSuccess;'
+    expect 1 "work goes into the default stream.*at my/fills.cuh:14" try_mine my/fills.cuh --as softmax
+    # Only some widths.
+    sed 's|float best = -INFINITY, sum = 0|float best = -INFINITY, sum = cols % 32 == 0 \&\& threadIdx.x == 0|' "$sandbox/my/good.cuh" >"$sandbox/my/whole.cuh"
+    expect 1 "WRONG launch: uniform, float32, 3 x 32: 96 of 96 elements wrong" try_mine my/whole.cuh --as softmax
+    sed 's|float best = -INFINITY, sum = 0|float best = -INFINITY, sum = cols < 31 \&\& threadIdx.x == 0|' "$sandbox/my/good.cuh" >"$sandbox/my/narrow.cuh"
+    expect 1 "WRONG launch: uniform, float32, 3 x 1: 3 of 3 elements wrong" try_mine my/narrow.cuh --as softmax
+    # What is wrong now is not shown as it was.
+    cp "$sandbox/my/narrow.cuh" "$sandbox/my/good.cuh"
+    expect 1 "records: none, of what is wrong" try_mine my/good.cuh --as softmax
+    [[ ! -e $sandbox/results/99_my_good.partial.json ]] || wrong "what is wrong leaves its records"
+    # What is only wrong where addresses are odd is found by random cases, and again by the command that they say.
+    sed 's|float best = -INFINITY, sum = cols < 31 && threadIdx.x == 0|float best = -INFINITY, sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0)|' \
+        "$sandbox/my/good.cuh" >"$sandbox/my/odd ones.cuh"
+    expect 1 "All good.*is WRONG: 99_my_odd_ones/launch.*again: ./stages try my/odd.* ones.cuh --as softmax --device cpu --seed 5 --case [0-9]+\$" \
+        try_mine "my/odd ones.cuh" --as softmax --fuzz 40 --seed 5
+    [[ ! -e $sandbox/results/99_my_odd_ones.partial.json ]] || wrong "what random cases find wrong leaves its records"
+    again=$(grep -oE -- '--seed 5 --case [0-9]+' <<<"$said" | tail -1)
+    # shellcheck disable=SC2086  # words
+    expect 1 "^case [0-9]+: 99_my_odd_ones/launch.* is WRONG: " try_mine "my/odd ones.cuh" --as softmax $again
+    # No launcher.
+    launcher void.cuh void ''
+    expect 2 "^stages: launch.. returns nothing; $wanted" try_mine my/void.cuh --as softmax
+    sed 's/cudaError_t launch/cudaError_t lunch/' "$sandbox/my/stream.cuh" >"$sandbox/my/lunch.cuh"
+    expect 2 "^stages: the header has no function launch.. that can be called: .* $wanted" try_mine my/lunch.cuh --as softmax
+    { sed 's/^int64_t//' "$sandbox/my/stream.cuh" && echo 'int main() {}'; } >"$sandbox/my/main.cuh"
+    expect 2 "my/main.cuh has a main..: take that away" try_mine my/main.cuh --as softmax
+    program text.cuh <<'END'
+#include <string>
+cudaError_t launch(const float*, std::string, bool*, cudaStream_t) { return cudaSuccess; }
+END
+    expect 2 "^stages: launch.. does not take what softmax has; $wanted" try_mine my/text.cuh --as softmax
+    # Nothing that is checked is nothing good: of operations whose usual shapes have options, too.
+    program attention.cuh <<'END'
+#include <cuda_runtime.h>
+cudaError_t launch(const float*, const float*, const float*, const int32_t*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, cudaStream_t) {
+    return cudaSuccess;
+}
+END
+    expect 1 "WRONG launch: .* Something is WRONG" try_mine my/attention.cuh --as attention
+    # Memory of its own that nobody has written is global memory.
+    launcher own.cuh cudaError_t 'float* scratch;
+cudaMalloc(&scratch, rows * cols * sizeof(float));
+rows_of<<<rows, 32, 0, stream>>>(scratch, y, cols);
+return cudaGetLastError();'
+    expect 1 "WRONG launch: .*: global memory that nobody has written is read at .*my/own.cuh:[0-9]+ by thread .[0-9]+,0,0. of block" try_mine my/own.cuh --as softmax
+    # A kernel that never ends is said long before it is ended.
+    CPU_DEVICE_WATCHDOG_SECONDS=1
+    launcher endless.cuh cudaError_t 'forever<<<1, 1, 0, stream>>>(y);
+return cudaGetLastError();'
+    sed -i 's|^cudaError_t launch|__global__ void forever(float* y) { for (volatile int i = 0; i == 0;) {} y[0] = 1; }\n&|' "$sandbox/my/endless.cuh"
+    expect 1 "kernel forever gets nowhere for 1 seconds: perhaps a loop that never ends; it is ended after 10" try_mine my/endless.cuh --as softmax
+    [[ $(grep -c 'gets nowhere' <<<"$said") == 1 ]] || wrong "what never ends is waited for more than once"
+    says "for 10 seconds no thread got anywhere .ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched."
+}
+
 # ---------------------------------------------------------------- debug
 debugged() {
     if ! command -v gdb >/dev/null; then
@@ -584,7 +695,7 @@ END
 }
 
 parts=("${@:3}")
-((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried debugged faults)
+((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults)
 for part in "${parts[@]}"; do $part; done
 echo "$checks checks, $failures failures"
 ((failures == 0))
