@@ -459,6 +459,7 @@ END
 
 # ---------------------------------------------------------------- try
 tried() {
+    local -x CPU_DEVICE_WATCHDOG_SECONDS=10  # beside other tests what is right waits for long
     program softmax.cuh <<'END'
 #pragma once
 #include <cuda_runtime.h>
@@ -565,7 +566,7 @@ launcher() {
 }
 
 misled() {
-    local -x CPU_DEVICE_WATCHDOG_SECONDS=10  # beside other tests what is right may wait for long
+    local -x CPU_DEVICE_WATCHDOG_SECONDS=10  # beside other tests what is right waits for long
     local again wanted="wanted: cudaError_t launch.const float. x, float. y, int64_t rows, int64_t cols, cudaStream_t stream."
     program good.cuh <<'END'
 #pragma once
