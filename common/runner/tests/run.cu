@@ -193,6 +193,23 @@ TEST_CASE("what could not be run for want of memory is not called wrong, nor goo
     CHECK_THAT(text, !ContainsSubstring("WRONG") && ContainsSubstring("but not all was"));
 }
 
+TEST_CASE("where nothing was checked nothing is good") {
+    const Folder folder;
+    Variant picky = scaled("picky", 1);
+    picky.obstacle = [](const Shape&, DType) { return "is never content"; };
+    RunOptions options;
+    options.quick = true;
+    options.out = folder.path / "results";
+    {
+        const Redirected redirected(folder.path / "printed");
+        CHECK(run({stage_of({picky})}, options) == kWrong);
+    }
+    const std::string text = joined(folder.read("printed"));
+    CHECK_THAT(text, ContainsSubstring("left out: picky: is never content"));
+    CHECK_THAT(text, ContainsSubstring("Nothing was checked: see above."));
+    CHECK_THAT(text, !ContainsSubstring("good"));
+}
+
 TEST_CASE("a shape that the memory has no room for is refused before anything runs") {
     int launches = 0;
     Variant counted = scaled("counted", 1);
