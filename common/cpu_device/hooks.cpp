@@ -10,6 +10,7 @@
 
 #include "access.hpp"
 #include "cpu_device/core.h"
+#include "padding.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -24,22 +25,6 @@ inline bool is_quick(const QuickRange& last, uintptr_t address, unsigned bytes) 
            current.static_shared.holds(address, bytes);
 }
 
-// Out of line and called last, so that the quick way, which almost every access goes, saves no registers.
-[[gnu::noinline]] void check_at_length(uintptr_t address, unsigned bytes, Direction direction,
-                                       uintptr_t place) {
-    judge_access(address, bytes, direction, place, false);
-    if (--current.accesses_left < 0) take_turns(address, place);
-}
-
-template <unsigned bytes, Direction direction>
-[[gnu::always_inline]] inline void check(void* pointer, uintptr_t place) {
-    const uintptr_t address = as_address(pointer);
-    const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
-    const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
-    if (__builtin_expect(!quick, 0)) return check_at_length(address, bytes, direction, place);
-    if (__builtin_expect(--current.accesses_left < 0, 0)) return take_turns(address, place);
-}
-
 // An object that the compiler copies as a whole, because it is large or its type promises too
 // little alignment. nvcc would make pieces of it, the widest that the type and the place allow.
 void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t place) {
@@ -50,6 +35,27 @@ void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t pla
     for (size_t done = 0; done < bytes; done += piece) {
         judge_access(address + done, static_cast<unsigned>(piece), direction, place, true);
     }
+}
+
+// Out of line and called last, so that the quick way, which almost every access goes, saves no registers.
+[[gnu::noinline]] void check_at_length(uintptr_t address, unsigned bytes, Direction direction,
+                                       uintptr_t place) {
+    if (bytes == 16 && address % 16 == 8 && current.lane != nullptr &&
+        copies_of_16_may_lie_at_8()) {
+        check_range(reinterpret_cast<void*>(address), bytes, direction, place);
+    } else {
+        judge_access(address, bytes, direction, place, false);
+    }
+    if (--current.accesses_left < 0) take_turns(address, place);
+}
+
+template <unsigned bytes, Direction direction>
+[[gnu::always_inline]] inline void check(void* pointer, uintptr_t place) {
+    const uintptr_t address = as_address(pointer);
+    const QuickRange& last = direction == Direction::load ? current.loaded : current.stored;
+    const bool quick = address % bytes == 0 && is_quick(last, address, bytes);
+    if (__builtin_expect(!quick, 0)) return check_at_length(address, bytes, direction, place);
+    if (__builtin_expect(--current.accesses_left < 0, 0)) return take_turns(address, place);
 }
 
 // Volatile accesses are what threads speak to each other with: seldom many, and said so.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api.hpp"
 #include "capture.hpp"
@@ -19,6 +20,17 @@
 namespace cpu_device {
 namespace {
 
+struct Clusters {
+    std::string kernel;
+    dim3 size;
+};
+
+// Complete before main() begins.
+std::vector<Clusters>& known_clusters() {
+    static auto* const all = new std::vector<Clusters>;
+    return *all;
+}
+
 // A function's own name, without its namespaces and template arguments.
 std::string own_name(const std::string& function) {
     const std::string path = function.substr(0, function.find('<'));
@@ -30,6 +42,17 @@ cudaError_t refuse(const LaunchRequest& request, const std::string& why, cudaErr
     tell("kernel " + name_of_kernel(request) + " cannot be launched: " + why +
          (is_strict() ? ", at " + calling_line() : ""));
     return remembered(code);
+}
+
+// With the clusters that the kernel itself names.
+LaunchRequest with_clusters(LaunchRequest request) {
+    dim3& size = request.configuration.cluster;
+    if (known_clusters().empty() || size.x * size.y * size.z != 1) return request;
+    const std::string name = own_name(name_of_kernel(request));
+    for (const Clusters& known : known_clusters()) {
+        if (known.kernel == name) size = known.size;
+    }
+    return request;
 }
 
 // The arguments go with it. (The name is a literal, and the kernel lives as long as the program.)
@@ -53,19 +76,34 @@ std::string name_of_kernel(const LaunchRequest& request) {
     return name.empty() || own_name(name) == own_name(spelled) ? spelled : name;
 }
 
-cudaError_t launch_request(const LaunchRequest& request) {
+KnownClusters::KnownClusters(const char* kernel, unsigned x, unsigned y, unsigned z) {
+    known_clusters().push_back({kernel, dim3(x, y, z)});
+}
+
+void require_clusters(unsigned x, unsigned y, unsigned z) {
+    const dim3 size = cluster_dimensions();
+    if (size.x == x && size.y == y && size.z == z) return;
+    fail(cudaErrorInvalidConfiguration,
+         "the kernel is launched with clusters of %u x %u x %u blocks, and its __cluster_dims__ "
+         "names %u x %u x %u",
+         size.x, size.y, size.z, x, y, z);
+}
+
+cudaError_t launch_request(const LaunchRequest& as_written) {
     if (current.lane != nullptr) {
         fail(cudaErrorNotSupported, "a launch by a kernel, which the CPU device does not support");
     }
     if (const cudaError_t failure = lasting_failure()) return failure;
-    if (const std::string name = hidden_variable_in(request.invocation, request.invocation_bytes);
+    if (const std::string name =
+            hidden_variable_in(as_written.invocation, as_written.invocation_bytes);
         !name.empty()) {
-        return refuse(request,
+        return refuse(as_written,
                       "an argument is the address of `" + name +
                           "` on the host, and that variable is on the device: use its name in the "
                           "kernel, or give what cudaGetSymbolAddress gives",
                       cudaErrorInvalidValue);
     }
+    const LaunchRequest request = with_clusters(as_written);
     const Admission admission = admit(request.configuration.stream);
     if (admission.refusal != cudaSuccess) return refuse(request, admission.why, admission.refusal);
     cudaError_t code = cudaSuccess;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/cpu_device/padding.hpp"
 #include "common/io/memory.hpp"
 
 namespace xray {
@@ -57,6 +58,15 @@ bool GlobalShadow::Written::all(size_t from, size_t count) const {
     return true;
 }
 
+bool GlobalShadow::Written::lacks_only_padding(uintptr_t address, size_t from,
+                                               unsigned count) const {
+    uint32_t unwritten = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (!all(from + i, 1)) unwritten |= uint32_t{1} << i;
+    }
+    return cpu_device::is_padding(address, count, unwritten);
+}
+
 void GlobalShadow::Written::set(size_t from, size_t count) {
     for (size_t i = from; i < from + count;) {
         const size_t in_word = std::min(64 - i % 64, from + count - i);
@@ -104,9 +114,16 @@ size_t GlobalShadow::first_unwritten(uintptr_t low, size_t bytes) const {
     if (low - begin >= written.bytes) return SIZE_MAX;
     const size_t count = std::min(bytes, written.bytes - (low - begin));
     if (written.all(low - begin, count)) return SIZE_MAX;
-    size_t first = 0;
-    while (written.all(low - begin + first, 1)) first++;
-    return first;
+    constexpr unsigned kPiece = 32;
+    for (size_t first = 0; first < count; first++) {
+        if (written.all(low - begin + first, 1)) continue;
+        // With what is before and behind it, as an object has it.
+        const size_t from = (low - begin + first) / kPiece * kPiece;
+        const auto bytes = static_cast<unsigned>(std::min<size_t>(kPiece, written.bytes - from));
+        if (!written.lacks_only_padding(begin + from, from, bytes)) return first;
+        first = from + kPiece - (low - begin) - 1;
+    }
+    return SIZE_MAX;
 }
 
 // ---------------------------------------------------------------- a launch
@@ -238,7 +255,8 @@ void GlobalShadow::note_written(uintptr_t begin, Written& written, const Past& n
                                 uintptr_t address, unsigned bytes, bool reads, bool writes) {
     const size_t offset = address - begin;
     if (offset + bytes > written.bytes) return;
-    if (reads && !written.all(offset, bytes)) {
+    if (reads && !written.all(offset, bytes) &&
+        !written.lacks_only_padding(address, offset, bytes)) {
         const std::lock_guard<std::mutex> lock(found_mutex_);
         Found<UnwrittenRead>& found = unwritten_reads_[now.place];
         found.times++;

@@ -98,6 +98,8 @@ private:
         std::vector<uint64_t> bits;
 
         bool all(size_t from, size_t count) const;
+        // Of these bytes at an address, at most 32, which may be a piece of an object.
+        bool lacks_only_padding(uintptr_t address, size_t from, unsigned count) const;
         void set(size_t from, size_t count);
     };
 

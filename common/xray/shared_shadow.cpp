@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/cpu_device/padding.hpp"
+
 namespace xray {
 namespace {
 
@@ -69,16 +71,18 @@ void SharedShadow::note_access(const Past& now, AccessKind kind, uintptr_t addre
     const uintptr_t in_chunk = offset % (kWordBytes * Chunk::kWords);
     if (chunk->bytes != nullptr) {
         for (unsigned i = 0; i < bytes; i++) {
-            note_cell((*chunk->bytes)[in_chunk + i], now, kind, address + i);
+            note_cell((*chunk->bytes)[in_chunk + i], now, kind, address + i, {address, bytes});
         }
         return;
     }
     for (unsigned i = 0; i < bytes; i += kWordBytes) {
-        note_cell(chunk->words[(in_chunk + i) / kWordBytes], now, kind, address + i);
+        note_cell(chunk->words[(in_chunk + i) / kWordBytes], now, kind, address + i,
+                  {address, bytes});
     }
 }
 
-void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address) {
+void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address,
+                             const Access& whole) {
     if (kind == AccessKind::bulk_store) {  // its barriers are not known here: take it for ordered
         cell.written_block = block_number_;
         return;
@@ -87,7 +91,7 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
         cell.interval = now.moment.interval;
         cell.writer = cell.reader = cell.same_warp_reader = cell.other_warp_reader = Past{};
     }
-    if (reads(kind) && cell.written_block != block_number_) {
+    if (reads(kind) && cell.written_block != block_number_ && !is_padding(whole)) {
         Hazard& hazard = uninitialized_reads_[now.place];
         if (hazard.times++ == 0) {
             hazard.second = toucher(now, false);
@@ -107,6 +111,20 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
     } else {
         remember_reader(cell, now);
     }
+}
+
+// Whether what nobody has written of it lies between members of a class.
+bool SharedShadow::is_padding(const Access& read) const {
+    const uintptr_t offset = read.address - low_;
+    const Chunk& chunk = *chunks_[offset / (kWordBytes * Chunk::kWords)];
+    const uintptr_t in_chunk = offset % (kWordBytes * Chunk::kWords);
+    uint32_t unwritten = 0;
+    for (unsigned i = 0; i < read.bytes; i++) {
+        const Cell& cell = chunk.bytes != nullptr ? (*chunk.bytes)[in_chunk + i]
+                                                  : chunk.words[(in_chunk + i) / kWordBytes];
+        if (cell.written_block != block_number_) unwritten |= uint32_t{1} << i;
+    }
+    return cpu_device::is_padding(read.address, read.bytes, unwritten);
 }
 
 void SharedShadow::remember_reader(Cell& cell, const Past& now) {

@@ -64,7 +64,13 @@ private:
     };
 
     void note_access(const Past& now, AccessKind kind, uintptr_t address, unsigned bytes);
-    void note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address);
+    struct Access {
+        uintptr_t address;
+        unsigned bytes;
+    };
+    void note_cell(Cell& cell, const Past& now, AccessKind kind, uintptr_t address,
+                   const Access& whole);
+    bool is_padding(const Access& read) const;
     void remember_reader(Cell& cell, const Past& now);
     bool conflict(const Past& before, const Past& now) const;
     bool in_order(const Past& before, const Past& now) const;

@@ -51,10 +51,6 @@ TEST_CASE("types that CUDA's functions do not take") {
 }
 
 TEST_CASE("what the CPU device does not have") {
-    CHECK_THAT(complaints("#include <cuda_runtime.h>",
-                          "__global__ void __cluster_dims__(2, 1, 1) kernel(float* x) { *x = 1; }\n"
-                          "void launch(float* x) { kernel(x); }"),
-               ContainsSubstring("cudaLaunchAttributeClusterDimension"));
     CHECK_THAT(complaints("#include <cooperative_groups.h>",
                           "namespace cg = cooperative_groups;\n"
                           "__global__ void kernel() {\n"

@@ -11,6 +11,15 @@
 namespace translate {
 namespace {
 
+// What stands in the parentheses behind such a word of a kernel's; empty where there is none.
+std::string arguments_of(const Tokens& tokens, const Declaration& kernel, const char* word) {
+    for (size_t i = kernel.head.begin; i + 1 < kernel.head.end; ++i) {
+        if (tokens[i].text != word || tokens[i + 1].text != "(") continue;
+        return text_of(tokens, {i + 2, matching_close(tokens, i + 1).value_or(i + 2)});
+    }
+    return {};
+}
+
 // The first argument of the kernel's __launch_bounds__; more than any block has where there is none.
 std::string most_threads(const Tokens& tokens, const Declaration& kernel) {
     for (size_t i = kernel.head.begin; i + 1 < kernel.head.end; ++i) {
@@ -27,6 +36,56 @@ std::string most_threads(const Tokens& tokens, const Declaration& kernel) {
         return text_of(tokens, {i + 2, end});
     }
     return "~0ull";
+}
+
+// What nvcc refuses of a kernel's head, in place of which g++ would do something.
+void check_head(const Tokens& tokens, const Declaration& kernel, const Edits& edits) {
+    const std::string name = "the kernel '" + tokens[kernel.name].text + "'";
+    for (size_t i = kernel.head.begin; i < kernel.name; ++i) {
+        if (tokens[i].text == "void") break;
+        if (tokens[i].text == "<" && tokens[i - 1].text == "template") break;
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(kernel.name);
+        if (is_one_of(tokens[i], {"bool", "char", "short", "int", "unsigned", "long", "float",
+                                  "double", "size_t"})) {
+            edits.fail(tokens[i], name +
+                                      " returns something, and nobody is there to take it: "
+                                      "write void, and let it write to memory");
+        }
+    }
+    const size_t close = matching_close(tokens, kernel.name + 1).value_or(kernel.name);
+    int angles = 0;
+    for (size_t i = kernel.name + 2; i < close; ++i) {
+        if (tokens[i].text == "<") ++angles;
+        if (tokens[i].text == ">") --angles;
+        const bool of_array = tokens[i].text == "(" && tokens[i + 1].text == "&";
+        if ((tokens[i].text == "&" && angles == 0) || of_array) {
+            edits.fail(tokens[i], name +
+                                      " takes a reference, and what that refers to is on the "
+                                      "host: take the value, or a pointer to memory of the device");
+        }
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(close);
+    }
+}
+
+// int a[n], where n is a parameter: g++ has such arrays, nvcc has them for the host alone.
+void refuse_variable_arrays(const Tokens& tokens, const Declaration& function, const Edits& edits) {
+    std::set<std::string> parameters;
+    const size_t close = matching_close(tokens, function.name + 1).value_or(function.name);
+    for (size_t i = function.name + 2; i < close; ++i) {
+        if (is_one_of(tokens[i + 1], {",", ")", "="})) parameters.insert(tokens[i].text);
+    }
+    for (size_t i = function.body.begin; i + 4 < function.body.end; ++i) {
+        const bool declares =
+            is_one_of(tokens[i], {"int", "unsigned", "float", "double", "char"}) &&
+            tokens[i + 1].kind == TokenKind::identifier && tokens[i + 2].text == "[" &&
+            tokens[i + 4].text == "]";
+        if (!declares || parameters.count(tokens[i + 3].text) == 0) continue;
+        edits.fail(
+            tokens[i + 1],
+            "the array '" + tokens[i + 1].text + "' has " + tokens[i + 3].text +
+                " elements, which is known only when the kernel runs: nvcc wants a constant, "
+                "such as a template parameter");
+    }
 }
 
 bool is_variable_of_device(const Tokens& tokens, const Declaration& declaration) {
@@ -111,10 +170,24 @@ void begin_kernels(const Region& region, Edits& edits) {
                                                 "' is a member of a class, which nvcc refuses: "
                                                 "define it outside");
         }
-        if (!kernel.is_defined() || !is_kernel(tokens, kernel)) continue;
-        edits.insert(tokens[kernel.body.begin].begin, "CPU_DEVICE_BEGIN_KERNEL(\"" +
-                                                          tokens[kernel.name].text + "\", (" +
-                                                          most_threads(tokens, kernel) + ")) ");
+        if (kernel.is_defined() && is_for_device(tokens, kernel)) {
+            refuse_variable_arrays(tokens, kernel, edits);
+        }
+        if (!is_kernel(tokens, kernel)) continue;
+        check_head(tokens, kernel, edits);
+        if (!kernel.is_defined()) continue;
+        const std::string& name = tokens[kernel.name].text;
+        std::string begins =
+            "CPU_DEVICE_BEGIN_KERNEL(\"" + name + "\", (" + most_threads(tokens, kernel) + ")) ";
+        const std::string clusters = arguments_of(tokens, kernel, "__cluster_dims__");
+        if (!clusters.empty()) {
+            begins += "::cpu_device::require_clusters(" + clusters + "); ";
+            edits.insert(tokens[kernel.body.end].end,
+                         " [[maybe_unused]] static const ::cpu_device::KnownClusters "
+                         "cpu_device_clusters_of_" +
+                             name + "(\"" + name + "\", " + clusters + ");");
+        }
+        edits.insert(tokens[kernel.body.begin].begin, begins);
     }
 }
 
@@ -137,6 +210,43 @@ void make_variables_known(const Region& region, Edits& edits) {
                              return is_one_of(token, {"__device__", "__constant__", "__managed__"});
                          });
         edits.insert(qualifier->end, " __attribute__((aligned(::cpu_device::kVariableAlignment)))");
+    }
+}
+
+namespace {
+
+// The name of the class that is defined here, no template; empty where none is.
+std::string defined_class(const Tokens& tokens, const Declaration& declaration) {
+    if (declaration.is_function || declaration.in_class) return {};
+    size_t i = declaration.head.begin;
+    const bool is_typedef = tokens[i].text == "typedef";
+    i += is_typedef ? 1 : 0;
+    if (i >= declaration.head.end || !is_one_of(tokens[i], {"struct", "class", "union"})) return {};
+    std::string name;
+    for (++i; i < declaration.head.end && tokens[i].text != "{"; ++i) {
+        if (is_one_of(tokens[i], {"=", "<"}) && name.empty()) return {};
+        const bool is_word = tokens[i].kind == TokenKind::identifier;
+        if (is_open(tokens[i])) {
+            i = matching_close(tokens, i).value_or(declaration.head.end);
+        } else if (name.empty() && is_word && tokens[i + 1].text != "(") {
+            name = tokens[i].text;
+        } else if (is_one_of(tokens[i], {"=", "<"}) && tokens[i - 1].text == name) {
+            return {};  // a value, a specialization
+        }
+    }
+    if (i >= declaration.head.end || !is_typedef) return i < declaration.head.end ? name : "";
+    const size_t behind = matching_close(tokens, i).value_or(i) + 1;
+    return tokens[behind].kind == TokenKind::identifier ? tokens[behind].text : name;
+}
+
+}  // namespace
+
+void make_classes_known(const Region& region, Edits& edits) {
+    const Tokens& tokens = region.tokens;
+    for (const Declaration& declaration : declarations_of(region)) {
+        const std::string name = defined_class(tokens, declaration);
+        if (name.empty() || declaration.head.end >= tokens.size()) continue;
+        edits.insert(tokens[declaration.head.end].end, " CPU_DEVICE_KNOW_CLASS(" + name + ")");
     }
 }
 

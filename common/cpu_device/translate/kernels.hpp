@@ -6,12 +6,15 @@
 namespace translate {
 
 // A kernel's body begins with a call that tells a launch from a plain call, and knows its
-// __launch_bounds__. It stands right before the first statement, on that statement's line. (To be called before
+// __launch_bounds__ and __cluster_dims__. It stands right before the first statement, on that statement's line. (To be called before
 // what changes statements.)
 void begin_kernels(const Region& region, Edits& edits);
 
 // A __device__ or __constant__ variable of a namespace is made known, with its size, behind its declaration.
 void make_variables_known(const Region& region, Edits& edits);
+
+// A class of a namespace, no template, is made known behind its definition, for what lies between its members.
+void make_classes_known(const Region& region, Edits& edits);
 
 // Device functions that call themselves, or each other in a circle, are called for real: the others are always
 // inlined.

@@ -82,6 +82,30 @@ void align_at_the_beginning(const Tokens& tokens, size_t shared, Edits& edits) {
     edits.replace(begin, end, edits.line_ends(begin, end));
 }
 
+// Neither a value, which nvcc refuses, nor a type with padding that nobody knows of.
+void read_static_declaration(const Tokens& tokens, Range range, bool in_namespace, Edits& edits) {
+    size_t name = 0;
+    bool plain = false;
+    int angles = 0;
+    for (size_t i = range.begin; i < range.end; ++i) {
+        if (tokens[i].text == "<") ++angles;
+        if (tokens[i].text == ">") --angles;
+        if (angles > 0) continue;
+        if (is_one_of(tokens[i], {"=", "{"}) && name != 0) {
+            edits.fail(tokens[i], "'" + tokens[name].text +
+                                      "' is __shared__ and has an initial value, which nvcc "
+                                      "refuses: let a thread write it, then __syncthreads()");
+        }
+        plain |= is_one_of(tokens[i], {"char", "short", "int", "unsigned", "long", "float",
+                                       "double", "bool", "float2", "float4", "half", "__half"});
+        const bool ends = i + 1 == range.end || is_one_of(tokens[i + 1], {"[", "=", "{", ","});
+        if (name == 0 && ends && tokens[i].kind == TokenKind::identifier) name = i;
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(range.end);
+    }
+    if (plain || name == 0 || in_namespace || range.end >= tokens.size()) return;
+    edits.insert(tokens[range.end].end, " CPU_DEVICE_KNOW_TYPE_OF(" + tokens[name].text + ")");
+}
+
 }  // namespace
 
 void rewrite_shared_arrays(const Region& region, Edits& edits) {
@@ -96,6 +120,8 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
                         [](const Token& token) { return token.text == "extern"; });
         if (!is_dynamic) {
             align_at_the_beginning(tokens, i, edits);
+            if (!region.is_macro)
+                read_static_declaration(tokens, range, places[i].in_namespace, edits);
             continue;
         }
         if (region.is_macro) {

@@ -33,6 +33,7 @@ std::string translate(const std::string& original, const std::string& path) {
         refuse_host_members(region, edits);
         begin_kernels(region, edits);
         make_variables_known(region, edits);
+        make_classes_known(region, edits);
         allow_recursion(region, edits);
         check_reads_by_exchange(region, edits);
         number_barriers(region, edits);

@@ -105,6 +105,23 @@ __global__ void unwritten_shared(float* x) {
     x[threadIdx.x] = tile[threadIdx.x];  // @unwritten_shared
 }
 
+__global__ void unwritten_everywhere(float* x) {
+    __shared__ float tile[kCount];
+    __syncthreads();
+    x[threadIdx.x] = tile[threadIdx.x];  // @unwritten_everywhere
+}
+
+struct Sample {
+    double value;
+    int index;
+};
+__global__ void half_a_sample(Sample* y, const Sample* x) {
+    __shared__ Sample mine[32];
+    mine[threadIdx.x].value = x[threadIdx.x].value;
+    __syncthreads();
+    y[threadIdx.x] = mine[threadIdx.x];  // @half_a_sample
+}
+
 __global__ void copy(float* y, const float* x) {
     y[threadIdx.x] = x[threadIdx.x];  // @copy
 }
@@ -125,6 +142,10 @@ __global__ void all_but_last(float* y) {
 
 __global__ void __launch_bounds__(128) bounded(float* x) {
     x[threadIdx.x] = 1.f;  // @bounded
+}
+
+__global__ void __cluster_dims__(2) in_pairs(float* x) {
+    x[threadIdx.x] = 1.f;
 }
 
 __global__ void nothing(float* x) {
@@ -275,6 +296,8 @@ const std::map<std::string, void (*)()> kFaults = {
     {"all_to_one", [] { all_to_one<<<1, 64>>>(device<int>()); }},
     {"count_in_variable", [] { count_in_variable<<<4, 1>>>(); }},
     {"unwritten_shared", [] { unwritten_shared<<<1, kCount>>>(device()); }},
+    {"unwritten_everywhere", [] { unwritten_everywhere<<<1, kCount>>>(device()); }},
+    {"half_a_sample", [] { half_a_sample<<<1, 32>>>(device<Sample>(), device<Sample>()); }},
     {"unwritten_input", [] { copy<<<1, kCount>>>(device(), device(kCount, false)); }},
     {"unwritten_sum", [] { accumulate<<<1, kCount>>>(device(kCount, false), device()); }},
     {"unwritten_atomic", [] { add_atomically<<<4, 32>>>(device(1, false), device()); }},
@@ -344,6 +367,20 @@ const std::map<std::string, void (*)()> kFaults = {
          unset[0] = 1;  // @host_behind_kernel
      }},
     {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
+    {"clusters_of_others",
+     [] {
+         cudaLaunchAttribute four{};
+         four.id = cudaLaunchAttributeClusterDimension;
+         four.val.clusterDim.x = 4;
+         four.val.clusterDim.y = four.val.clusterDim.z = 1;
+         cudaLaunchConfig_t how{};
+         how.gridDim = 4;
+         how.blockDim = 32;
+         how.attrs = &four;
+         how.numAttrs = 1;
+         cudaLaunchKernelEx(&how, in_pairs, device());
+     }},
+    {"half_a_cluster", [] { in_pairs<<<3, 32>>>(device()); }},
     {"kernel_as_function", [] { nothing(device()); }},  // @kernel_as_function
     {"variable_as_argument", [] { copy<<<1, 5>>>(device(), table); }},  // @variable_as_argument
     {"variable_of_host", [] { reads_of_host<<<1, 32>>>(device()); }},

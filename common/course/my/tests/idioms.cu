@@ -211,6 +211,73 @@ __global__ void largest(int* key, const int* x) {
     if (threadIdx.x == 0) *key = best.key;
 }
 
+// What lies between the members nobody writes, and a copy reads.
+struct Best {
+    double value;
+    int index;
+};
+template <class T>
+struct Pair {
+    T a;
+    float b;
+};
+struct __align__(16) Node {
+    float value;
+    int index;
+};
+typedef struct {
+    float x, y, z;
+    bool is_alive;
+} Particle;
+
+__device__ Best better(Best a, Best b) {
+    return a.value >= b.value ? a : b;
+}
+__global__ void padded(Best* best, Node* nodes, Particle* particles, Pair<double>* pairs) {
+    __shared__ Best mine[64];
+    __shared__ Pair<char> marks[64];
+    const unsigned i = threadIdx.x;
+    mine[i].value = i;
+    mine[i].index = static_cast<int>(i);
+    marks[i].a = 1;
+    marks[i].b = 2;
+    particles[i].x = particles[i].y = particles[i].z = 1;
+    particles[i].is_alive = true;
+    nodes[i].value = 1;
+    nodes[i].index = 2;
+    pairs[i].a = 1;
+    pairs[i].b = 2;
+    __syncthreads();
+    for (unsigned half = 32; half > 0; half /= 2) {
+        if (i < half) mine[i] = better(mine[i], mine[i + half]);
+        __syncthreads();
+    }
+    const Particle particle = particles[63 - i];
+    const Node node = nodes[63 - i];
+    const Pair<double> pair = pairs[63 - i];
+    const Pair<char> mark = marks[63 - i];
+    __syncthreads();
+    particles[i] = particle;
+    nodes[i] = node;
+    pairs[i] = pair;
+    marks[i] = mark;
+    if (i == 0) *best = mine[0];
+}
+
+__global__ void __cluster_dims__(2, 1, 1) in_pairs(int* x) {
+    cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+    if (threadIdx.x == 0) x[blockIdx.x] = 10 * cluster.num_blocks() + cluster.block_rank();
+}
+
+__global__ void counted_by_atomic(int* x) {
+    __shared__ cuda::atomic<int, cuda::thread_scope_block> count;
+    if (threadIdx.x == 0) count.store(0);
+    __syncthreads();
+    count.fetch_add(2);
+    __syncthreads();
+    if (threadIdx.x == 0) *x = count.load();
+}
+
 int main() {
     float *x, *y;
     int* numbers;
@@ -313,6 +380,27 @@ int main() {
     CHECK(cudaMemcpy(first, bins, sizeof(int), cudaMemcpyDeviceToHost));
     CHECK(cudaMemcpy(first + 1, taken + 127, sizeof(int), cudaMemcpyDeviceToHost));
     REQUIRE(whole[first[0]] == 255 && first[1] == 0);
+
+    Best* best;
+    Node* nodes;
+    Particle* particles;
+    Pair<double>* pairs;
+    CHECK(cudaMalloc(&best, sizeof(Best)));
+    CHECK(cudaMalloc(&nodes, 64 * sizeof(Node)));
+    CHECK(cudaMalloc(&particles, 64 * sizeof(Particle)));
+    CHECK(cudaMalloc(&pairs, 64 * sizeof(Pair<double>)));
+    padded<<<1, 64>>>(best, nodes, particles, pairs);
+    Best found;
+    std::vector<Particle> all(64);
+    CHECK(cudaMemcpy(&found, best, sizeof found, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(all.data(), particles, 64 * sizeof(Particle), cudaMemcpyDeviceToHost));
+    REQUIRE(found.index == 63 && all[63].is_alive);
+
+    in_pairs<<<4, 32>>>(numbers);
+    counted_by_atomic<<<1, 64>>>(numbers + 4);
+    int ranks[5];
+    CHECK(cudaMemcpy(ranks, numbers, sizeof ranks, cudaMemcpyDeviceToHost));
+    REQUIRE(ranks[0] == 20 && ranks[3] == 21 && ranks[4] == 128);
 
     int* managed;
     CHECK(cudaMallocManaged(&managed, kCount * sizeof(int)));

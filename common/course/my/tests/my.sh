@@ -294,6 +294,38 @@ int main() {
 }
 END
     expect 1 "driver.cu:2:.*the driver API" run_mine my/driver.cu
+    # What nvcc refuses of a kernel and g++ would take.
+    program reference.cu <<'END'
+template <class T>
+__global__ void kernel(const T& by, float* x) {
+    x[0] *= by;
+}
+int main() {}
+END
+    expect 1 "reference.cu:2:.*the kernel 'kernel' takes a reference, and what that refers to is on the host: take the value" run_mine my/reference.cu
+    program returns.cu <<'END'
+__global__ int kernel(float* x) {
+    return 0;
+}
+int main() {}
+END
+    expect 1 "returns.cu:1:.*the kernel 'kernel' returns something.*write void" run_mine my/returns.cu
+    program initial.cu <<'END'
+__global__ void kernel(int* x) {
+    __shared__ int count = 0;
+    x[0] = count;
+}
+int main() {}
+END
+    expect 1 "initial.cu:2:.*'count' is __shared__ and has an initial value, which nvcc refuses" run_mine my/initial.cu
+    program variable.cu <<'END'
+__global__ void kernel(int* x, int n) {
+    int mine[n];
+    x[0] = mine[n - 1];
+}
+int main() {}
+END
+    expect 1 "variable.cu:2:.*the array 'mine' has n elements, which is known only when the kernel runs" run_mine my/variable.cu
     # A header that cannot be translated stops who includes it, and nobody else.
     program broken.cuh <<'END'
 __global__ void k(float* x) { *x = 1; }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "cpu_device/types.h"
 
@@ -144,6 +145,53 @@ struct KnownVariable {
     KnownVariable(const volatile void* address, size_t bytes, const char* name,
                   bool managed = false);
 };
+
+// Stands behind a kernel with __cluster_dims__: launches of kernels that are called so have such clusters.
+struct KnownClusters {
+    KnownClusters(const char* kernel, unsigned x, unsigned y = 1, unsigned z = 1);
+};
+
+// What the body of such a kernel begins with: fails where the launch has other clusters after all.
+void require_clusters(unsigned x, unsigned y = 1, unsigned z = 1);
+
+// `bytes` of a class are 0 where it has padding, which nobody writes and a copy of the whole reads.
+bool note_padding(const unsigned char* bytes, size_t size, size_t alignment);
+
+template <class T>
+bool learn_padding() {
+    alignas(T) unsigned char bytes[sizeof(T)];
+    for (unsigned char& byte : bytes) byte = 1;
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(reinterpret_cast<T*>(bytes));
+#endif
+#endif
+    return note_padding(bytes, sizeof bytes, alignof(T));
+}
+
+// Known before main() begins where it is named. T may be anything, an incomplete type as well.
+template <class T, class = void>
+inline constexpr bool padding_is_known = true;
+template <class T>
+inline const bool padding_is_known<
+    T, std::enable_if_t<(std::is_class_v<T> || std::is_union_v<T>)&&(sizeof(T) > 1)>> = [] {
+    if constexpr (std::is_trivially_copyable_v<T>) return learn_padding<T>();
+    return true;
+}();
+
+// As the translation writes it, behind a class and behind a __shared__ variable. The course's own programs are
+// not searched for what nobody has written as learners' are.
+#ifdef __CUDACC__
+#define CPU_DEVICE_KNOW_CLASS(name)                                     \
+    [[maybe_unused]] static const bool* const cpu_device_knows_##name = \
+        &::cpu_device::padding_is_known<name>;
+#define CPU_DEVICE_KNOW_TYPE_OF(variable)  \
+    (void)&::cpu_device::padding_is_known< \
+        std::remove_cv_t<std::remove_all_extents_t<decltype(variable)>>>;
+#else
+#define CPU_DEVICE_KNOW_CLASS(name)
+#define CPU_DEVICE_KNOW_TYPE_OF(variable)
+#endif
 
 // ---------------------------------------------------------------- mistakes
 

@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cpu_device/core.h"
 #include "cpu_device/types.h"
 
 namespace cpu_device {
@@ -90,6 +91,10 @@ template <class Body, class... Arguments>
 cudaError_t launch_body(const LaunchConfiguration& configuration, const char* kernel_name,
                         const void* kernel_address, const Body& body, Arguments&&... arguments) {
     using Call = Invocation<Body, std::decay_t<Arguments>...>;
+#ifdef __CUDACC__
+    ((void)&padding_is_known<std::remove_cv_t<std::remove_pointer_t<std::decay_t<Arguments>>>>,
+     ...);
+#endif
     Call call{body, {std::forward<Arguments>(arguments)...}};
     return launch_request({configuration, kernel_name, kernel_address, &Call::run, &call,
                            sizeof(call), &Call::copy, &Call::discard});

@@ -22,11 +22,12 @@
 // One block runs at a time on a thread of the operating system, so the thread's storage is the
 // block's. At block scope thread_local implies static, as __shared__ does. Constant initialization,
 // which here means none, keeps g++ from guarding an array of a class such as half with a flag that
-// every lane would read. (clang-tidy does not know the word.)
+// every lane would read. (clang-tidy does not know the word.) used: what nobody writes g++ would take
+// for zero, and then nobody reads it either.
 #ifdef __clang__
-#define __shared__ thread_local
+#define __shared__ __attribute__((used)) thread_local
 #else
-#define __shared__ __constinit thread_local
+#define __shared__ __attribute__((used)) __constinit thread_local
 #endif
 
 // A constant or managed variable of a header is one object, however many files include it.
@@ -44,9 +45,5 @@
 // A hint, of which g++ knows nothing.
 #define __builtin_assume(condition)
 
-// A launch cannot see the cluster size that a kernel fixes at compile time, and running it without
-// clusters would compute something else: so calling such a kernel is an error with this text.
-#define __cluster_dims__(...)                                                              \
-    __attribute__((noinline, error("the CPU device knows no __cluster_dims__: launch the " \
-                                   "kernel with cudaLaunchKernelEx and "                   \
-                                   "cudaLaunchAttributeClusterDimension instead")))
+// The translation makes it known to the launch: see core.h.
+#define __cluster_dims__(...)

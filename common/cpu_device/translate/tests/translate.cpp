@@ -260,9 +260,31 @@ TEST_CASE("a kernel begins with a call that knows its bounds") {
                ContainsSubstring("BEGIN_KERNEL(\"k\", (n<T, 2>)) }"));
     for (const std::string source :
          {"__global__ void k();", "__device__ int f() { return 1; }",
-          "struct S { void k() {} int x = 1; };", "void host() { k(); }"}) {
+          "template <class T> struct S { void k() {} int x = 1; };", "void host() { k(); }"}) {
         CHECK(body(source) == source);
     }
+}
+
+TEST_CASE("clusters that a kernel names are made known behind it") {
+    CHECK(body("__global__ void __cluster_dims__(2, 1) k() { x(); }") ==
+          "__global__ void __cluster_dims__(2, 1) k() { CPU_DEVICE_BEGIN_KERNEL(\"k\", (~0ull)) "
+          "::cpu_device::require_clusters(2, 1); x(); } [[maybe_unused]] static const "
+          "::cpu_device::KnownClusters cpu_device_clusters_of_k(\"k\", 2, 1);");
+}
+
+TEST_CASE("classes, and types of shared variables, are made known") {
+    for (const std::string source :
+         {"struct S { int x; };", "class alignas(16) S : B<int> { int x; };", "union S { int x; };",
+          "typedef struct T { int x; } S, *P;", "typedef struct { int x; } S;"}) {
+        CHECK(body(source) == source + " CPU_DEVICE_KNOW_CLASS(S)");
+    }
+    for (const std::string source :
+         {"struct S;", "struct S f() { return x; }", "template <class T> struct S { T x; };",
+          "enum class S { a };", "struct { int x; } s;", "struct S s = {1};"}) {
+        CHECK(body(source) == source);
+    }
+    CHECK(body("void f() { __shared__ Pair<int, T> s[4], t; }") ==
+          "void f() { __shared__ Pair<int, T> s[4], t; CPU_DEVICE_KNOW_TYPE_OF(s) }");
 }
 
 TEST_CASE("variables of the device are made known behind their declarations") {
