@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -110,7 +111,10 @@ private:
         std::string word;
         if (!(words >> word >> number) || word != ".file") return;
         const size_t open = line.find('"'), close = line.rfind('"');
-        if (close > open) files_[number] = line.substr(open + 1, close - open - 1);
+        if (close <= open) return;
+        // A header that a folder's file includes by ../ is called so here, and not where it was counted.
+        const std::filesystem::path path = line.substr(open + 1, close - open - 1);
+        files_[number] = path.lexically_normal().string();
     }
 
     void read(const std::string& line) {
@@ -125,7 +129,7 @@ private:
         std::string operands;
         std::getline(words, operands);
         if (const auto instruction = instruction_called(word, operands)) {
-            if (line_.line == 0) return;
+            if (line_.line == 0 && line_.file == 0) return;
             found[{kernel_, files_[line_.file], line_.line, instruction->kind}]
                  [instruction->bytes]++;
         }
@@ -194,6 +198,12 @@ bool ends_with(const std::string& path, const std::string& end) {
            path.compare(path.size() - end.size(), end.size(), end) == 0;
 }
 
+int64_t count_of(const Widths& widths) {
+    int64_t count = 0;
+    for (const auto& [bytes, each] : widths) count += each;
+    return count;
+}
+
 std::string text_of(const Widths& widths) {
     std::string text;
     for (const auto& [bytes, count] : widths) {
@@ -254,11 +264,30 @@ std::vector<PtxDifference> differences(const Written& written, const Instruction
         return found == all.end() ? Widths{} : found->second;
     };
     std::vector<PtxDifference> found;
+    // Lines of a kernel that have fewer than is written, where it has some of no line: taken together.
+    std::map<std::pair<std::string, AccessKind>, PtxDifference> together;
+    for (const auto& [place, widths] : known) {
+        if (place.line != 0) continue;
+        Widths& of_no_line = together[{place.kernel, place.kind}].compiled;
+        of_no_line = sum_of(of_no_line, widths);
+    }
     const auto compare = [&](const PtxPlace& place) {
         const Widths here = at(written.all_else, place), there = at(known, place);
         if (there.count(kUnknownBytes) != 0) return;
         if (there == here || there == sum_of(here, at(written.of_variables, place))) return;
-        found.push_back({place, here, there});
+        const auto group = together.find({place.kernel, place.kind});
+        if (group == together.end() || count_of(there) >= count_of(here)) {
+            found.push_back({place, {}, here, there});
+            return;
+        }
+        PtxDifference& all = group->second;
+        if (all.written.empty()) {
+            all.place = place;
+        } else {
+            all.merged_with.push_back(place);
+        }
+        all.written = sum_of(all.written, here);
+        all.compiled = sum_of(all.compiled, there);
     };
     for (const auto& [place, widths] : written.all_else) compare(place);
     for (const auto& [place, widths] : known) {
@@ -270,13 +299,20 @@ std::vector<PtxDifference> differences(const Written& written, const Instruction
             });
         if (run && written.all_else.count(place) == 0) compare(place);
     }
+    for (const auto& [kernel, all] : together) {
+        if (!all.written.empty() && all.written != all.compiled) found.push_back(all);
+    }
     return found;
 }
 
 std::string text_of(const PtxDifference& difference) {
-    return difference.place.file + ":" + std::to_string(difference.place.line) + " " +
-           xray::word_for(difference.place.kind).plural + ": " + text_of(difference.written) +
-           " written, " + text_of(difference.compiled) + " compiled";
+    std::string text = difference.place.file + ":" + std::to_string(difference.place.line);
+    for (const PtxPlace& other : difference.merged_with) {
+        text += other.file == difference.place.file ? ", " : ", " + other.file + ":";
+        text += std::to_string(other.line);
+    }
+    return text + " " + xray::word_for(difference.place.kind).plural + ": " +
+           text_of(difference.written) + " written, " + text_of(difference.compiled) + " compiled";
 }
 
 }  // namespace my

@@ -34,7 +34,7 @@ constexpr unsigned kUnknownBytes = 0;
 using Widths = std::map<unsigned, int64_t>;
 using Instructions = std::map<PtxPlace, Widths>;
 
-// Of files as nvcc names them. What stands in the toolkit's headers is its caller's.
+// Of files as nvcc names them; line 0 is of accesses that nvcc made of several lines'. What stands in the toolkit's headers is its caller's.
 Instructions instructions_in(std::istream& ptx);
 
 // Of what was counted: every place of a kernel that some warp came to. Apart from the others those of the
@@ -47,6 +47,7 @@ Written instructions_in(const xray::Counted& counted);
 
 struct PtxDifference {
     PtxPlace place;
+    std::vector<PtxPlace> merged_with;  // of the kernel's: nvcc made some of theirs one, of no line
     Widths written, compiled;
 };
 
@@ -54,7 +55,7 @@ struct PtxDifference {
 // `compiled` whose path ends so.
 std::vector<PtxDifference> differences(const Written& written, const Instructions& compiled);
 
-// "my/x.cu:12 global loads: 2 of 4 bytes written, 1 of 8 bytes compiled".
+// "my/x.cu:12, 14 global loads: 2 of 4 bytes written, 1 of 8 bytes compiled".
 std::string text_of(const PtxDifference& difference);
 
 }  // namespace my

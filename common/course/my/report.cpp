@@ -102,7 +102,7 @@ struct Compared {
 
 Compared compare(const Options& options, const Counted& counted) {
     std::ifstream ptx(options.ptx);
-    if (options.ptx.empty() || !ptx.is_open()) return {};
+    if (options.ptx.empty() || !ptx.is_open() || counted.kernels.empty()) return {};
     return {true, differences(instructions_in(counted), instructions_in(ptx))};
 }
 
@@ -139,13 +139,17 @@ std::string json_of(const Options& options, const Counted& counted, const Watche
     }
     if (compared.any) {
         json["ptx_differs"] = xray::Json::array();
-        for (const auto& [place, written, compiled] : compared.found) {
+        for (const auto& [place, merged_with, written, compiled] : compared.found) {
             json["ptx_differs"].push_back({{"kernel", place.kernel},
                                            {"file", place.file},
                                            {"line", place.line},
                                            {"kind", xray::word_for(place.kind).key},
                                            {"written", to_json(written)},
                                            {"compiled", to_json(compiled)}});
+            for (const PtxPlace& other : merged_with) {
+                json["ptx_differs"].back()["merged_with"].push_back(
+                    {{"file", other.file}, {"line", other.line}});
+            }
         }
     }
     return json.dump(1, ' ', false, xray::Json::error_handler_t::replace) + "\n";
