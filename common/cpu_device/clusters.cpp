@@ -10,13 +10,14 @@
 namespace cpu_device {
 namespace {
 
-// Opens the barrier if every block has arrived or exited. The gang's mutex is held.
+// Opens the barrier if every block has arrived or, in a cluster, exited: a grid's barrier counts all blocks. The
+// gang's mutex is held.
 void open_if_full(Gang& gang) {
     const uint64_t phase = gang.phase;
     bool any = false;
     for (const Worker* member : gang.members) {
         const bool told = member->cluster_told > phase;
-        if (!told && !member->cluster_left) return;
+        if (!told && (!member->cluster_left || member->launch->cooperative)) return;
         any |= told;
     }
     if (!any) return;
@@ -69,6 +70,16 @@ bool release_from_cluster(Worker& worker, uint64_t phase) {
     return any;
 }
 
+// A block for which the grid's barrier waits and that has exited; null if there is none.
+const Worker* missing_block(const Worker& worker, uint64_t phase) {
+    if (!worker.launch->cooperative) return nullptr;
+    const std::lock_guard<std::mutex> lock(worker.gang->mutex);
+    for (const Worker* member : worker.gang->members) {
+        if (member->cluster_left && member->cluster_told <= phase) return member;
+    }
+    return nullptr;
+}
+
 // Sleeps rather than looks again and again: the blocks that it waits for need the processors. Not for
 // ever, since nobody wakes it when the launch ends early.
 void wait_for_phase_after(uint64_t phase, Gang& gang) {
@@ -87,6 +98,10 @@ bool wait_for_cluster(Worker& worker) {
         if (release_from_cluster(worker, phase)) return true;
         if (worker.cluster_told <= phase) return false;
         if (worker.launch->stopped) return true;
+        if (const Worker* const missing = missing_block(worker, phase)) {
+            report_missing_block(worker, *missing);
+            return true;
+        }
         if (worker.launch->timed_out) {
             report_timeout(worker);
             return true;

@@ -39,6 +39,8 @@ void note_barrier(Worker& worker);
 // threads have met at barriers on different lines. The last is false if the lines are the same
 // after all: the compiler may have made copies of one barrier.
 void report_stuck_block(Worker& worker);
+// The same of a block that waits in the grid's barrier for one that has exited.
+void report_missing_block(Worker& worker, const Worker& missing);
 void report_timeout(Worker& worker);
 bool report_different_barriers(Worker& worker);
 

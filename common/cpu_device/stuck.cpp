@@ -165,6 +165,12 @@ bool report_different_barriers(Worker& worker) {
     return false;
 }
 
+void report_missing_block(Worker& worker, const Worker& missing) {
+    stop_at(worker, first_lane(worker, &Warp::at_cluster),
+            "waits in the grid's barrier for block " + coordinates(missing.block) +
+                ", which has exited: a GPU would wait for ever");
+}
+
 void report_stuck_block(Worker& worker) {
     if (count_lanes(worker, &Warp::at_collective) > 0) return report_stuck_collective(worker);
     if (worker.barrier_threads > 0) {
