@@ -19,6 +19,7 @@
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
+#include "host_memory.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
 #include "worker.hpp"
@@ -247,6 +248,20 @@ bool is_no_host_memory(const void* pointer) {
     return attributes.type == cudaMemoryTypeDevice;
 }
 
+// The same of the host's memory, where a learner's program copies.
+cudaError_t check_host_range(const void* pointer, size_t bytes, const char* verb) {
+    const uintptr_t address = as_address(pointer);
+    const DeviceVariable* const variable = device_variable_before(address);
+    const bool of_device = device_memory_range().holds(address) ||
+                           (variable != nullptr && variable->holds(address, 1));
+    if (!is_strict() || of_device) return cudaSuccess;
+    const auto room = host_room(address);
+    if (!room || bytes <= room->bytes) return cudaSuccess;
+    return explained(cudaErrorInvalidValue,
+                     "%s %zu bytes of the host's memory, but only %zu are left there %s", verb,
+                     bytes, room->bytes, room->what);
+}
+
 cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t from_bytes,
                        cudaMemcpyKind kind) {
     if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
@@ -278,7 +293,9 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
         }
     }
     if (const cudaError_t error = check_range(to, to_bytes, "cudaMemcpy writes")) return error;
-    return check_range(from, from_bytes, "cudaMemcpy reads");
+    if (const cudaError_t error = check_range(from, from_bytes, "cudaMemcpy reads")) return error;
+    if (const cudaError_t error = check_host_range(to, to_bytes, "cudaMemcpy writes")) return error;
+    return check_host_range(from, from_bytes, "cudaMemcpy reads");
 }
 
 void tell_of_copy(uintptr_t to, uintptr_t from, size_t bytes) {

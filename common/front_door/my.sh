@@ -25,7 +25,7 @@ find_my_program() {
 }
 
 list_my_programs() {
-    [[ ! -d $root/my ]] || (cd "$root/my" && find -L . -name '*.cu' -type f | sed 's,^\./,,' | sort)
+    [[ ! -d $root/my ]] || (cd "$root/my" && find -L . -name '*.cu' -type f 2>/dev/null | sed 's,^\./,,' | sort)
 }
 
 my_programs_in_words() {
@@ -53,7 +53,7 @@ is_current() {
         [[ ! $part -nt $program ]] || return
     done
     [[ ! $(find -L "$root/my" "$root"/[0-9][0-9]_* "$root/common/cpu_device/include" -type f -newer "$program" \
-        \( -name '*.cu*' -o -name '*.h*' -o -name '*.in[cl]' -o -not -name '*.*' \) -print -quit) ]]
+        \( -name '*.cu*' -o -name '*.h*' -o -name '*.in[cl]' -o -not -name '*.*' \) -print -quit 2>/dev/null) ]]
 }
 
 # Functions of the libraries that reach memory by themselves: see common/cpu_device/strict.cpp. Of C++ those are
@@ -62,8 +62,15 @@ hooked_functions=(
     --redefine-sym _ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc=cpu_device_print_string
     --redefine-sym _ZNSo5writeEPKcl=cpu_device_stream_write
     --redefine-sym _ZNSi4readEPcl=cpu_device_stream_read
+    # operator new and delete: see common/cpu_device/host_memory.cpp.
+    --redefine-sym _Znwm=cpu_device_new
+    --redefine-sym _Znam=cpu_device_new_array
+    --redefine-sym _ZdlPv=cpu_device_delete
+    --redefine-sym _ZdaPv=cpu_device_delete_array
+    --redefine-sym _ZdlPvm=cpu_device_delete_sized
+    --redefine-sym _ZdaPvm=cpu_device_delete_sized_array
 )
-for function in memcpy memmove memset memcmp fread fwrite strlen strcmp strcpy strncpy puts fputs printf fprintf sprintf snprintf; do
+for function in memcpy memmove memset memcmp fread fwrite strlen strcmp strcpy strncpy puts fputs printf fprintf sprintf snprintf malloc calloc realloc free; do
     hooked_functions+=(--redefine-sym "$function=cpu_device_$function")
 done
 
