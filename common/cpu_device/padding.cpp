@@ -55,4 +55,20 @@ bool is_padding(uintptr_t address, unsigned bytes, uint32_t unwritten) {
     return false;
 }
 
+bool is_padding_of_objects(uintptr_t low, size_t bytes,
+                           const std::function<bool(size_t)>& is_unwritten) {
+    return std::any_of(classes().begin(), classes().end(), [&](const Class& of) {
+        const size_t size = of.is_member.size();
+        if (low % of.alignment != 0 || bytes % size != 0) return false;
+        bool any_of_first = false;
+        for (size_t i = 0; i < bytes; i++) {
+            if (i == size && !any_of_first) return false;
+            if (!is_unwritten(i)) continue;
+            if (of.is_member[i % size] != 0) return false;
+            any_of_first |= i < size;
+        }
+        return any_of_first;
+    });
+}
+
 }  // namespace cpu_device

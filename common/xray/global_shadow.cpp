@@ -114,16 +114,14 @@ size_t GlobalShadow::first_unwritten(uintptr_t low, size_t bytes) const {
     if (low - begin >= written.bytes) return SIZE_MAX;
     const size_t count = std::min(bytes, written.bytes - (low - begin));
     if (written.all(low - begin, count)) return SIZE_MAX;
-    constexpr unsigned kPiece = 32;
-    for (size_t first = 0; first < count; first++) {
-        if (written.all(low - begin + first, 1)) continue;
-        // With what is before and behind it, as an object has it.
-        const size_t from = (low - begin + first) / kPiece * kPiece;
-        const auto bytes = static_cast<unsigned>(std::min<size_t>(kPiece, written.bytes - from));
-        if (!written.lacks_only_padding(begin + from, from, bytes)) return first;
-        first = from + kPiece - (low - begin) - 1;
-    }
-    return SIZE_MAX;
+    const size_t from = low - begin;
+    const auto is_unwritten = [&written = written, from](size_t at) {
+        return !written.all(from + at, 1);
+    };
+    if (cpu_device::is_padding_of_objects(low, count, is_unwritten)) return SIZE_MAX;
+    size_t first = 0;
+    while (!is_unwritten(first)) first++;
+    return first;
 }
 
 // ---------------------------------------------------------------- a launch

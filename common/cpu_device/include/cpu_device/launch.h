@@ -87,13 +87,26 @@ struct Invocation {
     static void discard(void* copied) { delete static_cast<Invocation*>(copied); }
 };
 
+// Best<double> of Best<double>*; void of all else. (Classes that are no templates the translation makes known.)
+template <class Argument>
+struct PointsToTemplate {
+    using Type = void;
+};
+template <template <class...> class Template, class... Types>
+struct PointsToTemplate<Template<Types...>*> {
+    using Type = Template<Types...>;
+};
+template <template <class...> class Template, class... Types>
+struct PointsToTemplate<const Template<Types...>*> {
+    using Type = Template<Types...>;
+};
+
 template <class Body, class... Arguments>
 cudaError_t launch_body(const LaunchConfiguration& configuration, const char* kernel_name,
                         const void* kernel_address, const Body& body, Arguments&&... arguments) {
     using Call = Invocation<Body, std::decay_t<Arguments>...>;
 #ifdef __CUDACC__
-    ((void)&padding_is_known<std::remove_cv_t<std::remove_pointer_t<std::decay_t<Arguments>>>>,
-     ...);
+    ((void)&padding_is_known<typename PointsToTemplate<std::decay_t<Arguments>>::Type>, ...);
 #endif
     Call call{body, {std::forward<Arguments>(arguments)...}};
     return launch_request({configuration, kernel_name, kernel_address, &Call::run, &call,
