@@ -312,6 +312,7 @@ private:
         }
         if (!is_name(argument.begin)) return;
         const std::string& name = text(argument.begin);
+        if (argument.end == argument.begin + 1) require_no_function(argument.begin, before);
         const bool is_made = argument.end > argument.begin + 1 &&
                              (is_one_of(tokens_[argument.begin + 1], {"(", "{"}) ||
                               (text(argument.begin + 1) == "<" && class_called(name) != nullptr));
@@ -330,6 +331,31 @@ private:
                             "', whose operator() is a function of the host: write __device__ "
                             "before it");
         }
+    }
+
+    // Of a name alone: that it is not a function's, nor a std::function's.
+    void require_no_function(size_t argument, Range before) const {
+        const std::string& name = text(argument);
+        for (size_t i = before.end; i-- > before.begin + 2;) {
+            if (text(i) != name) continue;
+            const size_t open = text(i - 1) == ">" ? matching_angle(tokens_, i - 1).value_or(0) : 0;
+            if (open > 0 && text(open - 1) == "function" && is_of_std(tokens_, open - 1)) {
+                edits_.fail(tokens_[argument],
+                            "a kernel gets '" + name +
+                                "', a std::function, which is for the host alone: give it a "
+                                "lambda with __device__");
+            }
+            if (is_name(i - 1) || is_one_of(tokens_[i - 1], {"&", "*", ">"})) return;
+        }
+        const bool is_function =
+            std::any_of(declarations_.begin(), declarations_.end(), [&](const Declaration& each) {
+                return each.is_defined() && !each.in_class && text(each.name) == name;
+            });
+        if (!is_function) return;
+        edits_.fail(tokens_[argument],
+                    "a kernel gets the address that '" + name +
+                        "' has on the host, where it cannot call it: give it a lambda with "
+                        "__device__ that does, as in [] __device__ (int i) { ... }");
     }
 
     // Of a lambda that begins there.

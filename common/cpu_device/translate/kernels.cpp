@@ -215,7 +215,8 @@ void make_variables_known(const Region& region, Edits& edits) {
 
 namespace {
 
-// The name of the class that is defined here, no template; empty where none is.
+// The name of the class that is defined here, no template; empty where none is. (Nor one that ends in an array
+// without a size, of which g++ does not say what lies between its members.)
 std::string defined_class(const Tokens& tokens, const Declaration& declaration) {
     if (declaration.is_function || declaration.in_class) return {};
     size_t i = declaration.head.begin;
@@ -234,8 +235,12 @@ std::string defined_class(const Tokens& tokens, const Declaration& declaration) 
             return {};  // a value, a specialization
         }
     }
-    if (i >= declaration.head.end || !is_typedef) return i < declaration.head.end ? name : "";
+    if (i >= declaration.head.end) return {};
     const size_t behind = matching_close(tokens, i).value_or(i) + 1;
+    for (; i < behind; ++i) {
+        if (tokens[i].text == "[" && tokens[i + 1].text == "]") return {};
+    }
+    if (!is_typedef) return name;
     return tokens[behind].kind == TokenKind::identifier ? tokens[behind].text : name;
 }
 

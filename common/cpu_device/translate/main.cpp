@@ -11,6 +11,9 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "common/cpu_device/translate/notes.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
@@ -59,10 +62,50 @@ int run(const std::string& in, const fs::path& out) {
     return fail(out.string(), "cannot be written");
 }
 
-std::string translation_or_error(const fs::path& path) {
+// The functions of headers that files of the tree include from beside themselves, through others as well.
+class Headers {
+public:
+    translate::Functions included_by(const fs::path& path) {
+        translate::Functions functions;
+        std::set<fs::path> seen = {path.lexically_normal()};
+        add(path, functions, seen);
+        return functions;
+    }
+
+private:
+    struct Header {
+        translate::Functions functions;
+        std::vector<fs::path> includes;
+    };
+
+    void add(const fs::path& path, translate::Functions& to, std::set<fs::path>& seen) {
+        for (const fs::path& name : known(path).includes) {
+            if (!seen.insert(name).second) continue;
+            to.add(known(name).functions);
+            add(name, to, seen);
+        }
+    }
+
+    const Header& known(const fs::path& path) {
+        const auto [found, added] = headers_.try_emplace(path);
+        if (!added) return found->second;
+        const std::string source = read(path);
+        Header header{translate::functions_of(source), {}};
+        for (const std::string& name : translate::included_by(source)) {
+            const fs::path included = (path.parent_path() / name).lexically_normal();
+            std::error_code ignored;
+            if (fs::is_regular_file(included, ignored)) header.includes.push_back(included);
+        }
+        return found->second = header;
+    }
+
+    std::map<fs::path, Header> headers_;
+};
+
+std::string translation_or_error(const fs::path& path, const translate::Functions& included) {
     const std::string source = read(path);
     try {
-        return translate::translate(source, path);
+        return translate::translate(source, path, included);
     } catch (const translate::TranslationError& error) {
         std::string quoted;
         for (const char c : path.string())
@@ -81,25 +124,57 @@ bool is_source(const fs::path& path) {
     return false;
 }
 
+// Translations whose file is gone, or is one of a header's that is called otherwise now, go too.
+void remove_all_but(const std::set<fs::path>& copies, const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> stale;
+    for (auto at = fs::recursive_directory_iterator(folder, error);
+         !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+        if (!at->is_directory(error) && copies.count(at->path()) == 0) stale.push_back(at->path());
+    }
+    for (const fs::path& path : stale) fs::remove(path, error);
+}
+
+// Sources below a folder. What a link leads back to is not followed again.
+std::vector<fs::path> sources_below(const fs::path& folder, std::error_code& error) {
+    std::vector<fs::path> sources;
+    std::set<fs::path> entered = {fs::canonical(folder, error)};
+    constexpr auto kOptions = fs::directory_options::follow_directory_symlink;
+    for (auto at = fs::recursive_directory_iterator(folder, kOptions, error);
+         !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+        std::error_code ignored;
+        if (at->is_directory(ignored)) {
+            if (!entered.insert(fs::canonical(at->path(), ignored)).second || ignored) {
+                at.disable_recursion_pending();
+            }
+        } else if (!ignored && at->is_regular_file(ignored) && is_source(at->path())) {
+            sources.push_back(at->path());
+        }
+    }
+    return sources;
+}
+
 int run_tree(const fs::path& from, const fs::path& to) {
     std::error_code error;
-    constexpr auto kOptions = fs::directory_options::follow_directory_symlink;
-    for (auto at = fs::recursive_directory_iterator(from, kOptions, error);
-         !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
-        if (!at->is_regular_file() || !is_source(at->path())) continue;
-        const fs::path copy = to / fs::relative(at->path(), from);
-        fs::create_directories(copy.parent_path());
+    Headers headers;
+    std::set<fs::path> copies;
+    for (const fs::path& path : sources_below(from, error)) {
+        const fs::path copy = to / path.lexically_relative(from);
+        fs::create_directories(copy.parent_path(), error);
         std::string notes;
-        for (const translate::Note& note : translate::notes_on(read(at->path()))) {
-            notes += fs::relative(at->path(), from.parent_path()).string() + ":" +
+        for (const translate::Note& note : translate::notes_on(read(path))) {
+            notes += path.lexically_relative(from.parent_path()).string() + ":" +
                      std::to_string(note.line) + ": " + note.text + "\n";
         }
-        if (!replace(copy, translation_or_error(at->path())) ||
+        if (!replace(copy, translation_or_error(path, headers.included_by(path))) ||
             !replace(copy.string() + ".notes", notes)) {
             return fail(copy.string(), "cannot be written");
         }
+        copies.insert({copy, copy.string() + ".notes"});
     }
-    return error ? fail(from.string(), error.message()) : 0;
+    if (error) return fail(from.string(), error.message());
+    remove_all_but(copies, to);
+    return 0;
 }
 
 }  // namespace

@@ -110,6 +110,29 @@ void note_constexpr(const std::string& source, const Region& region, std::vector
     }
 }
 
+// kernel<<<1, 32>>>(x, std::plus<int>()).
+void note_functors(const std::string& source, const Region& region, std::vector<Note>& notes) {
+    const Tokens& tokens = region.tokens;
+    for (size_t i = 2; i + 1 < tokens.size(); ++i) {
+        const bool launches = tokens[i].text == ">" && tokens[i - 1].text == ">" &&
+                              tokens[i - 2].text == ">" && tokens[i + 1].text == "(";
+        if (!launches) continue;
+        const size_t close = matching_close(tokens, i + 1).value_or(i);
+        for (size_t at = i + 2; at < close; ++at) {
+            if (!is_of_std(tokens, at) ||
+                !is_one_of(tokens[at], {"plus", "minus", "multiplies", "divides", "modulus",
+                                        "negate", "less", "greater", "equal_to"})) {
+                continue;
+            }
+            notes.push_back({line_at(source, tokens[at].begin),
+                             "a kernel gets 'std::" + tokens[at].text +
+                                 "', which is constexpr and for the host: nvcc refuses it unless "
+                                 "it is told --expt-relaxed-constexpr; write a functor, with "
+                                 "__device__ before its operator()"});
+        }
+    }
+}
+
 void note_architectures(const std::string& source, std::vector<Note>& notes) {
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
@@ -134,6 +157,7 @@ std::vector<Note> notes_on(const std::string& source) {
     for (const Region& region : regions_of(source)) {
         note_doubles(source, region, notes);
         note_constexpr(source, region, notes);
+        note_functors(source, region, notes);
     }
     note_architectures(source, notes);
     return notes;

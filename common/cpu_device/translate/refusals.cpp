@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
@@ -291,45 +292,169 @@ void refuse_what_is_missing(const Region& region, Edits& edits) {
     }
 }
 
-void refuse_host_functions(const Region& region, Edits& edits) {
+void Functions::add(const Functions& others) {
+    host.insert(others.host.begin(), others.host.end());
+    device.insert(others.device.begin(), others.device.end());
+    for_device.insert(others.for_device.begin(), others.for_device.end());
+    for_host.insert(others.for_host.begin(), others.for_host.end());
+    declared.insert(others.declared.begin(), others.declared.end());
+    for (const std::string& name : for_device) host.erase(name);
+    for (const std::string& name : for_host) device.erase(name);
+}
+
+namespace {
+
+Functions functions_in(const Tokens& tokens, const std::vector<Declaration>& declarations) {
+    Functions found;
+    found.host = host_functions(tokens, declarations);
+    found.device = device_functions(tokens, declarations);
+    for (const Declaration& function : declarations) {
+        if (!function.is_function || function.in_class) continue;
+        const std::string& name = tokens[function.name].text;
+        found.declared.insert(name);
+        if (found.host.count(name) == 0) found.for_device.insert(name);
+        if (found.device.count(name) == 0) found.for_host.insert(name);
+    }
+    return found;
+}
+
+Functions together(const Tokens& tokens, const std::vector<Declaration>& declarations,
+                   const Functions& included) {
+    Functions all = functions_in(tokens, declarations);
+    all.add(included);
+    return all;
+}
+
+// What to do in place of calling that function of the C library's; null where there is no such function.
+const char* in_place_of_c(const Token& token) {
+    if (is_one_of(token, {"rand", "srand", "random", "drand48", "rand_r"}))
+        return ": make numbers of the thread's index, or copy some there";
+    if (is_one_of(token, {"sprintf", "snprintf", "fprintf", "vprintf", "puts", "putchar", "fputs"}))
+        return ": printf prints there";
+    if (is_one_of(token, {"exit", "_exit", "abort"}))
+        return ": return ends a thread, __trap() the launch";
+    if (is_one_of(token, {"time", "gettimeofday", "clock_gettime"}))
+        return ": clock64() counts there";
+    if (is_one_of(token, {"scanf",   "sscanf", "getchar", "fopen",   "fclose", "fread",
+                          "fwrite",  "fflush", "getenv",  "system",  "strlen", "strcmp",
+                          "strncmp", "strcpy", "strncpy", "strcat",  "atoi",   "atof",
+                          "strtol",  "qsort",  "usleep",  "memmove", "memcmp"}))
+        return "";
+    return nullptr;
+}
+
+// What of the standard library is for the host alone, and what to do; null where it is nothing of that.
+const char* in_place_of_std(const Token& token) {
+    if (is_one_of(token, {"cout", "cerr", "clog", "endl", "ofstream", "ifstream", "stringstream",
+                          "ostringstream", "to_string"}))
+        return "printf prints there";
+    if (is_one_of(token, {"vector", "string", "map", "unordered_map", "set", "list", "deque",
+                          "unique_ptr", "shared_ptr", "make_unique", "make_shared"}))
+        return "printf prints there, and arrays have a constant size";
+    if (is_one_of(token, {"sort", "swap", "fill", "copy", "accumulate", "reverse", "iota",
+                          "transform", "for_each", "min_element", "max_element"}))
+        return "write out what it does";
+    if (is_one_of(token, {"function"}))
+        return "a template's parameter takes a lambda with __device__";
+    if (is_one_of(token,
+                  {"mt19937", "mt19937_64", "random_device", "default_random_engine",
+                   "uniform_real_distribution", "uniform_int_distribution", "normal_distribution"}))
+        return "make numbers of the thread's index, or copy some there";
+    if (is_one_of(token, {"thread", "mutex", "lock_guard", "chrono", "runtime_error"}))
+        return "a kernel has none of it";
+    return nullptr;
+}
+
+// name<<<1, 32>>>(), where name is a function and no kernel.
+void refuse_launches_of_functions(const Tokens& tokens,
+                                  const std::vector<Declaration>& declarations, Edits& edits) {
+    std::map<std::string, bool> functions;  // whether they are the device's
+    for (const Declaration& function : declarations) {
+        if (!function.is_defined() || function.in_class) continue;
+        functions[tokens[function.name].text] = is_for_device(tokens, function);
+    }
+    for (const Declaration& function : declarations) {
+        const bool perhaps_kernel =
+            function.is_function &&
+            (is_kernel(tokens, function) ||
+             std::any_of(tokens.begin() + static_cast<ptrdiff_t>(function.head.begin),
+                         tokens.begin() + static_cast<ptrdiff_t>(function.name),
+                         [](const Token& token) { return is_like_a_macro(token.text); }));
+        if (perhaps_kernel) functions.erase(tokens[function.name].text);
+    }
+    for (const Declaration& function : declarations) {
+        if (!function.is_defined()) continue;
+        for (size_t i = function.body.begin + 1; i < function.body.end; ++i) {
+            if (tokens[i].text != "<<<") continue;
+            size_t name = i - 1;
+            if (tokens[name].text == ">") name = matching_angle(tokens, name).value_or(1) - 1;
+            const auto launched = functions.find(tokens[name].text);
+            if (launched == functions.end() || has_its_own(tokens, function, launched->first) ||
+                (name > 0 && is_one_of(tokens[name - 1], {".", "->", "::"}))) {
+                continue;
+            }
+            const bool of_device = launched->second;
+            edits.fail(tokens[name],
+                       "'" + launched->first + "' is launched, and is a function of the " +
+                           (of_device ? "device" : "host") + ": a kernel has __global__ " +
+                           (of_device ? "in place of __device__" : "before its void"));
+        }
+    }
+}
+
+}  // namespace
+
+Functions functions_of(const std::string& source) {
+    Functions all;
+    for (const Region& region : regions_of(source)) {
+        if (!region.is_macro) all.add(functions_in(region.tokens, declarations_of(region)));
+    }
+    return all;
+}
+
+void refuse_host_functions(const Region& region, const Functions& included, Edits& edits) {
     const Tokens& tokens = region.tokens;
     const std::vector<Declaration> declarations = declarations_of(region);
-    const std::set<std::string> host = host_functions(tokens, declarations);
+    const Functions functions = together(tokens, declarations, included);
+    refuse_launches_of_functions(tokens, declarations, edits);
     for (const Declaration& function : declarations) {
         if (!function.is_defined() || !is_for_device(tokens, function)) continue;
         // What is for both sides may have a way for the host: nvcc, too, only warns.
         if (has_word(tokens, function.head, {"__host__"})) continue;
-        for (size_t i = function.body.begin; i + 1 < function.body.end; ++i) {
+        const std::string runs = "'" + tokens[function.name].text + "' runs on the device and ";
+        for (size_t i = function.name + 1; i + 1 < function.body.end; ++i) {
             const std::string& name = tokens[i].text;
-            if (is_of_std(tokens, i) &&
-                is_one_of(tokens[i], {"cout", "cerr", "vector", "string", "map", "unordered_map",
-                                      "set", "list", "deque", "sort", "swap"})) {
-                const bool is_algorithm = is_one_of(tokens[i], {"sort", "swap"});
-                edits.fail(tokens[i], "'" + tokens[function.name].text +
-                                          "' runs on the device and uses 'std::" + name +
-                                          "', which is for the host alone: " +
-                                          (is_algorithm ? "write out what it does"
-                                                        : "printf prints there, and arrays have a "
-                                                          "constant size"));
+            const bool of_std = is_of_std(tokens, i);
+            if (const char* const instead = of_std ? in_place_of_std(tokens[i]) : nullptr) {
+                edits.fail(tokens[i], runs + "uses 'std::" + name +
+                                          "', which is for the host alone: " + instead);
             }
-            if (tokens[i + 1].text != "(" || host.count(name) == 0 ||
-                is_one_of(tokens[i - 1], {".", "->", "::"}) ||
-                has_its_own(tokens, function, name)) {
+            if (i < function.body.begin || tokens[i + 1].text != "(" ||
+                is_one_of(tokens[i - 1], {".", "->"}) || (tokens[i - 1].text == "::" && !of_std)) {
                 continue;
             }
-            edits.fail(tokens[i], "'" + tokens[function.name].text +
-                                      "' runs on the device and calls '" + name +
+            const char* const instead = in_place_of_c(tokens[i]);
+            if (instead != nullptr && functions.declared.count(name) == 0 &&
+                !has_its_own(tokens, function, name)) {
+                edits.fail(tokens[i], runs + "calls '" + name +
+                                          "', a function of the C library for the host alone" +
+                                          instead);
+            }
+            if (of_std || functions.host.count(name) == 0 || has_its_own(tokens, function, name)) {
+                continue;
+            }
+            edits.fail(tokens[i], runs + "calls '" + name +
                                       "', a function of the host: write __device__ before " +
                                       "the definition of '" + name + "'");
         }
     }
 }
 
-void refuse_device_functions(const Region& region, Edits& edits) {
+void refuse_device_functions(const Region& region, const Functions& included, Edits& edits) {
     const Tokens& tokens = region.tokens;
     const std::vector<Declaration> declarations = declarations_of(region);
     const std::set<std::string> host = host_functions(tokens, declarations);
-    const std::set<std::string> device = device_functions(tokens, declarations);
+    const std::set<std::string> device = together(tokens, declarations, included).device;
     for (const Declaration& function : declarations) {
         // What a macro or a template's argument makes of it may be anything.
         if (!function.is_defined() || function.in_class ||
@@ -369,48 +494,119 @@ bool is_stand_in(std::string_view name) {
     return kAll.find(":" + std::string(name) + ":") != std::string_view::npos;
 }
 
+// Headers that nvcc includes by itself.
+bool is_included_by_nvcc(std::string_view name) {
+    constexpr std::array<std::string_view, 7> kNames = {
+        "builtin_types.h", "common_functions.h", "device_functions.h", "device_types.h",
+        "driver_types.h",  "host_defines.h",     "math_functions.h"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+bool is_of_the_toolkit(std::string_view name) {
+    constexpr std::array<std::string_view, 32> kBeginnings = {"cublas",        "cufft",
+                                                              "curand",        "cusolver",
+                                                              "cusparse",      "cudnn",
+                                                              "nccl",          "thrust/",
+                                                              "cutlass/",      "cute/",
+                                                              "texture_",      "surface_",
+                                                              "nvrtc",         "cub/",
+                                                              "cuda/",         "cuda_",
+                                                              "cudaGL",        "cudaProf",
+                                                              "nv/",           "nvtx3/",
+                                                              "nvml",          "crt/",
+                                                              "sm_",           "device_f",
+                                                              "driver_",       "cooperative_groups",
+                                                              "cuComplex",     "library_types",
+                                                              "device_atomic", "channel_descriptor",
+                                                              "npp",           "nvJitLink"};
+    return std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](std::string_view beginning) {
+        return name.substr(0, beginning.size()) == beginning;
+    });
+}
+
+// In quotes a name may be a learner's, in a folder that the compiler is told of: these are not.
+bool is_named_in_the_toolkit(std::string_view name) {
+    constexpr std::array<std::string_view, 24> kNames = {"cuComplex.h",
+                                                         "cublas.h",
+                                                         "cublasLt.h",
+                                                         "cublas_v2.h",
+                                                         "cuda_awbarrier.h",
+                                                         "cuda_fp8.h",
+                                                         "cuda_gl_interop.h",
+                                                         "cuda_profiler_api.h",
+                                                         "cudaProfiler.h",
+                                                         "cudnn.h",
+                                                         "cufft.h",
+                                                         "cufftXt.h",
+                                                         "curand.h",
+                                                         "curand_kernel.h",
+                                                         "cusolverDn.h",
+                                                         "cusparse.h",
+                                                         "library_types.h",
+                                                         "nccl.h",
+                                                         "nvml.h",
+                                                         "nvrtc.h",
+                                                         "nvToolsExt.h",
+                                                         "cuda_fp6.h",
+                                                         "cuda_fp4.h",
+                                                         "channel_descriptor.h"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+           name.substr(0, 7) == "thrust/" || name.substr(0, 4) == "cub/" ||
+           name.substr(0, 6) == "nvtx3/";
+}
+
+// The header that a line includes, with how it is written before it: < or ". Else nothing.
+std::string_view included_in(std::string_view line) {
+    const size_t hash = line.find_first_not_of(" \t");
+    if (hash == std::string_view::npos || line[hash] != '#') return {};
+    const size_t word = line.find_first_not_of(" \t", hash + 1);
+    if (word == std::string_view::npos || line.compare(word, 7, "include") != 0) return {};
+    const size_t open = line.find_first_of("<\"", word);
+    if (open == std::string_view::npos) return {};
+    const size_t close = line.find(line[open] == '<' ? '>' : '"', open + 1);
+    return close == std::string_view::npos ? std::string_view() : line.substr(open, close - open);
+}
+
 }  // namespace
 
-void refuse_headers(const std::string& source, Edits& edits) {
-    constexpr std::array<std::string_view, 26> kLibraries = {"cublas",   "cufft",
-                                                             "curand",   "cusolver",
-                                                             "cusparse", "cudnn",
-                                                             "nccl",     "thrust/",
-                                                             "cutlass/", "cute/",
-                                                             "texture_", "surface_",
-                                                             "nvrtc",    "cub/",
-                                                             "cuda/",    "cuda_",
-                                                             "cudaGL",   "cudaProf",
-                                                             "nv/",      "nvtx3/",
-                                                             "nvml",     "crt/",
-                                                             "sm_",      "device_f",
-                                                             "driver_",  "cooperative_groups"};
+std::vector<std::string> included_by(const std::string& source) {
+    std::vector<std::string> names;
+    for (size_t begin = 0; begin < source.size();) {
+        const size_t end = std::min(source.find('\n', begin), source.size());
+        const std::string_view name =
+            included_in(std::string_view(source).substr(begin, end - begin));
+        if (!name.empty() && name[0] == '"') names.emplace_back(name.substr(1));
+        begin = end + 1;
+    }
+    return names;
+}
+
+void refuse_headers(const std::string& source, const std::string& folder, Edits& edits) {
     int conditions = 0;  // that the line stands under
     for (size_t begin = 0; begin < source.size();) {
         const size_t end = std::min(source.find('\n', begin), source.size());
         const std::string_view line = std::string_view(source).substr(begin, end - begin);
         const size_t hash = line.find_first_not_of(" \t");
-        const size_t open = line.find('<');
         if (hash != std::string_view::npos && line[hash] == '#') {
             const size_t word = line.find_first_not_of(" \t", hash + 1);
             conditions += word != std::string_view::npos && line.compare(word, 2, "if") == 0;
             conditions -= word != std::string_view::npos && line.compare(word, 5, "endif") == 0;
         }
-        const bool is_include = hash != std::string_view::npos && line[hash] == '#' &&
-                                line.find("include") < open && open != std::string_view::npos;
-        if (is_include) {
-            const std::string_view name = line.substr(open + 1, line.find('>') - open - 1);
+        if (const std::string_view included = included_in(line); !included.empty()) {
+            const std::string name(included.substr(1));
+            const bool quoted = included[0] == '"';
+            std::error_code ignored;
+            const bool is_own =
+                quoted && std::filesystem::exists(std::filesystem::path(folder) / name, ignored);
             const bool is_library =
-                std::any_of(kLibraries.begin(), kLibraries.end(), [&](std::string_view library) {
-                    return name.substr(0, library.size()) == library;
-                });
-            if (name == "cuda.h") {
+                quoted ? is_named_in_the_toolkit(name) : is_of_the_toolkit(name);
+            if (!is_own && (name == "cuda.h" || is_included_by_nvcc(name))) {
                 // Many have it and use nothing of it; what they use of it is refused where it stands.
                 edits.replace(begin + hash, end, "");
-            } else if (is_library && !is_stand_in(name)) {
+            } else if (!is_own && is_library && !is_stand_in(name)) {
                 const std::string why =
-                    "<" + std::string(name) +
-                    "> is a part of the CUDA toolkit that the CPU device does not have";
+                    (quoted ? "\"" + name + "\"" : "<" + name + ">") +
+                    " is a part of the CUDA toolkit that the CPU device does not have";
                 // Without it nothing behind makes sense. But under a condition it may be nothing.
                 if (conditions == 0) {
                     edits.fail({TokenKind::punctuation, "#", begin + hash, end}, why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,27 @@ namespace translate {
 // others stands what stops the compiler, unless an #if takes them away.
 void refuse_what_is_missing(const Region& region, Edits& edits);
 
-// A kernel that calls a function of the host's, which g++ would let it. (Functions of this file alone, and
-// what of the standard library allocates or prints.)
-void refuse_host_functions(const Region& region, Edits& edits);
+// Functions by their names: those that are defined for the host alone or for the device alone, those that are also
+// for the other side, and all that are declared.
+struct Functions {
+    std::set<std::string> host, device, for_device, for_host, declared;
+
+    void add(const Functions& others);
+};
+Functions functions_of(const std::string& source);
+
+// What a file includes by "name", in its order.
+std::vector<std::string> included_by(const std::string& source);
+
+// A kernel that calls a function of the host's, which g++ would let it: one of this file's, of `included` or of the
+// libraries'. And a launch of what is no kernel.
+void refuse_host_functions(const Region& region, const Functions& included, Edits& edits);
 
 // The other way round: the host calls a function of the device's, or asks which thread it is.
-void refuse_device_functions(const Region& region, Edits& edits);
+void refuse_device_functions(const Region& region, const Functions& included, Edits& edits);
 
-// #include of a header that only the toolkit has becomes an #error that says so.
-void refuse_headers(const std::string& source, Edits& edits);
+// #include of a header that only the toolkit has becomes an #error that says so, unless `folder` has one that is
+// called so. What nvcc includes by itself goes away.
+void refuse_headers(const std::string& source, const std::string& folder, Edits& edits);
 
 }  // namespace translate

@@ -91,6 +91,8 @@ void read_static_declaration(const Tokens& tokens, Range range, bool in_namespac
         if (tokens[i].text == "<") ++angles;
         if (tokens[i].text == ">") --angles;
         if (angles > 0) continue;
+        // struct { ... } x: the class is defined here.
+        if (is_one_of(tokens[i], {"struct", "class", "union"})) return;
         if (is_one_of(tokens[i], {"=", "{"}) && name != 0) {
             edits.fail(tokens[i], "'" + tokens[name].text +
                                       "' is __shared__ and has an initial value, which nvcc "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/cpu_device/translate/translate.hpp"
 
+#include <filesystem>
+
 #include "common/cpu_device/translate/edits.hpp"
 #include "common/cpu_device/translate/host_members.hpp"
 #include "common/cpu_device/translate/kernels.hpp"
@@ -22,14 +24,15 @@ std::string without_byte_order_mark(const std::string& source) {
 
 }  // namespace
 
-std::string translate(const std::string& original, const std::string& path) {
+std::string translate(const std::string& original, const std::string& path,
+                      const Functions& included) {
     const std::string source = without_byte_order_mark(original);
     Edits edits(source);
-    refuse_headers(source, edits);
+    refuse_headers(source, std::filesystem::path(path).parent_path().string(), edits);
     for (const Region& region : regions_of(source)) {
         refuse_what_is_missing(region, edits);
-        refuse_host_functions(region, edits);
-        refuse_device_functions(region, edits);
+        refuse_host_functions(region, included, edits);
+        refuse_device_functions(region, included, edits);
         refuse_host_members(region, edits);
         begin_kernels(region, edits);
         make_variables_known(region, edits);

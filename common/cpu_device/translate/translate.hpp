@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/cpu_device/translate/refusals.hpp"
+
 namespace translate {
 
 // What cannot be translated, and what would work instead.
@@ -26,6 +28,8 @@ private:
 //   [&](float4 x) { ... }          ->  the same, always inlined, in a device function
 //   __global__ void K() { ... }    ->  its body begins with a call that tells a launch from a call
 // and what else the other headers of this folder say.
-std::string translate(const std::string& source, const std::string& path);
+// included: the functions of the program's own headers that the file includes.
+std::string translate(const std::string& source, const std::string& path,
+                      const Functions& included = {});
 
 }  // namespace translate

@@ -3,6 +3,7 @@
 // Programs that are wrong, one for each word on the command line. What has to be said of each stands in
 // faults.txt, where @NAME is the line that carries that mark here. A mark stays on its line:
 // clang-format off
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -180,6 +181,12 @@ __global__ void barrier_after_return(float* x, int n) {
     __syncthreads();  // @barrier_after_return
 }
 
+__global__ void grid_barrier_of_some(int* x) {
+    if (blockIdx.x == 0) return;
+    cooperative_groups::this_grid().sync();  // @grid_of_some
+    x[blockIdx.x] = 1;
+}
+
 __global__ void shuffle_beyond_block(int* x) {
     x[threadIdx.x] = __shfl_down_sync(0xffffffffu, static_cast<int>(threadIdx.x), 8);  // @shuffle_beyond
 }
@@ -282,6 +289,7 @@ __global__ void pointer_in_struct(Arrays arrays) {
 volatile int* volatile unset = nullptr;
 void (*volatile unset_function)() = nullptr;
 volatile int zero = 0;
+float of_host[kCount - 1];
 
 const std::map<std::string, void (*)()> kFaults = {
     {"missing_barrier", [] { missing_barrier<<<1, kCount>>>(device()); }},
@@ -391,6 +399,12 @@ const std::map<std::string, void (*)()> kFaults = {
     {"barriers_of_one_line", [] { barriers_of_one_line<<<1, 64>>>(device()); }},
     {"barrier_of_some", [] { barrier_of_some<<<1, 128>>>(device()); }},
     {"barrier_after_return", [] { barrier_after_return<<<1, 128>>>(device(), 100); }},
+    {"grid_barrier_of_some",
+     [] {
+         int* x = device<int>();
+         void* arguments[] = {&x};
+         cudaLaunchCooperativeKernel((void*)grid_barrier_of_some, 3, 32, arguments, 0, 0);
+     }},
     {"shuffle_beyond_block", [] { shuffle_beyond_block<<<1, 20>>>(device<int>()); }},
     {"shuffle_from_exited", [] { shuffle_from_exited<<<1, 32>>>(device<int>()); }},
     {"shuffle_in_a_branch", [] { shuffle_in_a_branch<<<1, 32>>>(device<int>()); }},
@@ -447,6 +461,26 @@ const std::map<std::string, void (*)()> kFaults = {
      [] {
          std::vector<float> host(2 * kCount);
          cudaMemcpy(device(), host.data(), 2 * kCount * 4, cudaMemcpyHostToDevice);  // @copy_too_long
+     }},
+    {"copy_beyond_vector",
+     [] {
+         std::vector<float> host(kCount - 1);
+         cudaMemcpy(host.data(), device(), kCount * 4, cudaMemcpyDeviceToHost);  // @copy_beyond_vector
+     }},
+    {"copy_beyond_malloc",
+     [] {
+         auto* const host = static_cast<float*>(std::malloc(64));
+         std::memset(host, 0, 64);
+         cudaMemcpy(device(), host + 4, 64, cudaMemcpyHostToDevice);  // @copy_beyond_malloc
+     }},
+    {"copy_beyond_variable",
+     [] {
+         cudaMemcpy(of_host, device(), kCount * 4, cudaMemcpyDeviceToHost);  // @copy_beyond_variable
+     }},
+    {"copy_beyond_stack",
+     [] {
+         float host[4];
+         cudaMemcpy(host, device(), kCount * 4, cudaMemcpyDeviceToHost);  // @copy_beyond_stack
      }},
     {"copy_from_freed",
      [] {

@@ -326,6 +326,62 @@ __global__ void kernel(int* x, int n) {
 int main() {}
 END
     expect 1 "variable.cu:2:.*the array 'mine' has n elements, which is known only when the kernel runs" run_mine my/variable.cu
+    # A helper of a header beside it, without __device__; a name that the program has itself.
+    program helpers/square.h <<'END'
+#pragma once
+inline float square(float x) { return x * x; }
+__device__ inline int time(int x) { return x; }
+END
+    program helpers/all.h <<'END'
+#include "square.h"
+END
+    program squares.cu <<'END'
+#include "helpers/all.h"
+__global__ void kernel(float* x) {
+    x[0] = time(3);
+    x[0] = square(x[0]);
+}
+int main() {}
+END
+    expect 1 "squares.cu:4:.*'kernel' runs on the device and calls 'square', a function of the host: write __device__" run_mine my/squares.cu
+    program dice.cu <<'END'
+#include <cstdlib>
+__global__ void kernel(int* x) {
+    x[0] = rand();
+}
+int main() {}
+END
+    expect 1 "dice.cu:3:.*'kernel' runs on the device and calls 'rand', a function of the C library" run_mine my/dice.cu
+    program erased.cu <<'END'
+#include <functional>
+template <class F>
+__global__ void kernel(int* x, F f) { x[0] = f(x[0]); }
+int twice(int x) { return 2 * x; }
+int main() {
+    std::function<int(int)> any;
+    int* x;
+    cudaMalloc(&x, 4);
+#ifdef POINTER
+    kernel<<<1, 1>>>(x, twice);
+#endif
+}
+END
+    expect 1 "erased.cu:10:.*a kernel gets the address that 'twice' has on the host" run_mine my/erased.cu
+    sed -i '/POINTER/,/endif/d; s/^}$/    kernel<<<1, 1>>>(x, any);\n}/' "$sandbox/my/erased.cu"
+    expect 1 "erased.cu:9:.*a kernel gets 'any', a std::function, which is for the host alone" run_mine my/erased.cu
+    program no_kernel.cu <<'END'
+__device__ void almost(int* x) { x[0] = 1; }
+int main() {
+    almost<<<1, 1>>>(nullptr);
+}
+END
+    expect 1 "no_kernel.cu:3:.*'almost' is launched, and is a function of the device" run_mine my/no_kernel.cu
+    program quoted.cu <<'END'
+#include <math_functions.h>
+#include "cuComplex.h"
+int main() {}
+END
+    expect 1 "quoted.cu:2:.*\"cuComplex.h\" is a part of the CUDA toolkit that the CPU device does not have" run_mine my/quoted.cu
     # A header that cannot be translated stops who includes it, and nobody else.
     program broken.cuh <<'END'
 __global__ void k(float* x) { *x = 1; }
@@ -382,6 +438,14 @@ END
     [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/programs/two words.v2/program")" ]] || wrong "compiled twice"
     sed -i 's/2 \* x/x + missing/' "$sandbox/my/parts/twice.hpp"
     expect 1 "twice.hpp:2:.*missing" run_mine "my/two words.v2.cu"
+    # A header that is called otherwise now is not found by its old name; a link to the folder itself leads nowhere.
+    mv "$sandbox/my/parts/twice.hpp" "$sandbox/my/parts/double.hpp"
+    touch "$sandbox/my/two words.v2.cu"
+    expect 1 "twice.hpp: No such file" run_mine "my/two words.v2.cu"
+    ln -s . "$sandbox/my/parts/again"
+    sed -i 's/x + missing/2 * x/' "$sandbox/my/parts/double.hpp"
+    sed -i 's/twice.hpp/double.hpp/' "$sandbox/my/parts/launch.cuh"
+    expect 0 "2 launches: good" run_mine "my/two words.v2.cu"
 }
 
 # ---------------------------------------------------------------- the page on all this, word for word
@@ -487,6 +551,34 @@ END
     expect 0 "compiled.cu:17 global loads: 1 of 4 bytes written, 4 of 4 bytes compiled" xray_mine my/compiled.cu
     expect 0 '"ptx_differs": \[.*"line": 16, "kind": "global_store", "written": . "4": 1 ., "compiled": ..' xray_mine my/compiled.cu --json -
     unset STAGES_MY_FLAGS
+    # A header found by .., and a load in both branches, of which nvcc makes one of no line.
+    program inside/parts.cuh <<'END'
+__global__ void doubled(float* x) { x[threadIdx.x] *= 2; }
+END
+    program other/folder.cu <<'END'
+#include "../inside/parts.cuh"
+__global__ void either(float* y, const float* x, int n) {
+    float value;
+    if (n > 3) {
+        value = x[threadIdx.x] + 1;
+    } else {
+        value = x[threadIdx.x] * 2;
+    }
+    y[threadIdx.x] = value;
+}
+int main(int count, char**) {
+    if (count > 1) return 0;
+    float* x;
+    cudaMalloc(&x, 256);
+    cudaMemset(x, 0, 256);
+    doubled<<<1, 32>>>(x);
+    either<<<1, 32>>>(x + 32, x, 5);
+    either<<<1, 32>>>(x + 32, x, 2);
+}
+END
+    expect 0 "unrolled has more[^:]*: [^ ]*my/other/folder.cu:5, 7 global loads: 2 of 4 bytes written, 1 of 4 bytes compiled +Accesses" xray_mine my/other/folder.cu
+    call xray_mine my/other/folder.cu word
+    [[ $as_line != *PTX* ]] || wrong "speaks of PTX where nothing was launched"
 }
 
 # ---------------------------------------------------------------- try

@@ -219,7 +219,8 @@ TEST_CASE("dynamic shared memory in namespaces") {
     const std::string alias = declaration + " __asm__(\"shared_bytes\");";
     for (const std::string around :
          {"@", "namespace n { @ }", "inline namespace n { namespace { @ } }", "extern \"C\" { @ }",
-          "void f() { if (a) { } } @", "struct S { int a; }; @", "namespace n::m { void f(); @ }",
+          "void f() { if (a) { } } @", "template <class T> struct S { int a; }; @",
+          "namespace n::m { void f(); @ }",
           "\n#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n} @"}) {
         const size_t at = around.find('@');
         const auto with = [&](const std::string& text) {
@@ -285,6 +286,11 @@ TEST_CASE("classes, and types of shared variables, are made known") {
     }
     CHECK(body("void f() { __shared__ Pair<int, T> s[4], t; }") ==
           "void f() { __shared__ Pair<int, T> s[4], t; CPU_DEVICE_KNOW_TYPE_OF(s) }");
+}
+
+TEST_CASE("a __shared__ variable of a class that is defined with it stays as it is") {
+    const std::string source = "void f() { __shared__ union { int a; T b; } x; }";
+    CHECK(body(source) == source);
 }
 
 TEST_CASE("variables of the device are made known behind their declarations") {
