@@ -224,17 +224,17 @@ std::string defined_class(const Tokens& tokens, const Declaration& declaration) 
     i += is_typedef ? 1 : 0;
     if (i >= declaration.head.end || !is_one_of(tokens[i], {"struct", "class", "union"})) return {};
     std::string name;
-    for (++i; i < declaration.head.end && tokens[i].text != "{"; ++i) {
-        if (is_one_of(tokens[i], {"=", "<"}) && name.empty()) return {};
+    for (++i; i < declaration.head.end && !is_one_of(tokens[i], {"{", ":"}); ++i) {
         const bool is_word = tokens[i].kind == TokenKind::identifier;
         if (is_open(tokens[i])) {
             i = matching_close(tokens, i).value_or(declaration.head.end);
         } else if (name.empty() && is_word && tokens[i + 1].text != "(") {
             name = tokens[i].text;
-        } else if (is_one_of(tokens[i], {"=", "<"}) && tokens[i - 1].text == name) {
-            return {};  // a value, a specialization
+        } else if (!name.empty() && tokens[i].text != "final") {
+            return {};  // a variable, a specialization
         }
     }
+    while (i < declaration.head.end && tokens[i].text != "{") ++i;  // its bases
     if (i >= declaration.head.end) return {};
     const size_t behind = matching_close(tokens, i).value_or(i) + 1;
     for (; i < behind; ++i) {

@@ -276,12 +276,13 @@ TEST_CASE("clusters that a kernel names are made known behind it") {
 TEST_CASE("classes, and types of shared variables, are made known") {
     for (const std::string source :
          {"struct S { int x; };", "class alignas(16) S : B<int> { int x; };", "union S { int x; };",
-          "typedef struct T { int x; } S, *P;", "typedef struct { int x; } S;"}) {
+          "struct S final { int x; };", "typedef struct T { int x; } S, *P;",
+          "typedef struct { int x; } S;"}) {
         CHECK(body(source) == source + " CPU_DEVICE_KNOW_CLASS(S)");
     }
     for (const std::string source :
          {"struct S;", "struct S f() { return x; }", "template <class T> struct S { T x; };",
-          "enum class S { a };", "struct { int x; } s;", "struct S s = {1};"}) {
+          "enum class S { a };", "struct { int x; } s;", "struct S s = {1};", "struct S s{1};"}) {
         CHECK(body(source) == source);
     }
     CHECK(body("void f() { __shared__ Pair<int, T> s[4], t; }") ==
