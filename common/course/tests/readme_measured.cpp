@@ -239,10 +239,10 @@ TEST_CASE("beside peers many of ours have one column, which names the fastest") 
                           "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n"));
 
     // What computes something else is not shown; what does a part of the work, by itself, and never as the fastest.
-    add(variant("wrong", op), 1, "invalid");
-    add(variant("half/one", op), 2, "part");
+    measured.add(variant("wrong", op), heads(384), 1, "invalid");
+    measured.add(variant("half/one", op), heads(384), 2, "part");
     measured.records.back()["part"] = "scores";
-    CHECK(part() ==
+    CHECK(measured.peers() ==
           std::string("| us of `attention` | `ours, best of 7` | `theirs` |\n|---|---|---|\n"
                       "| 2 x 4 x 384 x 384 x 64, float16 | **8.0** `g` | 9.0 |\n\n"
                       "| us of a part of `attention` alone | `ours, best of 7` | `half/one` "

@@ -18,9 +18,9 @@ set grid ytics lc rgb '#dddddd' lw 1 lt 1
 set label '06 softmax topk: beyond the lesson, input distinct, k = 5' at screen 0.02,0.95 left noenhanced font ',26' tc rgb '#222222'
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
-set label 'effective: bytes of x and of the result over the median time, caches flushed; 17 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
+set label 'effective: bytes of x and of the result over the median time, caches flushed; 18 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 26b865fa8a6d, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
 set label 'best of the lesson' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -38,12 +38,15 @@ set label '' at screen 0.7976,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
 set label 'block_per_row' at screen 0.8186,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#B2182B'
 set label '' at screen 0.033,0.783 point pt 15 ps large_point lc rgb '#B2182B'
-set label 'front_topk' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.178,0.783 to screen 0.204,0.783 nohead lw 3 lc rgb '#D55E00'
-set label '' at screen 0.191,0.783 point pt 5 ps large_point lc rgb '#D55E00'
-set label 'front_topk_lse' at screen 0.212,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.3768,0.783 to screen 0.4028,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'read (roof)' at screen 0.4108,0.783 left noenhanced tc rgb '#222222'
+set label 'cluster_per_row' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.229,0.783 to screen 0.255,0.783 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.242,0.783 point pt 5 ps large_point lc rgb '#D55E00'
+set label 'front_topk' at screen 0.263,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.387,0.783 to screen 0.413,0.783 nohead lw 3 lc rgb '#CC79A7'
+set label '' at screen 0.4,0.783 point pt 9 ps large_point lc rgb '#CC79A7'
+set label 'front_topk_lse' at screen 0.421,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.5858,0.783 to screen 0.6118,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'read (roof)' at screen 0.6198,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [52.5:1.23863e+06]
 set xtics format '%.0s%c'
@@ -54,7 +57,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.229
-set yrange [0:4909.76]
+set yrange [0:5017.7]
 beside = ' 100 1000 4000 10000 25000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -73,7 +76,9 @@ plot '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(2
      '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(7))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
      '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(8))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
      '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(8))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(9))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(9))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(9))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(10))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset label
 unset arrow
 set label '10 rows' at screen 0.79,0.723 center noenhanced tc rgb '#222222'
@@ -81,26 +86,28 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.229
-set yrange [0:4909.76]
+set yrange [0:5017.7]
 beside = ' 100 1000 4000 10000 25000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
 beside_line(x, y) = is_beside(x) ? y : NaN
-plot '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(10))) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(10))) with points ps small_point pt 6 lc rgb '#777777' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(15))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(16))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(16))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
-     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(17))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+plot '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(11))) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(11))) with points ps small_point pt 6 lc rgb '#777777' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(12))) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(12))) with points ps small_point pt 15 lc rgb '#56B4E9' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(13))) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(13))) with points ps small_point pt 5 lc rgb '#7F3C8D' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(14))) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(14))) with points ps small_point pt 9 lc rgb '#8C510A' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(15))) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(15))) with points ps small_point pt 13 lc rgb '#6B8E23' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(16))) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(16))) with points ps small_point pt 15 lc rgb '#B2182B' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(17))) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(17))) with points ps small_point pt 5 lc rgb '#D55E00' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(18))) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(beside_line($1, column(18))) with points ps small_point pt 9 lc rgb '#CC79A7' notitle, \
+     '06_softmax_topk_further_distinct.csv' skip 1 using 1:(on_line($1, column(19))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset multiplot
 unset output
 finished = 1

@@ -19,7 +19,7 @@ set label '06 softmax topk, over k, input distinct, 4000 rows' at screen 0.02,0.
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 26b865fa8a6d, 2026-11-25' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
 set label 'best of the lesson' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -32,14 +32,17 @@ set label 'warps_per_row' at screen 0.472,0.835 left noenhanced tc rgb '#222222'
 set arrow from screen 0.6266,0.835 to screen 0.6526,0.835 nohead lw 3 lc rgb '#8C510A'
 set label '' at screen 0.6396,0.835 point pt 9 ps large_point lc rgb '#8C510A'
 set label 'block_per_row' at screen 0.6606,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8152,0.835 to screen 0.8412,0.835 nohead lw 3 lc rgb '#6B8E23'
-set label '' at screen 0.8282,0.835 point pt 13 ps large_point lc rgb '#6B8E23'
-set label 'front_topk' at screen 0.8492,0.835 left noenhanced tc rgb '#222222'
-set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#B2182B'
-set label '' at screen 0.033,0.783 point pt 15 ps large_point lc rgb '#B2182B'
-set label 'front_topk_lse' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
-set arrow from screen 0.2188,0.783 to screen 0.2448,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
-set label 'read (roof)' at screen 0.2528,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.02,0.783 to screen 0.046,0.783 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.033,0.783 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'cluster_per_row' at screen 0.054,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.229,0.783 to screen 0.255,0.783 nohead lw 3 lc rgb '#B2182B'
+set label '' at screen 0.242,0.783 point pt 15 ps large_point lc rgb '#B2182B'
+set label 'front_topk' at screen 0.263,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.387,0.783 to screen 0.413,0.783 nohead lw 3 lc rgb '#D55E00'
+set label '' at screen 0.4,0.783 point pt 5 ps large_point lc rgb '#D55E00'
+set label 'front_topk_lse' at screen 0.421,0.783 left noenhanced tc rgb '#222222'
+set arrow from screen 0.5858,0.783 to screen 0.6118,0.783 nohead lw 2 dt (9,6) lc rgb '#222222'
+set label 'read (roof)' at screen 0.6198,0.783 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [0.833333:1200]
 set xtics ('1' 1, '8' 8, '50' 50, '1k' 1000)
@@ -50,14 +53,15 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:5344.89]
+set yrange [0:4995.91]
 plot '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(6)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(7)) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(8)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(8)) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(9)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset label
 unset arrow
 set label '25000 cols' at screen 0.79,0.723 center noenhanced tc rgb '#222222'
@@ -65,14 +69,15 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:5344.89]
-plot '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(9)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(13)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(14)) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
-     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(15)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
+set yrange [0:4995.91]
+plot '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(13)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(14)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(15)) with linespoints lw 3 lc rgb '#B2182B' ps large_point pt 15 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(16)) with linespoints lw 3 lc rgb '#D55E00' ps large_point pt 5 notitle, \
+     '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(17)) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset multiplot
 unset output
 finished = 1

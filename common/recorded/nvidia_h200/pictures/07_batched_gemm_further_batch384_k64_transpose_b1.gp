@@ -19,18 +19,18 @@ set label '07 batched gemm: beyond the lesson, 384 batch, k = 64, transpose_b' a
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.7654,0.766667 to screen 0.7914,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'roof' at screen 0.7994,0.766667 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.640419 to screen 0.7914,0.640419 nohead lw 3 lc rgb '#8C510A'
-set label '' at screen 0.7784,0.640419 point pt 9 ps large_point lc rgb '#8C510A'
-set label 'mma_tf32' at screen 0.7994,0.640419 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.398584 to screen 0.7914,0.398584 nohead lw 3 lc rgb '#777777'
-set label '' at screen 0.7784,0.398584 point pt 6 ps large_point lc rgb '#777777'
-set label 'best of the lesson' at screen 0.7994,0.398584 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.346584 to screen 0.7914,0.346584 nohead lw 3 lc rgb '#7F3C8D'
-set label '' at screen 0.7784,0.346584 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label 'double_buffered' at screen 0.7994,0.346584 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.639463 to screen 0.7914,0.639463 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.7784,0.639463 point pt 9 ps large_point lc rgb '#8C510A'
+set label 'mma_tf32' at screen 0.7994,0.639463 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.398588 to screen 0.7914,0.398588 nohead lw 3 lc rgb '#777777'
+set label '' at screen 0.7784,0.398588 point pt 6 ps large_point lc rgb '#777777'
+set label 'best of the lesson' at screen 0.7994,0.398588 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.346588 to screen 0.7914,0.346588 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.7784,0.346588 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'double_buffered' at screen 0.7994,0.346588 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [106.667:1228.8]
 set xtics ('128' 128, '256' 256, '512' 512, '1024' 1024)
@@ -40,7 +40,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7574
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:113.173]
+set yrange [0:113.106]
 plot '07_batched_gemm_further_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '07_batched_gemm_further_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '07_batched_gemm_further_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \

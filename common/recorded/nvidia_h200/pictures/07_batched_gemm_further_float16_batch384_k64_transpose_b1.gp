@@ -19,24 +19,24 @@ set label '07 batched gemm: beyond the lesson, float16, 384 batch, k = 64, trans
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.7654,0.766667 to screen 0.7914,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'roof' at screen 0.7994,0.766667 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.588695 to screen 0.7914,0.588695 nohead lw 3 lc rgb '#7F3C8D'
-set label '' at screen 0.7784,0.588695 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label 'mma' at screen 0.7994,0.588695 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.536695 to screen 0.7914,0.536695 nohead lw 3 lc rgb '#B2182B'
-set label '' at screen 0.7784,0.536695 point pt 15 ps large_point lc rgb '#B2182B'
-set label 'mma_half_sums' at screen 0.7994,0.536695 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.437514 to screen 0.7914,0.437514 nohead lw 3 lc rgb '#777777'
-set label '' at screen 0.7784,0.437514 point pt 6 ps large_point lc rgb '#777777'
-set label 'best of the lesson' at screen 0.7994,0.437514 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.385514 to screen 0.7914,0.385514 nohead lw 3 lc rgb '#8C510A'
-set label '' at screen 0.7784,0.385514 point pt 9 ps large_point lc rgb '#8C510A'
-set label 'mma_unswizzled' at screen 0.7994,0.385514 left noenhanced tc rgb '#222222'
-set arrow from screen 0.7654,0.324266 to screen 0.7914,0.324266 nohead lw 3 lc rgb '#6B8E23'
-set label '' at screen 0.7784,0.324266 point pt 13 ps large_point lc rgb '#6B8E23'
-set label 'split_k' at screen 0.7994,0.324266 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.714667 to screen 0.7914,0.714667 nohead lw 3 lc rgb '#B2182B'
+set label '' at screen 0.7784,0.714667 point pt 15 ps large_point lc rgb '#B2182B'
+set label 'mma_half_sums' at screen 0.7994,0.714667 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.662667 to screen 0.7914,0.662667 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.7784,0.662667 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'mma' at screen 0.7994,0.662667 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.437701 to screen 0.7914,0.437701 nohead lw 3 lc rgb '#777777'
+set label '' at screen 0.7784,0.437701 point pt 6 ps large_point lc rgb '#777777'
+set label 'best of the lesson' at screen 0.7994,0.437701 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.385701 to screen 0.7914,0.385701 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.7784,0.385701 point pt 9 ps large_point lc rgb '#8C510A'
+set label 'mma_unswizzled' at screen 0.7994,0.385701 left noenhanced tc rgb '#222222'
+set arrow from screen 0.7654,0.324956 to screen 0.7914,0.324956 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.7784,0.324956 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'split_k' at screen 0.7994,0.324956 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [106.667:1228.8]
 set xtics ('128' 128, '256' 256, '512' 512, '1024' 1024)
@@ -46,7 +46,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7574
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:226.022]
+set yrange [0:225.523]
 plot '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '07_batched_gemm_further_float16_batch384_k64_transpose_b1.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \

@@ -19,18 +19,18 @@ set label '07 batched gemm: its variants, 16 batch' at screen 0.02,0.95 left noe
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'TFLOP/s' at screen 0.02,0.84 left noenhanced tc rgb '#333333'
 set label 'floating-point operations over the median time, caches flushed; 2 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5e628ac77fcb, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.8062,0.766667 to screen 0.8322,0.766667 nohead lw 2 dt (9,6) lc rgb '#222222'
 set label 'roof' at screen 0.8402,0.766667 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8062,0.628382 to screen 0.8322,0.628382 nohead lw 3 lc rgb '#6B8E23'
-set label '' at screen 0.8192,0.628382 point pt 13 ps large_point lc rgb '#6B8E23'
-set label 'register_tiled' at screen 0.8402,0.628382 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8062,0.292402 to screen 0.8322,0.292402 nohead lw 3 lc rgb '#8C510A'
-set label '' at screen 0.8192,0.292402 point pt 9 ps large_point lc rgb '#8C510A'
-set label 'tiled' at screen 0.8402,0.292402 left noenhanced tc rgb '#222222'
-set arrow from screen 0.8062,0.240402 to screen 0.8322,0.240402 nohead lw 3 lc rgb '#7F3C8D'
-set label '' at screen 0.8192,0.240402 point pt 5 ps large_point lc rgb '#7F3C8D'
-set label 'naive' at screen 0.8402,0.240402 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.630196 to screen 0.8322,0.630196 nohead lw 3 lc rgb '#6B8E23'
+set label '' at screen 0.8192,0.630196 point pt 13 ps large_point lc rgb '#6B8E23'
+set label 'register_tiled' at screen 0.8402,0.630196 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.292401 to screen 0.8322,0.292401 nohead lw 3 lc rgb '#8C510A'
+set label '' at screen 0.8192,0.292401 point pt 9 ps large_point lc rgb '#8C510A'
+set label 'tiled' at screen 0.8402,0.292401 left noenhanced tc rgb '#222222'
+set arrow from screen 0.8062,0.240401 to screen 0.8322,0.240401 nohead lw 3 lc rgb '#7F3C8D'
+set label '' at screen 0.8192,0.240401 point pt 5 ps large_point lc rgb '#7F3C8D'
+set label 'naive' at screen 0.8402,0.240401 left noenhanced tc rgb '#222222'
 set logscale x
 set xrange [106.667:4915.2]
 set xtics ('128' 128, '256' 256, '512' 512, '1024' 1024, '2048' 2048, '4096' 4096)
@@ -40,7 +40,7 @@ set lmargin at screen 0.095
 set rmargin at screen 0.7982
 set tmargin at screen 0.81
 set bmargin at screen 0.225
-set yrange [0:57.7237]
+set yrange [0:57.7108]
 plot '07_batched_gemm_variants_batch16.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
      '07_batched_gemm_variants_batch16.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#8C510A' ps large_point pt 9 notitle, \
      '07_batched_gemm_variants_batch16.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#6B8E23' ps large_point pt 13 notitle, \
