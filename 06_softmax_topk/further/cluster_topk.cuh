@@ -77,9 +77,14 @@ struct Told {
     int count;
 };
 
+// Blocks that a multiprocessor has room for. (Elements of 16 bits take more registers than two would leave.)
+constexpr int resident_blocks(size_t element_bytes) {
+    return element_bytes == 2 ? 1 : 2;
+}
+
 // blockIdx.x is the row, blockIdx.y the block's number in the row's cluster, which has the whole row.
 template <int kBlocks, int kCount, class T>
-__global__ void __launch_bounds__(kBlock, 2)
+__global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
     cluster_topk_kernel(const T* x, Outputs<T> outputs, int64_t cols, int64_t k) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     constexpr int kOthers =
@@ -177,6 +182,7 @@ __global__ void __launch_bounds__(kBlock, 2)
         __cluster_barrier_arrive();  // this block has read what it needs of the others
         // All that may be among the best is in the lists if k keys reach the cuts.
         if (is_sure || reached >= k) {
+#pragma unroll 1  // nearly always one trip
             for (int i = thread; i < count; i += kBlock) {
                 if (better[i] < k) write(outputs, blockIdx.x, k, better[i], keys[i], all);
             }

@@ -55,10 +55,12 @@ constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster 
 // workspace were timed faster (NVIDIA H200). Clusters have to fit on the GPU together, or nearly. They do not pay for
 // very short lists of long rows, which take next to no time to merge, nor for lists so long that all blocks have much
 // to look through.
-inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, int multiprocessors,
-                             int largest_cluster) {
+inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t element_bytes,
+                             int multiprocessors, int largest_cluster) {
     constexpr int64_t kCols = 256 * kOfCluster;  // that a block holds
-    const auto fits = [&](int64_t blocks) { return rows * blocks <= multiprocessors * 5 / 4; };
+    const int places =
+        resident_blocks(element_bytes) == 2 ? multiprocessors * 5 / 4 : multiprocessors;
+    const auto fits = [&](int64_t blocks) { return rows * blocks <= places; };
     int blocks = kLargestCluster;
     while (blocks >= 4 && (blocks > largest_cluster || !fits(blocks) || cols <= blocks / 2 * kCols))
         blocks /= 2;
@@ -75,7 +77,8 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, int multipro
 // Pure: it looks at its arguments alone.
 inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
                  size_t workspace_bytes = 0, bool aligned = true, int largest_cluster = 0) {
-    const int blocks = blocks_of_cluster(rows, cols, k, multiprocessors, largest_cluster);
+    const int blocks =
+        blocks_of_cluster(rows, cols, k, element_bytes, multiprocessors, largest_cluster);
     if (blocks > 0)
         return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
     if (k > kListed)

@@ -59,7 +59,9 @@ readonly table="
 07_batched_gemm    batched_gemm::double_buffered_kernel       cp.async16 cp.async4 ld16 ld8 st16
 07_batched_gemm    batched_gemm::tensor_core_kernel           ld16 ld8 st8 | ld8 ld2 st2
 07_batched_gemm    batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16
+07_batched_gemm    batched_gemm::walking_kernel               cp.async16 ld8 ld16 st16
 07_batched_gemm    batched_gemm::split_k_kernel               cp.async16 ld8 st8
+08_encoder_fusions batched_gemm::walking_kernel               cp.async16 ld8 ld16 st16
 08_encoder_fusions batched_gemm::split_k_kernel               cp.async16 ld8 st8 | cp.async16 ld2 ld8 st8
 08_encoder_fusions encoder_fusions::activation_kernel           ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
 08_encoder_fusions encoder_fusions::bias_activation_kernel      ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
