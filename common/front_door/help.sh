@@ -137,8 +137,8 @@ The same in a program of your own, at the first launch of such a kernel." ;;
                     [--case N] [flags]
 Takes the function launch() of a header in my/ for a stage of its own: checks
 it on all named inputs, counts its accesses line by line, and with --fuzz tries
-random cases (--case runs one of them alone); flags are those of run. What launch() takes: the operands in their
-order, the sizes, the stream. Of softmax:
+random cases (--case runs one of them alone); flags are those of run. What
+launch() takes: the operands in their order, the sizes, the stream. Of softmax:
   cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
                      cudaStream_t stream)
 Of another operation a wrong launch() is told. Where there is a GPU it is timed
