@@ -59,7 +59,7 @@ struct Counts {
     std::optional<Accesses> gpu;
 };
 
-const runner::Variant& variant_named(const runner::Stage& stage, const std::string& name) {
+const runner::Variant& variant_named(const runner::Stage& stage, const char* name) {
     return *std::find_if(stage.variants.begin(), stage.variants.end(),
                          [&](const runner::Variant& variant) { return variant.name == name; });
 }
@@ -67,7 +67,7 @@ const runner::Variant& variant_named(const runner::Stage& stage, const std::stri
 Counts counts_of(const runner::Stage& stage, const std::string& name, const Step& step,
                  const std::vector<xray::Recording>& recordings) {
     constexpr DType kType = DType::float16;
-    const runner::Variant& variant = variant_named(stage, name);
+    const runner::Variant& variant = variant_named(stage, name.c_str());
     const xray::CountedVariant counted = xray::count(stage.name, variant, step.at, kType);
     const double bytes_of_array = static_cast<double>(variant.operation->elements(step.at)) *
                                   static_cast<double>(runner::size_of(kType));
