@@ -40,7 +40,7 @@ def works_of(operations, _stages, options):
             for shape in by_dtype.get(dtype, shapes[:of_bars])]
 
 
-def why_not_timed(name, shape, shapes_given):
+def why_not_timed(name, shape, _dtype, shapes_given):
     """Of the library's own: why it is not worth it here, or nothing."""
     by_query = name.endswith("/query_per_block") and len(shape.sizes) == 5
     if shapes_given or not by_query or 4 * math.prod(shape.sizes) <= MOST_BY_QUERY:
