@@ -14,10 +14,13 @@ using namespace operations::topk;
 
 constexpr const char* kSelection = "selection";
 constexpr const char* kRowSum = "row sum";
-constexpr const char* kNeedsGpu = "needs a GPU";
+
+std::string obstacle_of_toolkit() {
+    return runner::on_gpu() ? "" : "needs a GPU";
+}
 
 std::string obstacle_of_newer_cub() {
-    if (!runner::on_gpu()) return kNeedsGpu;
+    if (!runner::on_gpu()) return obstacle_of_toolkit();
 #ifndef STAGES_HAS_NEWER_CUB
     return "its headers were not here when this was built (pip package nvidia-cuda-cccl)";
 #else
@@ -35,6 +38,18 @@ runner::Variant variant(const std::string& name, const std::string& summary) {
     return variant;
 }
 
+// One that does this part of the work alone.
+Peer alone(const char* part, const std::string& obstacle, const std::string& name,
+           const std::string& title, const runner::Variant& way) {
+    Peer peer;
+    peer.part = part;
+    peer.obstacle = obstacle;
+    peer.stage.name = name;
+    peer.stage.title = title;
+    peer.stage.variants = {way};
+    return peer;
+}
+
 }  // namespace
 
 Peer cub_segmented_sort() {
@@ -43,17 +58,12 @@ Peer cub_segmented_sort() {
     radix.obstacle = [](const Shape& shape, DType) -> std::string {
         return shape.rows * shape.cols <= INT_MAX ? "" : "counts elements in 32 bits";
     };
-    Peer peer;
-    peer.part = kSelection;
-    if (!runner::on_gpu()) peer.obstacle = kNeedsGpu;
 #ifdef STAGES_HAS_CUB_OF_TOOLKIT
     radix.workspace_bytes = segmented_sort_bytes;
     radix.launch = select_by_segmented_sort;
 #endif
-    peer.stage.name = "cub_segmented_sort";
-    peer.stage.title = "CUB's DeviceSegmentedRadixSort";
-    peer.stage.variants = {radix};
-    return peer;
+    return alone(kSelection, obstacle_of_toolkit(), "cub_segmented_sort",
+                 "CUB's DeviceSegmentedRadixSort", radix);
 }
 
 Peer cub_batched_topk() {
@@ -64,17 +74,12 @@ Peer cub_batched_topk() {
             return "more than " + std::to_string(kMostColsOfBatchedTopk) + " columns";
         return shape.rows <= INT_MAX ? "" : "counts rows in 32 bits";
     };
-    Peer peer;
-    peer.part = kSelection;
-    peer.obstacle = obstacle_of_newer_cub();
 #ifdef STAGES_HAS_NEWER_CUB
     unsorted.workspace_bytes = batched_topk_bytes;
     unsorted.launch = select_by_batched_topk;
 #endif
-    peer.stage.name = "cub_batched_topk";
-    peer.stage.title = "CUB's DeviceBatchedTopK";
-    peer.stage.variants = {unsorted};
-    return peer;
+    return alone(kSelection, obstacle_of_newer_cub(), "cub_batched_topk", "CUB's DeviceBatchedTopK",
+                 unsorted);
 }
 
 Peer cub_topk() {
@@ -86,17 +91,11 @@ Peer cub_topk() {
                    " rows";
         return shape.cols <= INT_MAX ? "" : "counts columns in 32 bits";
     };
-    Peer peer;
-    peer.part = kSelection;
-    peer.obstacle = obstacle_of_newer_cub();
 #ifdef STAGES_HAS_NEWER_CUB
     unsorted.workspace_bytes = topk_bytes;
     unsorted.launch = select_by_topk;
 #endif
-    peer.stage.name = "cub_topk";
-    peer.stage.title = "CUB's DeviceTopK";
-    peer.stage.variants = {unsorted};
-    return peer;
+    return alone(kSelection, obstacle_of_newer_cub(), "cub_topk", "CUB's DeviceTopK", unsorted);
 }
 
 Peer row_sum() {
@@ -104,17 +103,11 @@ Peer row_sum() {
     sum.obstacle = [](const Shape& shape, DType) -> std::string {
         return shape.k > 0 ? "" : "has no room for sums where k is 0";
     };
-    Peer peer;
-    peer.part = kRowSum;
-    if (!runner::on_gpu()) peer.obstacle = kNeedsGpu;
 #ifdef STAGES_HAS_CUB_OF_TOOLKIT
     sum.workspace_bytes = row_sum_bytes;
     sum.launch = sum_rows;
 #endif
-    peer.stage.name = "row_sum";
-    peer.stage.title = "CUB's DeviceSegmentedReduce";
-    peer.stage.variants = {sum};
-    return peer;
+    return alone(kRowSum, obstacle_of_toolkit(), "row_sum", "CUB's DeviceSegmentedReduce", sum);
 }
 
 Peer row_sum_of_fixed_size() {
@@ -124,17 +117,12 @@ Peer row_sum_of_fixed_size() {
         if (shape.cols > INT_MAX) return "counts columns in 32 bits";
         return shape.k > 0 ? "" : "has no room for sums where k is 0";
     };
-    Peer peer;
-    peer.part = kRowSum;
-    peer.obstacle = obstacle_of_newer_cub();
 #ifdef STAGES_HAS_NEWER_CUB
     sum.workspace_bytes = row_sum_of_fixed_size_bytes;
     sum.launch = sum_rows_of_fixed_size;
 #endif
-    peer.stage.name = "row_sum";
-    peer.stage.title = "CUB's DeviceSegmentedReduce, of segments of one size";
-    peer.stage.variants = {sum};
-    return peer;
+    return alone(kRowSum, obstacle_of_newer_cub(), "row_sum",
+                 "CUB's DeviceSegmentedReduce, of segments of one size", sum);
 }
 
 }  // namespace peers
