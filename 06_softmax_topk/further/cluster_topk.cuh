@@ -193,7 +193,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         list.restart();
         mine = put_slice<true>(list, part_of(row, rank, kBlocks), cols);
     }
-#else  // never launched: see has_clusters
+#else  // never launched: see largest_cluster_here()
     __trap();
 #endif
 }

@@ -34,7 +34,8 @@ constexpr unsigned kUnknownBytes = 0;
 using Widths = std::map<unsigned, int64_t>;
 using Instructions = std::map<PtxPlace, Widths>;
 
-// Of files as nvcc names them; line 0 is of accesses that nvcc made of several lines'. What stands in the toolkit's headers is its caller's.
+// Of files as nvcc names them; line 0 is of accesses that nvcc made of several lines'. What stands in the toolkit's
+// headers is its caller's.
 Instructions instructions_in(std::istream& ptx);
 
 // Of what was counted: every place of a kernel that some warp came to. Apart from the others those of the

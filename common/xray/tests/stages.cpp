@@ -98,7 +98,7 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
 //   unrolls loops that touch no global memory is not recorded; 05_smem_softmax/further/README.md.)
 // - 06, of more candidates than one: which warp comes first decides where they lie, and it is never the same.
 // - 06, of clusters: what blocks read of each other's shared memory, at some shapes a percent or two; and as of more
-//   candidates than one. Why halves of 5 x 5003 are written by a fifth more requests was not found out.
+//   candidates than one. Halves of 5 x 5003 were recorded when nvcc still unrolled the loop that writes.
 // - 06, of short rows whose lanes have different numbers of columns: loops as written, as in 05.
 // - 06, of sampling: a row's pairs are read by all threads; 16 bytes for all of them, two pairs, are two passes to
 //   the counters, and one by their rule.
