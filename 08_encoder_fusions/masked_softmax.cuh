@@ -44,6 +44,21 @@ struct SequenceLoad {
     }
 };
 
+// Rows of 33 to 48 packs have 16 lanes with three packs each: of 32 lanes with two, as 04 has it, half would have no
+// second one. cudaErrorNotSupported for other rows.
+template <class Load, class Store>
+cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, int64_t cols,
+                          cudaStream_t stream) {
+    constexpr int kPack = 16 / sizeof(typename Load::Element), kLanes = 16, kSure = 2, kPacks = 3;
+    if (cols <= kSure * kLanes * kPack || cols > kPacks * kLanes * kPack ||
+        !load.template takes<kPack>(cols) || !store.template takes<kPack>(cols))
+        return cudaErrorNotSupported;
+    return warp_softmax::launch_rows<kLanes>(
+        warp_softmax::row_groups_kernel<warp_softmax::Algorithm::softmax, kPack, kLanes, kSure,
+                                        kPacks, Load, Store>,
+        rows, stream, load, store, rows, cols);
+}
+
 // y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
 // Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, a scale
 // that is not above 0, and longer sequences than 05 takes.
@@ -57,6 +72,8 @@ cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Seq
     const SequenceLoad<T> load{x, scale, causal, heads, sequences};
     const warp_softmax::DirectStore<T> store{y, sequences.seq};
     const int64_t rows = sequences.batch * heads * sequences.seq;
+    const cudaError_t status = by_half_warps(load, store, rows, sequences.seq, stream);
+    if (status != cudaErrorNotSupported) return status;
     return sequences.seq <= warp_softmax::kMaxCols<T>
                ? warp_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream)
                : smem_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream);

@@ -177,6 +177,10 @@ public:
                 causal.causal = true;
                 shapes.push_back(causal);
             }
+            if (!extent.quick) {  // 33 to 48 packs, of halves and of floats
+                shapes.emplace_back(1, 264, 2, 64, 100);
+                shapes.emplace_back(2, 136, 1, 64);
+            }
         } else if (extent.gpu) {
             shapes.emplace_back(33, 511, 12, 64, 9001);
         }
