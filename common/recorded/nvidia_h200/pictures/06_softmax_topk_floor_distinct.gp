@@ -20,7 +20,7 @@ set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left
 set label 'time of one launch' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label 'median time of one launch, caches flushed; 7 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5babffc1eeab, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.033,0.835 point pt 15 ps large_point lc rgb '#56B4E9'
 set label 'safe_unfused' at screen 0.054,0.835 left noenhanced tc rgb '#222222'

@@ -19,7 +19,7 @@ set label '06 softmax topk, over k, input distinct, 4000 rows' at screen 0.02,0.
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.723 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5babffc1eeab, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#777777'
 set label '' at screen 0.033,0.835 point pt 6 ps large_point lc rgb '#777777'
 set label 'best of the lesson' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -53,7 +53,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4995.91]
+set yrange [0:4888.7]
 plot '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(2)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \
@@ -69,7 +69,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.693
 set bmargin at screen 0.225
-set yrange [0:4995.91]
+set yrange [0:4888.7]
 plot '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(10)) with linespoints lw 3 lc rgb '#777777' ps large_point pt 6 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(11)) with linespoints lw 3 lc rgb '#56B4E9' ps large_point pt 15 notitle, \
      '06_softmax_topk_over_k_distinct.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#7F3C8D' ps large_point pt 5 notitle, \

@@ -19,7 +19,7 @@ set label '06 softmax topk beside what one would use instead, input distinct, 40
 set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left noenhanced font ',20' tc rgb '#222222'
 set label 'effective GB/s' at screen 0.02,0.671 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; timed in turn; 8 more shapes are recorded' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5babffc1eeab, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 5.5 lc rgb '#D55E00'
 set label '' at screen 0.033,0.835 point pt 5 ps large_point lc rgb '#D55E00'
 set label '06 softmax topk, its fastest variant' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -56,7 +56,7 @@ set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.641
 set bmargin at screen 0.225
-set yrange [0:4988.71]
+set yrange [0:4894.92]
 plot '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(3)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(4)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(5)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \
@@ -73,7 +73,7 @@ set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.641
 set bmargin at screen 0.225
-set yrange [0:4988.71]
+set yrange [0:4894.92]
 plot '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(12)) with linespoints lw 3 lc rgb '#CC79A7' ps large_point pt 9 notitle, \
      '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(13)) with linespoints lw 3 lc rgb '#0072B2' ps large_point pt 7 notitle, \
      '06_softmax_topk_peers_distinct.csv' skip 1 using 1:(column(14)) with linespoints lw 3 lc rgb '#009E73' ps large_point pt 13 notitle, \

@@ -20,7 +20,7 @@ set label 'recorded on NVIDIA H200, not measured here' at screen 0.02,0.893 left
 set label 'effective GB/s' at screen 0.02,0.775 left noenhanced tc rgb '#333333'
 set label 'effective: bytes of x and of the result over the median time, caches flushed; 7 more shapes are recorded' at screen 0.02,0.086 left noenhanced font ',14' tc rgb '#777777'
 set label 'lines join the widths 63, 126, 252, ... of the paper; small points: round widths such as 100, where a kernel may be faster or slower' at screen 0.02,0.054 left noenhanced font ',14' tc rgb '#777777'
-set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 66e137583e73, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
+set label 'NVIDIA H200, CUDA 13.0, driver 580.159.04, commit 5babffc1eeab, 2026-11-26' at screen 0.02,0.022 left noenhanced font ',14' tc rgb '#777777'
 set arrow from screen 0.02,0.835 to screen 0.046,0.835 nohead lw 3 lc rgb '#56B4E9'
 set label '' at screen 0.033,0.835 point pt 15 ps large_point lc rgb '#56B4E9'
 set label 'safe_unfused' at screen 0.054,0.835 left noenhanced tc rgb '#222222'
@@ -40,12 +40,12 @@ set xrange [52.5:1.23863e+06]
 set xtics format '%.0s%c'
 set xlabel 'columns' noenhanced offset 0,0.8
 set multiplot
-set label '4000 rows; the read goes on to 4646' at screen 0.3485,0.775 center noenhanced tc rgb '#222222'
+set label '4000 rows; the read goes on to 4534' at screen 0.3485,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.1
 set rmargin at screen 0.48
 set tmargin at screen 0.745
 set bmargin at screen 0.229
-set yrange [0:1588.7]
+set yrange [0:1622.83]
 beside = ' 100 1000 4000 10000 25000 128256 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
@@ -61,12 +61,12 @@ plot '06_softmax_topk_variants_distinct.csv' skip 1 using 1:(on_line($1, column(
      '06_softmax_topk_variants_distinct.csv' skip 1 using 1:(on_line($1, column(6))) with lines lw 2 dt (9,6) lc rgb '#222222' notitle
 unset label
 unset arrow
-set label '10 rows; the read goes on to 3226' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
+set label '10 rows; the read goes on to 3202' at screen 0.79,0.775 center noenhanced tc rgb '#222222'
 set lmargin at screen 0.6
 set rmargin at screen 0.98
 set tmargin at screen 0.745
 set bmargin at screen 0.229
-set yrange [0:46.624]
+set yrange [0:46.7513]
 beside = ' 100 1000 4000 10000 25000 128256 1000000 '
 is_beside(x) = strstrt(beside, sprintf(' %.0f ', x)) > 0
 on_line(x, y) = is_beside(x) ? NaN : y
