@@ -2,6 +2,7 @@
 // Stage 08: from tokens to heads and back, with padding and without.
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/heads/operation.hpp"
+#include "further/padding_by_lengths.cuh"
 #include "padding.cuh"
 #include "qkv_transpose.cuh"
 #include "unfused.cuh"
@@ -37,6 +38,16 @@ public:
         const int64_t with_rows = tiling.threads_with_rows(shape_.seq) * shape_.batch;
         return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
+    }
+    // What all threads of padding's blocks load, also those beyond the row: so many numbers of 32 bits; and a block of
+    // the b-th sequence b times so many.
+    double blocks(int64_t row, double of_thread, double of_earlier) const {
+        const Tiling tiling(shape_.seq, row / pack_of(row));
+        const auto per_sequence = static_cast<double>(tiling.row_blocks * tiling.pack_blocks);
+        const auto threads = static_cast<double>(tiling.block.x * tiling.block.y);
+        const auto batch = static_cast<double>(shape_.batch);
+        const double numbers = of_thread * threads * batch + of_earlier * batch * (batch - 1) / 2;
+        return per_sequence * numbers * sizeof(int32_t) / element_;
     }
     // Packs there are in rows of so many elements that consist of units.
     int64_t pack_of(int64_t unit) const {
@@ -187,10 +198,30 @@ runner::Variant padding(Kind kind, const std::string& name, const std::string& s
         const Accesses a(s, dtype);
         const double row = a.of(s.hidden());
         const double offset = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
-        return a.per_element(
-            a.tokens(row) + a.threads(s.hidden(), s.hidden(), false, 2) + offset * a.of(s.batch),
-            (kind == Kind::remove_padding ? a.tokens(row) : a.places(row)) +
-                offset * a.of(s.batch + 1));
+        return a.per_element(a.tokens(row) + a.blocks(s.hidden(), 2, 0) + offset * a.of(s.batch),
+                             (kind == Kind::remove_padding ? a.tokens(row) : a.places(row)) +
+                                 offset * a.of(s.batch + 1));
+    };
+    return variant;
+}
+
+// Lengths in, then rows: one kernel. launch(x, y, lengths, shape, stream).
+template <class Launch>
+runner::Variant padding_by_lengths(Kind kind, const std::string& name, const std::string& summary,
+                                   Launch launch) {
+    runner::Variant variant = with_tokens(
+        variant_of(operation_of(kind), name, summary, [launch](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            return launch(call.input<T>("x"), call.output<T>("y"), call.input<int32_t>("lengths"),
+                          Shape(call.shape), call.stream);
+        }));
+    variant.traffic = {1, 1};
+    variant.traffic_at = [kind](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double row = a.of(s.hidden());
+        return a.per_element(a.tokens(row) + a.blocks(s.hidden(), 1, 1),
+                             kind == Kind::remove_padding ? a.tokens(row) : a.places(row));
     };
     return variant;
 }
@@ -210,7 +241,19 @@ std::vector<runner::Variant> head_variants() {
         padding(Kind::rebuild_padding, "rebuild_padding", "and back, with rows of zeros",
                 [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
                     return encoder_fusions::rebuild_padding(x, y, of, cols, stream);
-                })};
+                }),
+        padding_by_lengths(
+            Kind::remove_padding, "remove_padding_by_lengths", "each block adds up lengths",
+            [](const auto* x, auto* y, const int32_t* lengths, const Shape& s, cudaStream_t on) {
+                return encoder_fusions::remove_padding_by_lengths(x, y, lengths, s.batch, s.seq,
+                                                                  s.hidden(), on);
+            }),
+        padding_by_lengths(
+            Kind::rebuild_padding, "rebuild_padding_by_lengths", "and back, by the same",
+            [](const auto* x, auto* y, const int32_t* lengths, const Shape& s, cudaStream_t on) {
+                return encoder_fusions::rebuild_padding_by_lengths(x, y, lengths, s.batch, s.seq,
+                                                                   s.hidden(), on);
+            })};
 }
 
 }  // namespace encoder_fusions_variants

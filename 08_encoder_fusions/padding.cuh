@@ -24,6 +24,11 @@ struct Offsets {
     int32_t* wrong;
 };
 
+// 0 to seq, whatever was said.
+__device__ inline int32_t length_of(int32_t said, int32_t seq) {
+    return said < 0 ? 0 : said < seq ? said : seq;
+}
+
 // One block: lengths are few.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
@@ -36,7 +41,7 @@ __global__ void __launch_bounds__(kThreads)
         const int64_t b = first + threadIdx.x;
         const bool is_there = b < batch;
         const int32_t said = is_there ? lengths[b] : 0;
-        const int32_t length = said < 0 ? 0 : said < seq ? said : seq;
+        const int32_t length = length_of(said, seq);
         int32_t end = 0, all = 0;
         Scan(scratch).InclusiveSum(length, end, all);
         if (is_there && offsets.removed != nullptr) offsets.removed[b + 1] = before + end;
@@ -54,13 +59,13 @@ __global__ void __launch_bounds__(kThreads)
     if (offsets.wrong != nullptr) *offsets.wrong = wrong;
 }
 
-template <class Pack>
-__global__ void remove_padding_kernel(const Pack* x, Pack* y, Sequences sequences, int packs,
+template <class Pack, class Batch>
+__global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                       int tiles) {
+    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const auto rows = sequences.rows(b);
     const int p = pack_of_thread();
     if (p >= packs) return;
-    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const Sequences::Rows rows = sequences.rows(b);
     Pack held[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -74,13 +79,13 @@ __global__ void remove_padding_kernel(const Pack* x, Pack* y, Sequences sequence
     }
 }
 
-template <class Pack>
-__global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Sequences sequences, int packs,
+template <class Pack, class Batch>
+__global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                        int tiles) {
+    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const auto rows = sequences.rows(b);
     const int p = pack_of_thread();
     if (p >= packs) return;
-    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const Sequences::Rows rows = sequences.rows(b);
     Pack held[kRows];
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {

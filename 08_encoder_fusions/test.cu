@@ -9,6 +9,7 @@
 #include "common/testing/random_cases.hpp"
 #include "encoder_fusions.cuh"
 #include "further/half2_arithmetic.cuh"
+#include "further/padding_by_lengths.cuh"
 #include "test_attention.cuh"
 #include "test_encoder.cuh"
 #include "unfused.cuh"
@@ -114,6 +115,8 @@ TEST_CASE("a batch may have no tokens at all") {
     CHECK(y.download() == std::vector<float>(3 * 5 * 8, 0.f));
     y.upload(std::vector<float>(3 * 5 * 8, -7.f));
     CHECK(remove_padding(x.data(), y.data(), none, 8, nullptr) == cudaSuccess);
+    CHECK(remove_padding_by_lengths(x.data(), y.data(), offsets.data(), 3, 5, 8, nullptr) ==
+          cudaSuccess);
     CHECK(transpose_back(x.data(), y.data(), none, 2, 4, nullptr) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(y.download() == std::vector<float>(3 * 5 * 8, -7.f));
@@ -197,6 +200,7 @@ TEMPLATE_TEST_CASE("what is no problem for tokens is refused, and nothing is don
 }
 
 TEST_CASE("what is no batch of heads, and no matrix, is refused") {
+    const DeviceBuffer<int32_t> three(std::vector<int32_t>(1, 3));
     DeviceBuffer<__half> memory(rounded<__half>(std::vector<float>(64, -7.f)));
     __half* const a = memory.data();
     __half* const null = nullptr;
@@ -207,6 +211,10 @@ TEST_CASE("what is no batch of heads, and no matrix, is refused") {
         CHECK(add_qkv_bias_transpose(x, x, y, y, y, sequences, heads, size, nullptr) == status);
         CHECK(remove_padding(x, y, sequences, heads * size, nullptr) == status);
         CHECK(rebuild_padding(x, y, sequences, heads * size, nullptr) == status);
+        const int64_t hidden = heads * size;
+        CHECK(remove_padding_by_lengths(x, y, three.data(), batch, seq, hidden, nullptr) == status);
+        CHECK(rebuild_padding_by_lengths(x, y, three.data(), batch, seq, hidden, nullptr) ==
+              status);
         return status;
     };
     CHECK(all(null, a, 1, 1, 2, 4) == cudaErrorInvalidValue);

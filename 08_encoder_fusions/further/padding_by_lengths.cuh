@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/padding_by_lengths, version 1.0
+//
+// Padding out and in by one kernel: where a sequence begins is not looked up, each block adds it up.
+//   new here   what all blocks need each finds for itself, instead of a kernel before them: no launch to wait for
+//   traffic    per token's element as in padding.cuh; a block of sequence b reads the b lengths before its own, so
+//              of thousands of sequences offsets that a scan has found are better
+//   accepts    as padding.cuh
+//   source     ours
+#pragma once
+#include "../padding.cuh"
+
+namespace encoder_fusions {
+
+// A batch of sequences as Sequences, by lengths (device memory); others than 0 to seq are cut off.
+struct SequencesByLengths {
+    const int32_t* lengths;
+    int64_t seq;
+
+    __device__ int32_t length(int64_t b) const {
+        return length_of(lengths[b], static_cast<int32_t>(seq));
+    }
+    // By all threads of the block, of the same b, together.
+    __device__ Sequences::Rows rows(int64_t b) const {
+        __shared__ int32_t before;  // tokens of the sequences before b
+        const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+        const int threads = static_cast<int>(blockDim.x * blockDim.y);
+        if (thread == 0) before = 0;
+        __syncthreads();
+        int32_t tokens = 0;
+        for (int64_t i = thread; i < b; i += threads) tokens += length(i);
+        if (tokens > 0) atomicAdd(&before, tokens);  // whole numbers: in any order
+        __syncthreads();
+        return {before, length(b)};
+    }
+};
+
+// launch(pack, grid, block, tiles) as for_each_sequence() does; errors as below.
+template <class T, class Launch>
+cudaError_t for_each_length(const T* x, const T* y, const int32_t* lengths, int64_t batch,
+                            int64_t seq, int64_t cols, Launch launch) {
+    const Sequences sequences{batch, seq, nullptr};
+    if (!sequences.have_rows_of(1, 1, cols)) return cudaErrorInvalidValue;
+    if (batch > INT32_MAX / std::max<int64_t>(seq, 1)) return cudaErrorInvalidValue;
+    if (lengths == nullptr && batch > 0) return cudaErrorInvalidValue;
+    return for_each_sequence<T>({x, y}, sequences, cols, cols, launch);
+}
+
+// y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). Asynchronous on stream.
+// cudaErrorInvalidValue for a null pointer, an address that no T has, sizes that are negative or leave the grid, and
+// more rows than 32 bits count.
+template <class T>
+cudaError_t remove_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
+                                      int64_t seq, int64_t cols, cudaStream_t stream) {
+    return for_each_length(
+        x, y, lengths, batch, seq, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
+            remove_padding_kernel<<<grid, block, 0, stream>>>(
+                packs<pack.value>(x), packs<pack.value>(y), SequencesByLengths{lengths, seq},
+                static_cast<int>(cols / pack.value), tiles);
+        });
+}
+
+// The way back: y, [batch, seq, cols], zeros behind each sequence's end. Errors as above.
+template <class T>
+cudaError_t rebuild_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
+                                       int64_t seq, int64_t cols, cudaStream_t stream) {
+    return for_each_length(
+        x, y, lengths, batch, seq, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
+            rebuild_padding_kernel<<<grid, block, 0, stream>>>(
+                packs<pack.value>(x), packs<pack.value>(y), SequencesByLengths{lengths, seq},
+                static_cast<int>(cols / pack.value), tiles);
+        });
+}
+
+}  // namespace encoder_fusions
