@@ -220,16 +220,25 @@ def without_repetition(peers):
 
 
 def summary_of(groups, stage):
-    """A line for each group: our best, the best peer, and how many times as long it takes."""
-    lines = [f"  {'':<26}{'our best':<16}{'best peer':<29}{'ours':>7}"]
+    """A line for each group: our best, the best peer, and how many times as long it takes. Where that is more than 80
+    columns, the group has a line of its own."""
+    rows = []
     for group in groups:
         best, ours = group.best_peer(), group.of_stage(stage)
         if not best or not ours:
             continue
         mine = min(ours, key=lambda each: each.timing.us_median)
         ratio = best.timing.us_median / mine.timing.us_median
-        lines.append(f"  {group.name + ' ' + where_of(group):<26}"
-                     f"{mine.contender.name:<16}{best.contender.name:<29}{ratio:>7.2f}")
+        rows.append((f"{group.name} {where_of(group)}", mine.contender.name, best.contender.name, f"{ratio:.2f}"))
+    table = [("", "our best", "best peer", "ours"), *rows]
+    wide, our, peer, _ = (max(len(row[column]) for row in table) for column in range(4))
+    wide = wide if wide + our + peer + 15 <= 80 else 2
+    lines = []
+    for label, *names, ratio in table:
+        if len(label) > wide:
+            lines.append(f"  {label}")
+            label = ""
+        lines.append(f"  {label:<{wide}}  {names[0]:<{our}}  {names[1]:<{peer}}{ratio:>7}")
     return lines
 
 

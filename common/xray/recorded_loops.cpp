@@ -32,6 +32,8 @@ std::string common_name(std::string kernel) {
         {"void ", ""},
         {"cpu_device::SmallFloat<cpu_device::Binary16>", "__half"},
         {"cpu_device::SmallFloat<cpu_device::BrainFloat16>", "__nv_bfloat16"},
+        {"cpu_device::SmallFloatPair<cpu_device::Binary16>", "__half2"},
+        {"cpu_device::SmallFloatPair<cpu_device::BrainFloat16>", "__nv_bfloat162"},
         {" >", ">"}};
     for (const auto& [here, there] : kNames) {
         for (size_t at = 0; (at = kernel.find(here, at)) != std::string::npos; at += there.size())

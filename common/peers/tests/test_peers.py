@@ -440,6 +440,25 @@ class WhatIsPrinted(unittest.TestCase):
         self.assertEqual(shown, [("c", 5.0), ("a/1, best of 4", 10.0), ("b/1", 15.0),
                                  ("a/4, the last", 40.0), ("b/2", 50.0)])
 
+    def test_names_of_any_length_stay_apart_within_80_columns(self):
+        def group(name, ours, peer):
+            def entry(named, us):
+                return types.SimpleNamespace(contender=types.SimpleNamespace(name=named),
+                                             timing=Timing(us, us, us, us))
+            return types.SimpleNamespace(name=name, shape="32 x 384 x 12 x 64", dtype="float16",
+                                         best_peer=lambda: entry(peer, 3.0),
+                                         of_stage=lambda stage: [entry(ours, 2.0), entry("slower", 4.0)])
+        short = group("softmax", "fast", "torch")
+        self.assertEqual(peers_report.summary_of([short], ""), [
+            "                                      our best  best peer   ours",
+            "  softmax 32 x 384 x 12 x 64 float16  fast      torch       1.50"])
+        long = group("remove_padding", "remove_padding_by_lengths", "fastertransformer_heads/to_heads")
+        lines = peers_report.summary_of([short, long], "")
+        self.assertEqual([line.split() for line in lines[-2:]], [
+            "remove_padding 32 x 384 x 12 x 64 float16".split(),
+            ["remove_padding_by_lengths", "fastertransformer_heads/to_heads", "1.50"]])
+        self.assertLessEqual(max(map(len, lines)), 80)
+
     def test_many_of_a_library_that_share_a_reason_have_one_line(self):
         reasons = {"needs a GPU": ["here", "there", "here"]}
         lines = peers_report.left_out_lines(

@@ -98,7 +98,7 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
 //   unrolls loops that touch no global memory is not recorded; 05_smem_softmax/further/README.md.)
 // - 06, of more candidates than one: which warp comes first decides where they lie, and it is never the same.
 // - 06, of clusters: what blocks read of each other's shared memory, at some shapes a percent or two; and as of more
-//   candidates than one. Halves of 5 x 5003 were recorded when nvcc still unrolled the loop that writes.
+//   candidates than one.
 // - 06, of short rows whose lanes have different numbers of columns: loops as written, as in 05.
 // - 06, of sampling: a row's pairs are read by all threads; 16 bytes for all of them, two pairs, are two passes to
 //   the counters, and one by their rule.
@@ -122,8 +122,6 @@ const std::set<std::string> kBoth = {"shared_load_conflicts", "shared_store_conf
 const std::vector<DType> kFloats = {DType::float32};
 const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
 const std::set<std::string> kStores = {"shared_store_conflicts"};
-const std::set<std::string> kOfCandidates = {"global_store_requests", "global_store_sectors",
-                                             "shared_load_conflicts", "shared_store_conflicts"};
 const char* const k05 = "05_smem_softmax";
 const char* const k06 = "06_softmax_topk";
 const char* const k08 = "08_encoder_fusions";
@@ -141,15 +139,18 @@ const std::vector<NotHeld> kNotHeld = {
     {k05, "any_axis_log_backward", {{50, 1002}}, kHalves, kLoads, 8},
     {k06, "block_per_row", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
     {k06, "block_per_row", runner::shape_from("3x20011,k=32"), {DType::bfloat16}, kStores, 2},
-    {k06, "front_topk", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
-    {k06, "cluster_per_row", runner::shape_from("5x5003,k=300"), kFloats, kBoth, 4},
-    {k06, "cluster_per_row", runner::shape_from("5x5003,k=300"), kHalves, kOfCandidates, 4},
-    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), {DType::float16}, kBoth, 8},
-    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), {}, kLoads, 8},
+    {k06, "cluster_per_row", runner::shape_from("5x5003,k=300"), {}, kBoth, 4},
+    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), kHalves, kBoth, 8},
+    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), kFloats, kLoads, 8},
     {k06, "cluster_per_row", runner::shape_from("33x61,k=8"), {}, kLoads, 8},
     {k06, "cluster_per_row", runner::shape_from("256x128,k=8"), {}, kLoads, 8},
-    {k06, "cluster_per_row", runner::shape_from("256x1024,k=5"), kFloats, kLoads, 8},
+    {k06, "cluster_per_row", runner::shape_from("256x1024,k=5"), kFloats, kBoth, 8},
+    {k06, "front_topk", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
     {k06, "front_topk", runner::shape_from("3x20011,k=32"), {}, kBoth, 4},
+    {k06, "front_topk_lse", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
+    {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kHalves, kBoth, 4},
+    {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kFloats, kLoads, 4},
+    {k06, "front_topk_lse", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
     {k06, "short_rows", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
     {k06, "front_topk", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
     {k06, "sample_whole_row", {{3, 20011}}, {}, kLoads, 4},
