@@ -59,6 +59,8 @@ __global__ void __launch_bounds__(kThreads)
     if (offsets.wrong != nullptr) *offsets.wrong = wrong;
 }
 
+// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together: so none
+// has left by then.
 template <class Pack, class Batch>
 __global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                       int tiles) {

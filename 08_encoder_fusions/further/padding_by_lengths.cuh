@@ -29,6 +29,7 @@ struct SequencesByLengths {
         if (thread == 0) before = 0;
         __syncthreads();
         int32_t tokens = 0;
+#pragma unroll 1  // a trip, or a few
         for (int64_t i = thread; i < b; i += threads) tokens += length(i);
         if (tokens > 0) atomicAdd(&before, tokens);  // whole numbers: in any order
         __syncthreads();
