@@ -43,8 +43,9 @@ Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, b
     return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
                               workspace_bytes, aligned, largest_cluster());
 }
+template <Way kWay>
 Plan a_warp_each(const Shape&, size_t, size_t, bool) {
-    return {Way::warp, 0, 1, "", 0, 0};
+    return {kWay, 0, 1, "", 0, 0};
 }
 template <Way kWay>
 Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
@@ -100,7 +101,9 @@ std::vector<runner::Variant> softmax_topk::fast_variants() {
     return {
         way("short_rows", "a few lanes have a row in their registers", kListed, 505, 32, planned),
         way("warp_per_row", "a list in a warp's lanes, and a queue", kListed, INT32_MAX, 32,
-            a_warp_each),
+            a_warp_each<Way::warp>),
+        way("warp_by_threshold", "candidates of a warp, which a guess lets in",
+            softmax_topk::kMostOfWarpList, INT32_MAX, 32, a_warp_each<Way::warp_by_threshold>),
         way("warps_per_row", "the same, by the warps of a block or more", kListed, INT32_MAX, 256,
             blocks<Way::block_of_warps>),
         way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,

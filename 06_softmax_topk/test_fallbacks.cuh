@@ -101,7 +101,8 @@ template <class T>
 __global__ void sample_kernel(const T* row, int64_t cols, int64_t part, int64_t parts,
                               float* sample) {
     float x[8];
-    softmax_topk::load_sample(softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
+    softmax_topk::load_sample<softmax_topk::kBlock>(
+        softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
     for (int i = 0; i < 8; ++i) sample[threadIdx.x * 8 + i] = x[i];
 }
 

@@ -17,15 +17,33 @@
 
 namespace softmax_topk {
 
-constexpr int kBlock = 256;       // threads
-constexpr int64_t kMostK = 1024;  // of which a block sorts the best
+// The threads that have a list together, a block's or a warp's, wait for each other.
+template <int kThreads>
+__device__ void meet() {
+    if constexpr (kThreads == 32) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+template <int kThreads>
+__device__ bool any_of(bool mine) {
+    if constexpr (kThreads == 32) {
+        __syncwarp();
+        return __any_sync(~0u, mine) != 0;
+    } else {
+        return __syncthreads_or(mine) != 0;
+    }
+}
 
-constexpr int kRoom = 4096;  // candidates that a block keeps
-constexpr int kBins = kBlock;
-
-// Candidates of a block's row, in shared memory. All threads make the same calls.
-class BlockList {
+// Candidates of a row in shared memory, with room for so many. Its threads make the same calls; threadIdx.x numbers them.
+template <int kOfList, int kPlaces>
+class CandidateList {
 public:
+    static constexpr int kThreads = kOfList, kRoom = kPlaces;
+    static constexpr int kBins = 256;
+    // Elements of a sample that a thread has: of a block's 2048, of a warp's 512.
+    static constexpr int kSample = kThreads == 32 ? 16 : 8;
     struct Shared {
         Key keys[kRoom];
         Pack<int, 4> bins[2][kBins / 4];
@@ -34,21 +52,21 @@ public:
         unsigned bottom;  // each thread has had one as good
     };
 
-    __device__ BlockList(Shared& shared, int64_t k)
+    __device__ CandidateList(Shared& shared, int64_t k)
         : shared_(shared), k_(static_cast<int>(k)), lane_(static_cast<int>(threadIdx.x % 32)) {
         while (places_ < k_) places_ *= 2;
         restart();
     }
     // Without any candidate, and no threshold.
     __device__ void restart() {
-        __syncthreads();
+        meet<kThreads>();
         threshold_ = {};
         if (threadIdx.x == 0) {
             shared_.count = 0;
             shared_.top = 0;
             shared_.bottom = ~0u;
         }
-        __syncthreads();
+        meet<kThreads>();
     }
 
     __device__ const Threshold& threshold() const { return threshold_; }
@@ -66,7 +84,7 @@ public:
         for (int bit = 16; bit > 0; bit /= 2) least = min(least, __shfl_xor_sync(~0u, least, bit));
         if (lane_ == 0) atomicMin(&shared_.bottom, least);
         const uint32_t top = top_of(best);
-        const uint32_t low = rank <= kBlock ? max(shared_.bottom, 1u) : 1;
+        const uint32_t low = rank <= kThreads ? max(shared_.bottom, 1u) : 1;
         const int most = rank == k_ ? places_ : rank + rank / 4;
         const uint32_t element = kth_best(low, top, rank, most, [&](auto visit) {
 #pragma unroll
@@ -107,7 +125,7 @@ public:
     __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
         for (;;) {
             bits = put(bits, key_of_lowest);
-            if (!__syncthreads_or(bits != 0)) return;
+            if (!any_of<kThreads>(bits != 0)) return;
             keep_best(places_);
             bits &= not_below(element_of(threshold_.key));
         }
@@ -117,52 +135,52 @@ public:
     __device__ void keep_best(int most) {
         const int count = min(shared_.count, kRoom);
         uint32_t best = 0;
-        for (int i = threadIdx.x; i < count; i += kBlock) {
+        for (int i = threadIdx.x; i < count; i += kThreads) {
             best = max(best, static_cast<uint32_t>(shared_.keys[i] >> 32));
         }
         const Key top = Key{top_of(best)} << 32 | ~0u;
         threshold_.raise(kth_best(threshold_.key, top, k_, most, [&](auto visit) {
-            for (int i = threadIdx.x; i < count; i += kBlock) visit(shared_.keys[i]);
+            for (int i = threadIdx.x; i < count; i += kThreads) visit(shared_.keys[i]);
         }));
         if (threadIdx.x == 0) shared_.count = 0;
         constexpr int kSome = 4;  // of a thread
-        for (int begin = 0; begin < count; begin += kSome * kBlock) {
+        for (int begin = 0; begin < count; begin += kSome * kThreads) {
             Key keys[kSome];
             unsigned bits = 0;
 #pragma unroll
             for (int j = 0; j < kSome; ++j) {
-                const int i = begin + j * kBlock + static_cast<int>(threadIdx.x);
+                const int i = begin + j * kThreads + static_cast<int>(threadIdx.x);
                 keys[j] = i < count ? shared_.keys[i] : 0;
                 if (keys[j] >= threshold_.key) bits |= 1u << j;
             }
-            __syncthreads();  // as many places are free as keys were read
+            meet<kThreads>();  // as many places are free as keys were read
             put_at_once(bits, [&](unsigned some) { return lowest_of(some, keys); });
         }
-        __syncthreads();
+        meet<kThreads>();
     }
     // All have put what they wanted. The k best, in order.
     __device__ const Key* sorted() {
-        __syncthreads();
+        meet<kThreads>();
         if (shared_.count > places_) keep_best(places_);
-        if (k_ <= kBlock) return sorted<1>();
-        return k_ <= 2 * kBlock ? sorted<2>() : sorted<4>();
+        if (k_ <= kThreads) return sorted<1>();
+        return k_ <= 2 * kThreads ? sorted<2>() : sorted<4>();
     }
 
     // All have put what they wanted. What is there in order, or the k best if there is much; count() then says
     // how many. Few keys are counted instead of sorted: each of those that are better.
     __device__ const Key* in_order() {
-        __syncthreads();
+        meet<kThreads>();
         const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
-        if (count > kBlock) return sorted();
+        if (count > kThreads) return sorted();
         const Key mine = thread < count ? shared_.keys[thread] : 0;
         int better = 0;
         if (mine != 0) {
 #pragma unroll 8
             for (int i = 0; i < count; ++i) better += shared_.keys[i] > mine ? 1 : 0;
         }
-        __syncthreads();
+        meet<kThreads>();
         if (mine != 0) shared_.keys[better] = mine;
-        __syncthreads();
+        meet<kThreads>();
         return shared_.keys;
     }
 
@@ -198,7 +216,7 @@ private:
     __device__ uint32_t top_of(uint32_t mine) {
         for (int bit = 16; bit > 0; bit /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, bit));
         if (lane_ == 0) atomicMax(&shared_.top, mine);
-        __syncthreads();
+        meet<kThreads>();
         return shared_.top;
     }
 
@@ -212,15 +230,19 @@ private:
         int above = 0;  // numbers that are better than the range
         for (int turn = 0;; ++turn) {
             Pack<int, 4>* bins = shared_.bins[turn % 2];  // the other's may still be read
-            bins[threadIdx.x / 4].element[threadIdx.x % 4] = 0;
-            __syncthreads();
+#pragma unroll
+            for (int j = 0; j < kBins / kThreads; ++j) {
+                const int i = j * kThreads + static_cast<int>(threadIdx.x);
+                bins[i / 4].element[i % 4] = 0;
+            }
+            meet<kThreads>();
             const int shift = max(0, 56 - __clzll(static_cast<long long>(high - low)));
             for_each([&](K key) {
                 if (key < low || key > high) return;
                 const auto bin = kBins - 1 - static_cast<int>((key - low) >> shift);  // best first
                 atomicAdd(&bins[bin / 4].element[bin % 4], 1);
             });
-            __syncthreads();
+            meet<kThreads>();
             // Each warp for itself: a lane has eight bins.
             int counts[8], mine = 0;
 #pragma unroll
@@ -254,7 +276,7 @@ private:
         }
     }
 
-    // A thread has kEach neighbours of a list of kEach * kBlock (Batcher's bitonic sort).
+    // A thread has kEach neighbours of a list of kEach * kThreads (Batcher's bitonic sort).
     template <int kEach>
     __device__ const Key* sorted() {
         Key* keys = shared_.keys;
@@ -272,10 +294,10 @@ private:
             for (int bit = size / 2; bit > 0; bit /= 2) {
                 const int other_thread = bit / kEach;
                 if (other_thread >= 32) {  // of another warp
-                    __syncthreads();
+                    meet<kThreads>();
 #pragma unroll
-                    for (int j = 0; j < kEach; ++j) keys[j * kBlock + thread] = mine[j];
-                    __syncthreads();
+                    for (int j = 0; j < kEach; ++j) keys[j * kThreads + thread] = mine[j];
+                    meet<kThreads>();
                 }
                 if (!has_any) continue;
                 if (other_thread > 0) {
@@ -284,7 +306,7 @@ private:
                     for (int j = 0; j < kEach; ++j) {
                         const Key other = other_thread < 32
                                               ? __shfl_xor_sync(~0u, mine[j], other_thread)
-                                              : keys[j * kBlock + (thread ^ other_thread)];
+                                              : keys[j * kThreads + (thread ^ other_thread)];
                         const bool wants_better = is_lower == is_falling(j);
                         mine[j] = wants_better == (mine[j] > other) ? mine[j] : other;
                     }
@@ -303,10 +325,10 @@ private:
                 }
             }
         }
-        __syncthreads();
+        meet<kThreads>();
 #pragma unroll
         for (int j = 0; j < kEach; ++j) keys[thread * kEach + j] = mine[j];
-        __syncthreads();
+        meet<kThreads>();
         return keys;
     }
 
@@ -315,6 +337,11 @@ private:
     int places_ = 32;  // of the sorted list
     Threshold threshold_;
 };
+
+constexpr int kBlock = 256;       // threads
+constexpr int64_t kMostK = 1024;  // of which a block sorts the best
+constexpr int kRoom = 4096;       // candidates that a block keeps
+using BlockList = CandidateList<kBlock, kRoom>;
 
 // The block's pair, in thread 0.
 struct MergeNormalizers {
@@ -332,12 +359,12 @@ __device__ inline Normalizer of_block(Normalizer mine) {
     return normalizer;
 }
 
-// Of a slice's elements 8 a thread, from as many places all over it, 16 packs side by side at each. For slices
+// Of a slice's elements so many a thread, from as many places all over it, some packs side by side at each. For slices
 // of more than a batch.
-template <class T>
-__device__ void load_sample(const Slice<T>& slice, float (&x)[8]) {
-    constexpr int kPack = 16 / sizeof(T), kPacks = 8 / kPack, kLanes = 16;
-    constexpr int64_t kPlaces = kPacks * kBlock / kLanes;
+template <int kThreads, class T, int kCount>
+__device__ void load_sample(const Slice<T>& slice, float (&x)[kCount]) {
+    constexpr int kPack = 16 / sizeof(T), kPacks = kCount / kPack, kLanes = kThreads == 32 ? 8 : 16;
+    constexpr int64_t kPlaces = kPacks * kThreads / kLanes;
     // One pack less at either end: these may lie in part outside.
     const int64_t packs =
         (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
@@ -345,7 +372,7 @@ __device__ void load_sample(const Slice<T>& slice, float (&x)[8]) {
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const auto thread = static_cast<int>(threadIdx.x);
-        const int64_t place = i * (kBlock / kLanes) + thread / kLanes;
+        const int64_t place = i * (kThreads / kLanes) + thread / kLanes;
         const Pack<T, kPack> pack = all[place * packs + (packs - kLanes) / 2 + thread % kLanes];
 #pragma unroll
         for (int j = 0; j < kPack; ++j) x[i * kPack + j] = static_cast<float>(pack.element[j]);
@@ -354,7 +381,7 @@ __device__ void load_sample(const Slice<T>& slice, float (&x)[8]) {
 
 // What reaches the rank-th best of so many of a row's elements are very likely k of the row or more: of the k
 // best, a Poisson-distributed number is among so many, and more than four deviations above its mean it seldom is.
-__device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
+__host__ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
     const float mean = static_cast<float>(k) * static_cast<float>(some) / static_cast<float>(cols);
     return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
 }
@@ -362,15 +389,17 @@ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
 // Puts a slice's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
 // is a guess, and no warp waits for another. The list has too many if there was no room, perhaps fewer than k,
 // and the pair is worth something only if there was room.
-template <bool kSafe, class T>
-__device__ Normalizer put_slice(BlockList& list, const Slice<T>& slice, int64_t cols) {
-    using Part = Batch<kBlock, T>;
+template <bool kSafe, class List, class T>
+__device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols) {
+    constexpr int kThreads = List::kThreads, kSample = List::kSample;
+    using Part = Batch<kThreads, T>;
     const int64_t begin = slice.first_pack(), length = slice.end - slice.begin;
     const bool has_sample = !kSafe && length > Part::kCols;
     if (has_sample) {
-        float x[8];
-        load_sample(slice, x);
-        const uint32_t element = list.reached_by(likely_rank(list.k(), 8 * kBlock, cols), x, 0xff);
+        float x[kSample];
+        load_sample<kThreads>(slice, x);
+        const int rank = likely_rank(list.k(), kSample * kThreads, cols);
+        const uint32_t element = list.reached_by(rank, x, (1u << kSample) - 1);
         if (element != 0) list.guess(element);
     }
     Normalizer mine{-INFINITY, 0.f};
@@ -402,7 +431,7 @@ __device__ Normalizer put_slice(BlockList& list, const Slice<T>& slice, int64_t 
             if (!list.put_at_once(bits, key_of_lowest)) break;
         }
     }
-    __syncthreads();
+    meet<kThreads>();
     return mine;
 }
 

@@ -40,7 +40,7 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
     Part(row, first, thread).fetch(next);
     if (!is_one_batch) {  // a sample of the row: all blocks have the same threshold
         float some[8];
-        load_sample(row, some);
+        load_sample<kBlock>(row, some);
         const int likely = likely_rank(list.k(), 8 * kBlock, row.end);
         const uint32_t element = list.reached_by(likely, some, 0xff);
         if (element != 0) list.guess(element);

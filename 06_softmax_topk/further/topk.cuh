@@ -15,11 +15,12 @@
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "cluster_topk.cuh"
 #include "short_rows.cuh"
+#include "warp_threshold.cuh"
 #include "warp_topk.cuh"
 
 namespace softmax_topk {
 
-enum class Way { lanes, warp, block_of_warps, block, cluster };
+enum class Way { lanes, warp, warp_by_threshold, block_of_warps, block, cluster };
 
 struct Plan {
     Way way;
@@ -81,6 +82,11 @@ inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, in
         blocks_of_cluster(rows, cols, k, element_bytes, multiprocessors, largest_cluster);
     if (blocks > 0)
         return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
+    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
+    const bool are_many = rows >= kWarpsForAll * multiprocessors;
+    if (k > kListed && are_many && has_room_for_guess(k, cols))
+        return {
+            Way::warp_by_threshold, 0, 1, "enough rows for a warp each, with a threshold", 0, 0};
     if (k > kListed)
         return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
     const auto pack = static_cast<int64_t>(16 / element_bytes);
@@ -89,9 +95,7 @@ inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, in
         if (cols + misplaced <= lanes * kHeld)
             return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
     }
-    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
-    if (rows >= kWarpsForAll * multiprocessors)
-        return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
+    if (are_many) return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
     return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, workspace_bytes);
 }
 
@@ -195,6 +199,14 @@ cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial)
 }
 
 template <class T>
+cudaError_t launch_threshold_warps(const Problem<T>& p) {
+    const auto blocks = static_cast<unsigned>((p.rows + kListWarps - 1) / kListWarps);
+    warp_threshold_kernel<<<blocks, dim3(32, kListWarps), 0, p.stream>>>(p.x, p.outputs, p.rows,
+                                                                         p.cols, p.k);
+    return cudaGetLastError();
+}
+
+template <class T>
 cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
     block_topk_kernel<<<blocks, kBlock, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
@@ -251,6 +263,7 @@ cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
     if (plan.way == Way::lanes) {
         return p.k <= 8 ? launch_lanes<8>(plan.lanes, p) : launch_lanes<32>(plan.lanes, p);
     }
+    if (plan.way == Way::warp_by_threshold) return launch_threshold_warps(p);
     if (plan.way != Way::block) return launch_warps(plan, p, partial);
     return launch_blocks(plan, p, partial);
 }
