@@ -43,9 +43,13 @@ Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, b
     return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
                               workspace_bytes, aligned, largest_cluster());
 }
-template <Way kWay>
 Plan a_warp_each(const Shape&, size_t, size_t, bool) {
-    return {kWay, 0, 1, "", 0, 0};
+    return {Way::warp, 0, 1, "", 0, 0};
+}
+// As few threads as have room, however many rows there are.
+Plan small_lists(const Shape& shape, size_t, size_t, bool) {
+    return {Way::block, softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1), 1, "", 0,
+            0};
 }
 template <Way kWay>
 Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
@@ -101,13 +105,13 @@ std::vector<runner::Variant> softmax_topk::fast_variants() {
     return {
         way("short_rows", "a few lanes have a row in their registers", kListed, 505, 32, planned),
         way("warp_per_row", "a list in a warp's lanes, and a queue", kListed, INT32_MAX, 32,
-            a_warp_each<Way::warp>),
-        way("warp_by_threshold", "candidates of a warp, which a guess lets in",
-            softmax_topk::kMostOfWarpList, INT32_MAX, 32, a_warp_each<Way::warp_by_threshold>),
+            a_warp_each),
         way("warps_per_row", "the same, by the warps of a block or more", kListed, INT32_MAX, 256,
             blocks<Way::block_of_warps>),
         way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,
             blocks<Way::block>),
+        way("small_lists", "the same, by as few threads as have room", kMostK, INT32_MAX, 256,
+            small_lists),
         way("cluster_per_row", "as many blocks, which wait for each other once", kMostK, INT32_MAX,
             256, clusters),
         front("front_topk", "the front call", Kind::softmax_topk),

@@ -80,9 +80,9 @@ Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t mi
     if (slices > 1) partial = {best.data(), normalizers.data(), cuts.data(), counts.data()};
 
     runner::Observation observation;
-    softmax_topk::
-        block_topk_kernel<<<dim3(1, static_cast<unsigned>(slices)), softmax_topk::kBlock>>>(
-            row.data(), outputs, partial, cols, k);
+    softmax_topk::block_topk_kernel<softmax_topk::BlockList>
+        <<<dim3(1, static_cast<unsigned>(slices)), softmax_topk::kBlock>>>(row.data(), outputs,
+                                                                           partial, cols, k);
     if (slices > 1) {
         softmax_topk::merge_slices_kernel<<<1, softmax_topk::kBlock>>>(row.data(), partial, slices,
                                                                        outputs, cols, k);

@@ -347,10 +347,11 @@ using BlockList = CandidateList<kBlock, kRoom>;
 struct MergeNormalizers {
     __device__ Normalizer operator()(Normalizer a, Normalizer b) const { return merge(a, b); }
 };
-using ReduceNormalizers = cub::BlockReduce<Normalizer, kBlock>;
 
 // The pair of a block's threads, in all of them.
-__device__ inline Normalizer of_block(Normalizer mine) {
+template <int kThreads>
+__device__ Normalizer of_block(Normalizer mine) {
+    using ReduceNormalizers = cub::BlockReduce<Normalizer, kThreads>;
     __shared__ typename ReduceNormalizers::TempStorage scratch;
     __shared__ Normalizer normalizer;
     const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
@@ -435,32 +436,40 @@ __device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols)
     return mine;
 }
 
+// Threads that a multiprocessor shares its registers out to, so that none has too few.
+constexpr int resident_threads(int of_block, size_t element_bytes) {
+    return of_block == kBlock || (of_block == 128 && element_bytes > 2) ? 1024 : 768;
+}
+
 // A block per row and slice of it: blockIdx.x is the row, blockIdx.y the slice. What is found goes to `outputs`,
 // of slices to `partial`, up to k keys each.
-template <class T>
-__global__ void __launch_bounds__(kBlock, 4)
+template <class List, class T>
+__global__ void __launch_bounds__(List::kThreads,
+                                  resident_threads(List::kThreads, sizeof(T)) / List::kThreads)
     block_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t cols, int64_t k) {
-    __shared__ BlockList::Shared shared;
+    constexpr int kThreads = List::kThreads;
+    __shared__ typename List::Shared shared;
     const int64_t row = blockIdx.x;
     const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
     const bool is_shared = partial.best != nullptr;
 
-    BlockList list(shared, k);
+    List list(shared, k);
     Normalizer mine = put_slice<false>(list, slice, cols);
     // A slice may have fewer: whoever merges it sees whether that matters.
-    if (list.count() > kRoom || (list.count() < k && !is_shared)) {
+    if (list.count() > List::kRoom || (list.count() < k && !is_shared)) {
         list.restart();
         mine = put_slice<true>(list, slice, cols);
     }
-    const Normalizer all = of_block(mine);
+    const Normalizer all = of_block<kThreads>(mine);
     if (!is_shared) {
         const Key* keys = list.sorted();
-        for (int64_t i = threadIdx.x; i < k; i += kBlock) write(outputs, row, k, i, keys[i], all);
+        for (int64_t i = threadIdx.x; i < k; i += kThreads) write(outputs, row, k, i, keys[i], all);
         return;
     }
     if (list.count() > k) list.keep_best(static_cast<int>(k));
     const int64_t at = row * gridDim.y + blockIdx.y;
-    for (int i = threadIdx.x; i < list.count(); i += kBlock) partial.best[at * k + i] = list.key(i);
+    for (int i = threadIdx.x; i < list.count(); i += kThreads)
+        partial.best[at * k + i] = list.key(i);
     if (threadIdx.x == 0) {
         partial.counts[at] = list.count();
         partial.cuts[at] = list.threshold().key;
@@ -490,7 +499,7 @@ __global__ void __launch_bounds__(kBlock)
         atomicMax(&longest, counts[slice]);
         atomicMin(&least, static_cast<unsigned>(cuts[slice] >> 32));
     }
-    const Normalizer all = of_block(mine);
+    const Normalizer all = of_block<kBlock>(mine);
 
     constexpr int kSome = 8;  // of a thread at a time
     const int length = longest, places = static_cast<int>(slices) * length;

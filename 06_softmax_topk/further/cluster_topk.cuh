@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
     BlockList list(shared, k);
     Normalizer mine = put_share<kBlocks, kCount>(list, row, rank);
     for (bool is_sure = false;; is_sure = true) {
-        const Normalizer of_share = of_block(mine);
+        const Normalizer of_share = of_block<kBlock>(mine);
         const bool is_full = list.count() > kRoom;
         if (is_full) list.restart();
         const Key* keys = list.in_order();

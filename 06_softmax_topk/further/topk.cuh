@@ -15,16 +15,16 @@
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "cluster_topk.cuh"
 #include "short_rows.cuh"
-#include "warp_threshold.cuh"
+#include "small_lists.cuh"
 #include "warp_topk.cuh"
 
 namespace softmax_topk {
 
-enum class Way { lanes, warp, warp_by_threshold, block_of_warps, block, cluster };
+enum class Way { lanes, warp, block_of_warps, block, cluster };
 
 struct Plan {
     Way way;
-    int lanes;       // of the first way
+    int threads;     // that have a row, of the first way and of blocks
     int64_t slices;  // blocks that share a row
     const char* reason;
     size_t workspace_bytes;       // that it uses
@@ -43,10 +43,10 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
     const size_t needed = keys * sizeof(Key) + static_cast<size_t>(rows * slices) *
                                                    (sizeof(Normalizer) + sizeof(Key) + sizeof(int));
-    if (slices < 2) return {way, 0, 1, "a block has a row", 0, 0};
+    if (slices < 2) return {way, kBlock, 1, "a block has a row", 0, 0};
     if (workspace_bytes < needed)
-        return {way, 0, 1, "a block has a row, for want of a workspace", 0, needed};
-    return {way, 0, slices, "few rows: several blocks share one", needed, 0};
+        return {way, kBlock, 1, "a block has a row, for want of a workspace", 0, needed};
+    return {way, kBlock, slices, "few rows: several blocks share one", needed, 0};
 }
 
 constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
@@ -82,20 +82,20 @@ inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, in
         blocks_of_cluster(rows, cols, k, element_bytes, multiprocessors, largest_cluster);
     if (blocks > 0)
         return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
-    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
-    const bool are_many = rows >= kWarpsForAll * multiprocessors;
-    if (k > kListed && are_many && has_room_for_guess(k, cols))
-        return {
-            Way::warp_by_threshold, 0, 1, "enough rows for a warp each, with a threshold", 0, 0};
-    if (k > kListed)
+    if (k > kListed) {
+        const int threads = threads_of_list(rows, cols, k, multiprocessors);
+        if (threads < kBlock) return {Way::block, threads, 1, "few threads have a row", 0, 0};
         return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
+    }
     const auto pack = static_cast<int64_t>(16 / element_bytes);
     const int64_t misplaced = aligned && cols % pack == 0 ? 0 : pack - 1;  // at most, of a row
     for (int lanes = 2; lanes <= 32; lanes *= 2) {
         if (cols + misplaced <= lanes * kHeld)
             return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
     }
-    if (are_many) return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
+    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
+    if (rows >= kWarpsForAll * multiprocessors)
+        return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
     return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, workspace_bytes);
 }
 
@@ -199,17 +199,22 @@ cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial)
 }
 
 template <class T>
-cudaError_t launch_threshold_warps(const Problem<T>& p) {
-    const auto blocks = static_cast<unsigned>((p.rows + kListWarps - 1) / kListWarps);
-    warp_threshold_kernel<<<blocks, dim3(32, kListWarps), 0, p.stream>>>(p.x, p.outputs, p.rows,
-                                                                         p.cols, p.k);
-    return cudaGetLastError();
-}
-
-template <class T>
 cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
-    block_topk_kernel<<<blocks, kBlock, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
+    const auto launch = [&](auto kernel) {
+        kernel<<<blocks, plan.threads, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
+    };
+    if (plan.threads == 32) {
+        const auto fours = static_cast<unsigned>((p.rows + kListWarps - 1) / kListWarps);
+        warp_list_kernel<<<fours, dim3(32, kListWarps), 0, p.stream>>>(p.x, p.outputs, p.rows,
+                                                                       p.cols, p.k);
+    } else if (plan.threads == 64) {
+        launch(block_topk_kernel<SmallList<64>, T>);
+    } else if (plan.threads == 128) {
+        launch(block_topk_kernel<SmallList<128>, T>);
+    } else {
+        launch(block_topk_kernel<BlockList, T>);
+    }
     if (plan.slices > 1) {
         merge_slices_kernel<<<blocks.x, kBlock, 0, p.stream>>>(p.x, partial, plan.slices, p.outputs,
                                                                p.cols, p.k);
@@ -261,9 +266,8 @@ cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
         partial.counts = reinterpret_cast<int*>(partial.normalizers + p.rows * plan.slices);
     }
     if (plan.way == Way::lanes) {
-        return p.k <= 8 ? launch_lanes<8>(plan.lanes, p) : launch_lanes<32>(plan.lanes, p);
+        return p.k <= 8 ? launch_lanes<8>(plan.threads, p) : launch_lanes<32>(plan.threads, p);
     }
-    if (plan.way == Way::warp_by_threshold) return launch_threshold_warps(p);
     if (plan.way != Way::block) return launch_warps(plan, p, partial);
     return launch_blocks(plan, p, partial);
 }

@@ -46,6 +46,7 @@ readonly table="
 06_softmax_topk    softmax_topk::short_rows_kernel            ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::warp_topk_kernel             ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::block_topk_kernel            ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
+06_softmax_topk    softmax_topk::warp_list_kernel             ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::cluster_topk_kernel          ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
 06_softmax_topk    softmax_topk::merge_lists_kernel           ld8 st4 st8 | ld8 st2 st4 st8
 06_softmax_topk    softmax_topk::merge_slices_kernel          ld16 ld8 ld4 st4 st8 | ld16 ld8 ld4 ld2 st2 st4 st8
