@@ -232,7 +232,7 @@ private:
             Pack<int, 4>* bins = shared_.bins[turn % 2];  // the other's may still be read
 #pragma unroll
             for (int j = 0; j < kBins / kThreads; ++j) {
-                const int i = j * kThreads + static_cast<int>(threadIdx.x);
+                const unsigned i = j * kThreads + threadIdx.x;
                 bins[i / 4].element[i % 4] = 0;
             }
             meet<kThreads>();
