@@ -246,7 +246,8 @@ def disassemble(nvcc, folder):
     bin_folder = pathlib.Path(nvcc).resolve().parent
     nvdisasm = shutil.which("nvdisasm", path=str(bin_folder)) or shutil.which("nvdisasm")
     if nvdisasm is None:
-        sys.exit("nvdisasm is neither beside nvcc nor on PATH: package cuda-nvdisasm of the CUDA toolkit, or of pip nvidia-cuda-nvdisasm")
+        sys.exit("nvdisasm is neither beside nvcc nor on PATH: package cuda-nvdisasm of the CUDA toolkit, or pip's "
+                 "nvidia-cuda-nvdisasm")
     for ptx in sorted(pathlib.Path(folder).glob("*.ptx")):
         cubin = ptx.with_suffix(".cubin")
         subprocess.run([bin_folder / "ptxas", "-arch=sm_90a", "--generate-line-info", ptx, "-o", cubin], check=True)
