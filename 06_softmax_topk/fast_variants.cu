@@ -47,10 +47,21 @@ Plan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
 }
 // As few threads as have room, however many rows there are.
-Plan small_lists(const Shape& shape, size_t, size_t, bool) {
-    return {Way::block, softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1), 1, "", 0,
-            0};
+int threads_with_room(const Shape& shape) {
+    return softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1);
 }
+Plan small_lists(const Shape& shape, size_t, size_t, bool) {
+    return {Way::block, threads_with_room(shape), 1, "", 0, 0};
+}
+// Of rows of more than a batch a sample is read, too.
+runner::Traffic with_sample(const Shape& shape, DType) {
+    const int threads = threads_with_room(shape);
+    const int of_thread =
+        threads == 32 ? softmax_topk::SmallList<32>::kSample : softmax_topk::BlockList::kSample;
+    if (shape.cols <= threads * softmax_topk::kAtOnce) return {1, 0};
+    return {1 + static_cast<double>(threads * of_thread) / static_cast<double>(shape.cols), 0};
+}
+
 template <Way kWay>
 Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
     return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors(),
@@ -91,6 +102,13 @@ runner::Variant way(const std::string& name, const std::string& summary, int64_t
                 most_k, most_cols, threads, choice);
 }
 
+runner::Variant list_of_few() {
+    runner::Variant variant = way("small_lists", "the same, by as few threads as have room", kMostK,
+                                  INT32_MAX, 256, small_lists);
+    variant.traffic_at = with_sample;
+    return variant;
+}
+
 runner::Variant front(const std::string& name, const std::string& summary, Kind kind) {
     const auto launcher = [](const auto* x, const auto& results, auto... rest) {
         return softmax_topk::topk(x, results, rest...);
@@ -110,8 +128,7 @@ std::vector<runner::Variant> softmax_topk::fast_variants() {
             blocks<Way::block_of_warps>),
         way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,
             blocks<Way::block>),
-        way("small_lists", "the same, by as few threads as have room", kMostK, INT32_MAX, 256,
-            small_lists),
+        list_of_few(),
         way("cluster_per_row", "as many blocks, which wait for each other once", kMostK, INT32_MAX,
             256, clusters),
         front("front_topk", "the front call", Kind::softmax_topk),

@@ -75,17 +75,16 @@ public:
     __device__ int count() const { return shared_.count; }
     __device__ Key key(int i) const { return shared_.keys[i]; }
 
-    // An element that `rank` of the block's reach, hardly more; 0 if there are fewer. exists: a bit for each of
-    // the thread's that is one.
+    // An element that `rank` of the threads' reach, and no more than `most` but for equal ones; 0 if there are fewer.
+    // exists: a bit for each of the thread's that is one.
     template <int kCount>
-    __device__ uint32_t reached_by(int rank, const float (&x)[kCount], unsigned exists) {
+    __device__ uint32_t reached_by(int rank, int most, const float (&x)[kCount], unsigned exists) {
         const uint32_t best = exists != 0 ? ordered(max_of<0, kCount>(x)) : 0;
         uint32_t least = best;
         for (int bit = 16; bit > 0; bit /= 2) least = min(least, __shfl_xor_sync(~0u, least, bit));
         if (lane_ == 0) atomicMin(&shared_.bottom, least);
         const uint32_t top = top_of(best);
         const uint32_t low = rank <= kThreads ? max(shared_.bottom, 1u) : 1;
-        const int most = rank == k_ ? places_ : rank + rank / 4;
         const uint32_t element = kth_best(low, top, rank, most, [&](auto visit) {
 #pragma unroll
             for (int i = 0; i < kCount; ++i) {
@@ -93,6 +92,10 @@ public:
             }
         });
         return element <= 1 ? 0 : element;
+    }
+    // The most that may reach what `rank` of all that the threads will see should: if that is k, as many as are sorted.
+    __device__ int most_for(int rank) const {
+        return rank == k_ ? places_ : rank + rank / 4;
     }
     // From now on, candidates are elements that are as good.
     __device__ void guess(uint32_t element) {
@@ -400,7 +403,7 @@ __device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols)
         float x[kSample];
         load_sample<kThreads>(slice, x);
         const int rank = likely_rank(list.k(), kSample * kThreads, cols);
-        const uint32_t element = list.reached_by(rank, x, (1u << kSample) - 1);
+        const uint32_t element = list.reached_by(rank, rank + rank / 4, x, (1u << kSample) - 1);
         if (element != 0) list.guess(element);
     }
     Normalizer mine{-INFINITY, 0.f};
@@ -414,7 +417,7 @@ __device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols)
         }
         if (first == begin && !has_sample) {
             const int rank = kSafe ? list.k() : likely_rank(list.k(), length, cols);
-            const uint32_t element = list.reached_by(rank, x, part.all());
+            const uint32_t element = list.reached_by(rank, list.most_for(rank), x, part.all());
             if (element != 0) {
                 bits &= part.candidates(x, number_of(element));
                 if constexpr (kSafe) {

@@ -42,7 +42,7 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
         float some[8];
         load_sample<kBlock>(row, some);
         const int likely = likely_rank(list.k(), 8 * kBlock, row.end);
-        const uint32_t element = list.reached_by(likely, some, 0xff);
+        const uint32_t element = list.reached_by(likely, likely + likely / 4, some, 0xff);
         if (element != 0) list.guess(element);
     }
     Normalizer mine{-INFINITY, 0.f};
@@ -59,7 +59,8 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
             constexpr int kHalf = kCount / 2;
             const float best[] = {max_of<0, kHalf>(x), max_of<kHalf, kHalf>(x)};
             const int likely = likely_rank(list.k(), share_of<kBlocks>(row, rank), row.end);
-            const uint32_t element = list.reached_by(likely, best, part.all() != 0 ? 3 : 0);
+            const uint32_t element =
+                list.reached_by(likely, list.most_for(likely), best, part.all() != 0 ? 3 : 0);
             if (element != 0) list.guess(element);
         }
         const unsigned bits = any ? part.candidates(x, list.threshold().least) : 0;

@@ -42,17 +42,17 @@ __global__ void __launch_bounds__(kListWarps * 32, 6)
     for (int64_t i = threadIdx.x; i < k; i += 32) write(outputs, row, k, i, keys[i], all);
 }
 
-// Whether so many threads sort k elements, and what reaches their guess hardly ever needs more room than they have:
-// four deviations more than is expected.
+// Whether so many threads sort k elements, and what reaches their guess, the sample's element of that rank or of up to
+// a quarter more, hardly ever needs more room than they have: three deviations more than is expected.
 template <class List>
 bool has_room_for(int64_t k, int64_t cols) {
     constexpr int64_t kSample = List::kSample * List::kThreads;
     constexpr int64_t kBatch = kAtOnce * List::kThreads;
     if (k > 4 * List::kThreads) return false;
     if (cols <= kBatch) return true;  // its own sample
-    const auto rank = static_cast<float>(likely_rank(k, kSample, cols));
+    const float rank = static_cast<float>(likely_rank(k, kSample, cols)) * 9 / 8;
     const float expected = rank * static_cast<float>(cols) / static_cast<float>(kSample);
-    return expected * (1 + 4 / std::sqrt(rank)) <= static_cast<float>(List::kRoom);
+    return expected * (1 + 3 / std::sqrt(rank)) <= static_cast<float>(List::kRoom);
 }
 
 // Threads that should have a row: the fewest that have room for its candidates, if with so few for each of the rows the
