@@ -39,15 +39,14 @@ public:
         return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
     }
-    // What all threads of padding's blocks load, also those beyond the row: so many numbers of 32 bits; and a block of
-    // the b-th sequence b times so many.
-    double blocks(int64_t row, double of_thread, double of_earlier) const {
+    // What blocks load that add up lengths: of the b-th sequence b, and in each of their threads one, also beyond the row.
+    double lengths(int64_t row) const {
         const Tiling tiling(shape_.seq, row / pack_of(row));
         const auto per_sequence = static_cast<double>(tiling.row_blocks * tiling.pack_blocks);
         const auto threads = static_cast<double>(tiling.block.x * tiling.block.y);
         const auto batch = static_cast<double>(shape_.batch);
-        const double numbers = of_thread * threads * batch + of_earlier * batch * (batch - 1) / 2;
-        return per_sequence * numbers * sizeof(int32_t) / element_;
+        return per_sequence * (threads * batch + batch * (batch - 1) / 2) * sizeof(int32_t) /
+               element_;
     }
     // Packs there are in rows of so many elements that consist of units.
     int64_t pack_of(int64_t unit) const {
@@ -198,9 +197,10 @@ runner::Variant padding(Kind kind, const std::string& name, const std::string& s
         const Accesses a(s, dtype);
         const double row = a.of(s.hidden());
         const double offset = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
-        return a.per_element(a.tokens(row) + a.blocks(s.hidden(), 2, 0) + offset * a.of(s.batch),
-                             (kind == Kind::remove_padding ? a.tokens(row) : a.places(row)) +
-                                 offset * a.of(s.batch + 1));
+        return a.per_element(
+            a.tokens(row) + a.threads(s.hidden(), s.hidden(), false, 2) + offset * a.of(s.batch),
+            (kind == Kind::remove_padding ? a.tokens(row) : a.places(row)) +
+                offset * a.of(s.batch + 1));
     };
     return variant;
 }
@@ -220,7 +220,7 @@ runner::Variant padding_by_lengths(Kind kind, const std::string& name, const std
         const Shape s = shape;
         const Accesses a(s, dtype);
         const double row = a.of(s.hidden());
-        return a.per_element(a.tokens(row) + a.blocks(s.hidden(), 1, 1),
+        return a.per_element(a.tokens(row) + a.lengths(s.hidden()),
                              kind == Kind::remove_padding ? a.tokens(row) : a.places(row));
     };
     return variant;

@@ -69,6 +69,7 @@ struct Sequences {
     int64_t seq;
     const int32_t* offsets;
 
+    static constexpr bool kAsksTogether = false;  // each thread asks for rows() by itself
     struct Rows {
         int64_t first;
         int64_t count;  // seq at most

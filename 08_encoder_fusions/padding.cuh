@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kThreads)
     if (offsets.wrong != nullptr) *offsets.wrong = wrong;
 }
 
-// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together: so none
-// has left by then.
+// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together.
 template <class Pack, class Batch>
 __global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                       int tiles) {
+    const int p = pack_of_thread();
+    if (p >= packs && !Batch::kAsksTogether) return;
     const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
     const auto rows = sequences.rows(b);
-    const int p = pack_of_thread();
     if (p >= packs) return;
     Pack held[kRows];
 #pragma unroll
@@ -84,9 +84,10 @@ __global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, i
 template <class Pack, class Batch>
 __global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                        int tiles) {
+    const int p = pack_of_thread();
+    if (p >= packs && !Batch::kAsksTogether) return;
     const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
     const auto rows = sequences.rows(b);
-    const int p = pack_of_thread();
     if (p >= packs) return;
     Pack held[kRows];
 #pragma unroll

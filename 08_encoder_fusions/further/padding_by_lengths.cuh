@@ -18,10 +18,10 @@ struct SequencesByLengths {
     const int32_t* lengths;
     int64_t seq;
 
+    static constexpr bool kAsksTogether = true;  // all threads of a block, for the same b
     __device__ int32_t length(int64_t b) const {
         return length_of(lengths[b], static_cast<int32_t>(seq));
     }
-    // By all threads of the block, of the same b, together.
     __device__ Sequences::Rows rows(int64_t b) const {
         __shared__ int32_t before;  // tokens of the sequences before b
         const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
