@@ -57,7 +57,7 @@ Plan small_lists(const Shape& shape, size_t, size_t, bool) {
 runner::Traffic with_sample(const Shape& shape, DType) {
     const int threads = threads_with_room(shape);
     const int of_thread =
-        threads == 32 ? softmax_topk::SmallList<32>::kSample : softmax_topk::BlockList::kSample;
+        threads == 32 ? softmax_topk::CandidateList<32>::kSample : softmax_topk::BlockList::kSample;
     if (shape.cols <= threads * softmax_topk::kAtOnce) return {1, 0};
     return {1 + static_cast<double>(threads * of_thread) / static_cast<double>(shape.cols), 0};
 }

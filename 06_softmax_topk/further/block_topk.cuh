@@ -36,11 +36,12 @@ __device__ bool any_of(bool mine) {
     }
 }
 
-// Candidates of a row in shared memory, with room for so many. Its threads make the same calls; threadIdx.x numbers them.
-template <int kOfList, int kPlaces>
+// Candidates of a row in shared memory. Its threads make the same calls; threadIdx.x numbers them. Room grows with the
+// threads, so that a multiprocessor holds lists for all the threads that it can have.
+template <int kOfList>
 class CandidateList {
 public:
-    static constexpr int kThreads = kOfList, kRoom = kPlaces;
+    static constexpr int kThreads = kOfList, kRoom = 16 * kThreads;
     static constexpr int kBins = 256;
     // Elements of a sample that a thread has: of a block's 2048, of a warp's 512.
     static constexpr int kSample = kThreads == 32 ? 16 : 8;
@@ -343,8 +344,8 @@ private:
 
 constexpr int kBlock = 256;       // threads
 constexpr int64_t kMostK = 1024;  // of which a block sorts the best
-constexpr int kRoom = 4096;       // candidates that a block keeps
-using BlockList = CandidateList<kBlock, kRoom>;
+using BlockList = CandidateList<kBlock>;
+constexpr int kRoom = BlockList::kRoom;  // candidates that a block keeps
 
 // The block's pair, in thread 0.
 struct MergeNormalizers {

@@ -15,17 +15,13 @@
 
 namespace softmax_topk {
 
-// Room grows with the threads, so that a multiprocessor holds lists for all the threads that it can have.
-template <int kThreads>
-using SmallList = CandidateList<kThreads, 16 * kThreads>;
-
 constexpr int kListWarps = 4;  // of a block, a row each
 
 // A warp per row: threadIdx.y is the warp, threadIdx.x the lane.
 template <class T>
 __global__ void __launch_bounds__(kListWarps * 32, 6)
     warp_list_kernel(const T* x, Outputs<T> outputs, int64_t rows, int64_t cols, int64_t k) {
-    using List = SmallList<32>;
+    using List = CandidateList<32>;
     __shared__ List::Shared shared[kListWarps];
     const int64_t row = int64_t{blockIdx.x} * kListWarps + threadIdx.y;
     if (row >= rows) return;
@@ -60,9 +56,9 @@ bool has_room_for(int64_t k, int64_t cols) {
 inline int threads_of_list(int64_t rows, int64_t cols, int64_t k, int multiprocessors) {
     constexpr int64_t kHalf = 512;  // threads of a multiprocessor, of those with 64 registers
     const auto are_enough = [&](int threads) { return rows * threads >= kHalf * multiprocessors; };
-    if (are_enough(32) && has_room_for<SmallList<32>>(k, cols)) return 32;
-    if (are_enough(64) && has_room_for<SmallList<64>>(k, cols)) return 64;
-    if (are_enough(128) && has_room_for<SmallList<128>>(k, cols)) return 128;
+    if (are_enough(32) && has_room_for<CandidateList<32>>(k, cols)) return 32;
+    if (are_enough(64) && has_room_for<CandidateList<64>>(k, cols)) return 64;
+    if (are_enough(128) && has_room_for<CandidateList<128>>(k, cols)) return 128;
     return kBlock;
 }
 

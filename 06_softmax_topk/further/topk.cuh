@@ -209,9 +209,9 @@ cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial
         warp_list_kernel<<<fours, dim3(32, kListWarps), 0, p.stream>>>(p.x, p.outputs, p.rows,
                                                                        p.cols, p.k);
     } else if (plan.threads == 64) {
-        launch(block_topk_kernel<SmallList<64>, T>);
+        launch(block_topk_kernel<CandidateList<64>, T>);
     } else if (plan.threads == 128) {
-        launch(block_topk_kernel<SmallList<128>, T>);
+        launch(block_topk_kernel<CandidateList<128>, T>);
     } else {
         launch(block_topk_kernel<BlockList, T>);
     }
