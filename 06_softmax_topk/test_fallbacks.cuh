@@ -18,14 +18,20 @@
 namespace fallback_tests {
 
 using runner::DeviceBuffer;
+using softmax_topk::BlockList;
+using softmax_topk::CandidateList;
 using softmax_topk::Key;
-using softmax_topk::kRoom;
 using softmax_topk::Normalizer;
 using softmax_topk::Outputs;
 using softmax_topk::Partial;
 using softmax_topk::Slice;
 
-constexpr int64_t kSample = 2048;  // elements of a slice that its guess is made of
+// Elements of a row or slice that a guess is made of.
+template <class List>
+constexpr int64_t sample_of() {
+    return List::kSample * List::kThreads;
+}
+constexpr int64_t kSample = sample_of<BlockList>();
 
 // NaN is largest, equal to itself; -0 equals +0.
 template <class T>
@@ -64,8 +70,8 @@ struct Found {
     std::optional<double> loaded;  // bytes; nothing where nobody counts
 };
 
-// slices = 1: a block has the row to itself.
-template <class T>
+// slices = 1: a block has the row to itself, or a warp.
+template <class List = BlockList, class T>
 Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t misplaced = 0) {
     const Row<T> row(x, misplaced);
     const auto cols = static_cast<int64_t>(x.size());
@@ -80,9 +86,14 @@ Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t mi
     if (slices > 1) partial = {best.data(), normalizers.data(), cuts.data(), counts.data()};
 
     runner::Observation observation;
-    softmax_topk::block_topk_kernel<softmax_topk::BlockList>
-        <<<dim3(1, static_cast<unsigned>(slices)), softmax_topk::kBlock>>>(row.data(), outputs,
-                                                                           partial, cols, k);
+    if constexpr (List::kThreads == 32) {
+        softmax_topk::warp_list_kernel<<<1, dim3(32, softmax_topk::kListWarps)>>>(
+            row.data(), outputs, 1, cols, k);
+    } else {
+        softmax_topk::block_topk_kernel<List>
+            <<<dim3(1, static_cast<unsigned>(slices)), List::kThreads>>>(row.data(), outputs,
+                                                                         partial, cols, k);
+    }
     if (slices > 1) {
         softmax_topk::merge_slices_kernel<<<1, softmax_topk::kBlock>>>(row.data(), partial, slices,
                                                                        outputs, cols, k);
@@ -97,27 +108,28 @@ Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t mi
 }
 
 // What the guess of part `part` of a row is made of.
-template <class T>
+template <class List, class T>
 __global__ void sample_kernel(const T* row, int64_t cols, int64_t part, int64_t parts,
                               float* sample) {
-    float x[8];
-    softmax_topk::load_sample<softmax_topk::kBlock>(
+    constexpr int kOfThread = List::kSample;
+    float x[kOfThread];
+    softmax_topk::load_sample<List::kThreads>(
         softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
-    for (int i = 0; i < 8; ++i) sample[threadIdx.x * 8 + i] = x[i];
+    for (int i = 0; i < kOfThread; ++i) sample[threadIdx.x * kOfThread + i] = x[i];
 }
 
 // The columns of the sample, found by reading rows that tell a column's digits: half has no number for each.
-template <class T>
+template <class T, class List = BlockList>
 std::vector<size_t> sampled_columns(int64_t cols, int part, int parts, int64_t misplaced = 0) {
     constexpr int64_t kDigit = 256;
-    std::vector<size_t> columns(kSample);
+    std::vector<size_t> columns(sample_of<List>());
     for (int64_t worth = 1; worth < cols; worth *= kDigit) {
         std::vector<T> digits;
         for (int64_t col = 0; col < cols; ++col)
             digits.push_back(static_cast<T>(static_cast<float>(col / worth % kDigit)));
         const Row<T> row(digits, misplaced);
-        DeviceBuffer<float> sample(kSample);
-        sample_kernel<<<1, softmax_topk::kBlock>>>(row.data(), cols, part, parts, sample.data());
+        DeviceBuffer<float> sample(columns.size());
+        sample_kernel<List><<<1, List::kThreads>>>(row.data(), cols, part, parts, sample.data());
         runner::check_cuda(cudaDeviceSynchronize(), "reading a sample");
         const std::vector<float> digit = sample.download();
         for (size_t i = 0; i < columns.size(); ++i)
@@ -140,9 +152,9 @@ constexpr int64_t kBest = 100;
 constexpr size_t kTiedInSample = 64;
 
 // So many elements are 1, the others less; in the sample are 64 of them, so that the guess is 1.
-template <class T>
+template <class List, class T>
 std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
-    const std::vector<size_t> sampled = sampled_columns<T>(kCols, 0, 1, misplaced);
+    const std::vector<size_t> sampled = sampled_columns<T, List>(kCols, 0, 1, misplaced);
     const std::vector<size_t> others = all_but(sampled, 0, static_cast<size_t>(kCols));
     std::vector<T> x;
     for (int64_t col = 0; col < kCols; ++col)
@@ -157,8 +169,9 @@ std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
 }
 
 // The guess of a row holds from exactly K elements that reach it up to as many as there is room for.
-template <class T>
+template <class List, class T>
 void reads_again_where_it_must() {
+    constexpr int64_t kSeen = sample_of<List>();
     for (const int64_t misplaced : {0, 3}) {
         struct Case {
             size_t ties;
@@ -166,20 +179,20 @@ void reads_again_where_it_must() {
         };
         for (const Case& each : {Case{kBest - 1, true},
                                  {kBest, false},
-                                 {kRoom, false},
-                                 {kRoom + 1, true},
+                                 {List::kRoom, false},
+                                 {List::kRoom + 1, true},
                                  {20000, true}}) {
-            const std::vector<T> x = row_with_ties<T>(each.ties, misplaced);
-            const Found found = found_by_blocks(x, kBest, 1, misplaced);
+            const std::vector<T> x = row_with_ties<List, T>(each.ties, misplaced);
+            const Found found = found_by_blocks<List>(x, kBest, 1, misplaced);
             INFO(each.ties << " elements reach the guess, " << misplaced << " beyond a pack");
             CHECK(found.columns == best_by_stable_sort(x, kBest));
             if (!found.loaded) continue;
             const double loaded = *found.loaded / sizeof(T);
-            if (!each.is_read_again) CHECK(loaded == kCols + kSample);
-            if (each.is_read_again) CHECK(loaded > kCols + kSample);
-            CHECK(loaded <= 2 * kCols + kSample);
+            if (!each.is_read_again) CHECK(loaded == kCols + kSeen);
+            if (each.is_read_again) CHECK(loaded > kCols + kSeen);
+            CHECK(loaded <= 2 * kCols + kSeen);
             // Too few are seen at the end alone.
-            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSample);
+            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSeen);
         }
     }
 }
@@ -187,9 +200,15 @@ void reads_again_where_it_must() {
 }  // namespace fallback_tests
 
 TEST_CASE(
-    "a block reads its row again where its guess lets too few or too many pass, and only there") {
-    fallback_tests::reads_again_where_it_must<float>();
-    fallback_tests::reads_again_where_it_must<__half>();
+    "a list's threads read its row again where its guess lets too few or too many pass, and only "
+    "there") {
+    using namespace fallback_tests;
+    reads_again_where_it_must<BlockList, float>();
+    reads_again_where_it_must<BlockList, __half>();
+    reads_again_where_it_must<CandidateList<128>, float>();
+    reads_again_where_it_must<CandidateList<64>, __half>();
+    reads_again_where_it_must<CandidateList<32>, float>();
+    reads_again_where_it_must<CandidateList<32>, __half>();
 }
 
 TEST_CASE("a sample that has seen none of the best: the second read's room is used up, too") {
