@@ -39,7 +39,7 @@ public:
         return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
     }
-    // What blocks load that add up lengths: of the b-th sequence b, and in each of their threads one, also beyond the row.
+    // What blocks load that add up lengths: of the b-th sequence b, and in each of their threads one, also beyond rows.
     double lengths(int64_t row) const {
         const Tiling tiling(shape_.seq, row / pack_of(row));
         const auto per_sequence = static_cast<double>(tiling.row_blocks * tiling.pack_blocks);
