@@ -391,22 +391,27 @@ __host__ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols
     return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
 }
 
+// Guesses the list's threshold from a sample of a slice. The row has `cols` elements.
+template <class List, class T>
+__device__ void guess_from_sample(List& list, const Slice<T>& slice, int64_t cols) {
+    constexpr int kSample = List::kSample;
+    float x[kSample];
+    load_sample<List::kThreads>(slice, x);
+    const int rank = likely_rank(list.k(), kSample * List::kThreads, cols);
+    const uint32_t element = list.reached_by(rank, rank + rank / 4, x, (1u << kSample) - 1);
+    if (element != 0) list.guess(element);
+}
+
 // Puts a slice's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
 // is a guess, and no warp waits for another. The list has too many if there was no room, perhaps fewer than k,
 // and the pair is worth something only if there was room.
 template <bool kSafe, class List, class T>
 __device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols) {
-    constexpr int kThreads = List::kThreads, kSample = List::kSample;
+    constexpr int kThreads = List::kThreads;
     using Part = Batch<kThreads, T>;
     const int64_t begin = slice.first_pack(), length = slice.end - slice.begin;
     const bool has_sample = !kSafe && length > Part::kCols;
-    if (has_sample) {
-        float x[kSample];
-        load_sample<kThreads>(slice, x);
-        const int rank = likely_rank(list.k(), kSample * kThreads, cols);
-        const uint32_t element = list.reached_by(rank, rank + rank / 4, x, (1u << kSample) - 1);
-        if (element != 0) list.guess(element);
-    }
+    if (has_sample) guess_from_sample(list, slice, cols);
     Normalizer mine{-INFINITY, 0.f};
     for (int64_t first = begin; first < slice.end; first += Part::kCols) {
         const Part part(slice, first, threadIdx.x);

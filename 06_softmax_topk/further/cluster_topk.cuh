@@ -38,13 +38,7 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
     const bool is_one_batch = row.end - first <= Part::kCols;
     typename Part::Held next;
     Part(row, first, thread).fetch(next);
-    if (!is_one_batch) {  // a sample of the row: all blocks have the same threshold
-        float some[8];
-        load_sample<kBlock>(row, some);
-        const int likely = likely_rank(list.k(), 8 * kBlock, row.end);
-        const uint32_t element = list.reached_by(likely, likely + likely / 4, some, 0xff);
-        if (element != 0) list.guess(element);
-    }
+    if (!is_one_batch) guess_from_sample(list, row, row.end);  // all blocks the same
     Normalizer mine{-INFINITY, 0.f};
     while (first < row.end) {
         const Part part(row, first, thread);
