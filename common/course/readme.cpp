@@ -70,7 +70,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         if (name == "paper") return paper_part(folder, stage);
         if (name == "peers") return peers_part(folder, stage);
         if (name == "bars")
-            return bars_part(folder, stage, repository / stage.name / "further/bars.json");
+            return bars_part(folder.parent_path(), stage,
+                             repository / stage.name / "further/bars.json");
         if (name == "widths") return widths_part(folder, stage);
         if (name == "compiled") return compiled_part(folder.parent_path(), stage);
         if (name == "comparison") return comparison_part(folder, stage.name);

@@ -41,10 +41,9 @@ Outcome in_speed(double us, double least, const std::string& beside, double besi
 // Where a record may have two times: of launches in turn with others', and of many in a row.
 constexpr const char *kInTurn = "us_median", *kInBlocks = "us_in_blocks";
 
-}  // namespace
-
-std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
-                      const std::filesystem::path& bars) {
+// Of the records of one GPU. Where it is not the one that all is measured on, a bar without a record is no gap.
+std::string bars_on(const std::filesystem::path& folder, const runner::Stage& stage,
+                    const std::filesystem::path& bars, bool with_gaps) {
     const auto document_at = [&](const char* ending) {
         const std::filesystem::path path = folder / (stage.name + ending);
         return std::filesystem::exists(path) ? json::parse(read_file(path)) : json();
@@ -99,7 +98,7 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         std::vector<std::string> row = {"`" + variant + "`", dtype, text_of(shape)};
         if (ours == nullptr || (!than.empty() && theirs == nullptr)) {
             row.insert(row.end(), {"-", "-", "-", "-", "-", "not measured"});
-            text += row_of(row);
+            if (with_gaps) text += row_of(row);
             return;
         }
         const bool in_units_of_reads = bar.contains("reads");
@@ -127,6 +126,19 @@ std::string bars_part(const std::filesystem::path& folder, const runner::Stage& 
         }
     }
     return text + stamp(own) + (beside_peers ? stamp(peers) : "");
+}
+
+}  // namespace
+
+std::string bars_part(const std::filesystem::path& recorded, const runner::Stage& stage,
+                      const std::filesystem::path& bars) {
+    const std::filesystem::path first = recorded / xray::folder_of(kGpu);
+    std::string text = bars_on(first, stage, bars, true);
+    for (const std::filesystem::path& other : xray::folders_of_gpus(recorded)) {
+        if (other != first && std::filesystem::exists(other / (stage.name + ".json")))
+            text += "\nThe same, measured on another GPU:\n\n" + bars_on(other, stage, bars, false);
+    }
+    return text;
 }
 
 }  // namespace course

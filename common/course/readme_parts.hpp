@@ -72,7 +72,8 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
 // same; in blocks where both have such a time.
 // [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
 //  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
-std::string bars_part(const std::filesystem::path& folder, const runner::Stage& stage,
+// `recorded` has a folder for each GPU: kGpu comes first, and behind it what any other has records of.
+std::string bars_part(const std::filesystem::path& recorded, const runner::Stage& stage,
                       const std::filesystem::path& bars);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);

@@ -36,10 +36,12 @@ __global__ void read_kernel(const float4* x, int64_t count, float* sink) {
     if (sum == 1.2345678e33f) *sink = sum;
 }
 
-__global__ void copy_kernel(const float4* x, float4* y, int64_t count) {
+// One array behind the other.
+__global__ void copy_kernel(const float4* x, int64_t x_count, const float4* x2, float4* y,
+                            int64_t y_count) {
     const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    const float4 pack = x[i];
+    if (i >= y_count) return;
+    const float4 pack = i < x_count ? x[i] : x2[i - x_count];
     y[i] = pack;
 }
 
@@ -250,30 +252,33 @@ int64_t packs_of(int64_t bytes) {
 // The ways in which the roof's bytes can be moved, and what they write to.
 class RoofWays {
 public:
-    explicit RoofWays(const RoofWork& roof)
-        : target_(roof.roof == Roof::read || roof.roof == Roof::own
-                      ? 0
-                      : static_cast<size_t>(std::max<int64_t>(1, packs_of(roof.written_bytes)))),
-          sink_(1) {
+    explicit RoofWays(const RoofWork& roof) : target_(packs_written(roof)), sink_(1) {
         const int64_t packs = std::max<int64_t>(1, packs_of(roof.first_bytes));
         const auto* source = static_cast<const float4*>(roof.first);
+        const auto* second = static_cast<const float4*>(roof.second);
         float4* const target = target_.data();
         const auto target_packs = static_cast<int64_t>(target_.size());
         switch (roof.roof) {
             case Roof::own:
                 ways = roof.own;
                 break;
-            case Roof::copy:
+            case Roof::copy: {
+                const int64_t more = target_packs - packs;
                 ways.push_back([=](cudaStream_t stream) {
-                    cudaMemcpyAsync(target, source, static_cast<size_t>(packs) * sizeof(float4),
-                                    cudaMemcpyDeviceToDevice, stream);
+                    const auto copy = [&](float4* to, const float4* from, int64_t count) {
+                        cudaMemcpyAsync(to, from, static_cast<size_t>(count) * sizeof(float4),
+                                        cudaMemcpyDeviceToDevice, stream);
+                    };
+                    copy(target, source, packs);
+                    if (more > 0) copy(target + packs, second, more);
                 });
                 ways.push_back([=](cudaStream_t stream) {
-                    copy_kernel<<<blocks_for(packs), kThreads, 0, stream>>>(source, target, packs);
+                    copy_kernel<<<blocks_for(target_packs), kThreads, 0, stream>>>(
+                        source, packs, second, target, target_packs);
                 });
                 break;
+            }
             case Roof::join: {
-                const auto* second = static_cast<const float4*>(roof.second);
                 const int64_t second_packs = packs_of(roof.second_bytes);
                 ways.push_back([=](cudaStream_t stream) {
                     join_kernel<<<blocks_for(target_packs), kThreads, 0, stream>>>(
@@ -295,6 +300,19 @@ public:
     std::vector<Work> ways;
 
 private:
+    static size_t packs_written(const RoofWork& roof) {
+        if (roof.roof == Roof::read || roof.roof == Roof::own) return 0;
+        // A copy writes what it reads. A second input that is next to nothing, a bias say, would cost cudaMemcpyAsync
+        // a call of its own.
+        const bool both = kNextToNothing * roof.second_bytes >= roof.first_bytes;
+        const int64_t packs =
+            roof.roof == Roof::join
+                ? packs_of(roof.written_bytes)
+                : packs_of(roof.first_bytes) + (both ? packs_of(roof.second_bytes) : 0);
+        return static_cast<size_t>(std::max<int64_t>(1, packs));
+    }
+    static constexpr int64_t kNextToNothing = 32;  // times as much is the first
+
     DeviceBuffer<float4> target_;
     DeviceBuffer<float> sink_;
 };

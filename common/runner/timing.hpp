@@ -39,7 +39,7 @@ struct RoofWork {
     Roof roof = Roof::copy;
     const void* first = nullptr;  // read here, 16-byte aligned device memory
     int64_t first_bytes = 0;
-    const void* second = nullptr;  // and here, where two inputs are joined
+    const void* second = nullptr;  // and here; nothing for Roof::read
     int64_t second_bytes = 0;
     int64_t written_bytes = 0;   // to memory of its own
     std::vector<Work> own = {};  // the ways of Roof::own instead

@@ -183,6 +183,17 @@ std::string folder_of(const std::string& gpu) {
     return folder;
 }
 
+std::vector<std::filesystem::path> folders_of_gpus(const std::filesystem::path& recorded) {
+    std::vector<std::filesystem::path> folders;
+    if (!std::filesystem::exists(recorded)) return folders;
+    for (const auto& entry : std::filesystem::directory_iterator(recorded)) {
+        if (entry.path().filename().string().rfind("nvidia_", 0) == 0)
+            folders.push_back(entry.path());
+    }
+    std::sort(folders.begin(), folders.end());
+    return folders;
+}
+
 std::string recordings_path(const std::string& gpu) {
     return STAGES_SOURCE_DIRECTORY "/common/recorded/" + folder_of(gpu) + "/ncu.json";
 }

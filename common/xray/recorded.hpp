@@ -3,6 +3,7 @@
 // A GPU's own counters, read once with Nsight Compute and kept in common/recorded/GPU/ncu.json.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ struct Recording {
 
 // "NVIDIA H200" as the name of its folder: "nvidia_h200".
 std::string folder_of(const std::string& gpu);
+
+// The folders in `recorded`, common/recorded say, that belong to a GPU: sorted. None where there is no such folder.
+std::vector<std::filesystem::path> folders_of_gpus(const std::filesystem::path& recorded);
 
 // Where the recordings of a GPU are.
 std::string recordings_path(const std::string& gpu);

@@ -49,13 +49,13 @@ TEST_CASE("bars stand beside what came out") {
     };
     const std::string head =
         R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": )";
-    folder.write("97_made_up.json", head + R"("c", "records": [)" + record("front", "5.0", 15) +
-                                        "," + record("front", "8", 15.5) + "," +
-                                        record("front", "9", 15) + "," +
-                                        record("front", "10.0", 15.5) + "]}");
+    folder.write("nvidia_h200/97_made_up.json",
+                 head + R"("c", "records": [)" + record("front", "5.0", 15) + "," +
+                     record("front", "8", 15.5) + "," + record("front", "9", 15) + "," +
+                     record("front", "10.0", 15.5) + "]}");
     // There the front call was timed anew, and of the library's two the faster counts.
     folder.write(
-        "97_made_up.peers.json",
+        "nvidia_h200/97_made_up.peers.json",
         head + R"("p", "records": [)" + record("front", "5", 20) + "," + record("lib/a", "5", 25) +
             "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
             record("sum/a", "5", 13) + "," + record("sum/b", "5", 12.5) + "," +
@@ -102,7 +102,7 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
     chain.operation = operations::topk::operation_of(operations::topk::Kind::topk_of_softmax);
     stage.variants.push_back(chain);
     folder.write(
-        "97_made_up.json",
+        "nvidia_h200/97_made_up.json",
         R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
         R"( "records": [)" +
             record("front", "5", 20) +
@@ -115,6 +115,40 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
     };
     CHECK_THAT(beside("chain"), ContainsSubstring("| 20.0 | `chain` | 30.0 | 1.500 |"));
     CHECK_THAT(beside("chai"), ContainsSubstring("not measured"));  // begins so, and is another
+}
+
+TEST_CASE("of another GPU there are the bars that were measured there") {
+    const Folder folder;
+    const auto document = [](const std::string& gpu, const std::string& records) {
+        return R"({"gpu": ")" + gpu +
+               R"(", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
+               R"( "records": [)" +
+               records + "]}";
+    };
+    folder.write("bars.json", R"([{"variant": "front", "bars": [
+        {"shape": "10x1000,k=5", "us": 18}, {"shape": "10x1000,k=8", "us": 15}]}])");
+    folder.write("cpu_device/97_made_up.json", "no JSON");
+    folder.write("nvidia_g/98_another.json", "no JSON");
+    folder.write("nvidia_g/97_made_up.json", document("G", record("front", "5", 20)));
+    const auto part = [&] {
+        return course::bars_part(folder.path, stage_with_front_call(), folder.path / "bars.json");
+    };
+    const std::string head =
+        "| variant | type | shape | us | beside | its us | ratio | bar |  |\n"
+        "|---|---|---|---|---|---|---|---|---|\n";
+    const std::string elsewhere =
+        "\nThe same, measured on another GPU:\n\n" + head +
+        "| `front` | float32 | 10 x 1000 k=5 | 20.0 | - | - | - | at most 18 us | "
+        "**missed** |\n"
+        "\nG, driver 1, CUDA 2, nvcc 3, commit c, 2026-01-01.\n";
+    CHECK(part() == "Not measured on a GPU yet.\n" + elsewhere);
+    folder.write("nvidia_h200/97_made_up.json", document("H", record("front", "8", 15)));
+    CHECK(part() ==
+          head +
+              "| `front` | float32 | 10 x 1000 k=5 | - | - | - | - | - | not measured |\n"
+              "| `front` | float32 | 10 x 1000 k=8 | 15.0 | - | - | - | at most 15 us | holds |\n"
+              "\nH, driver 1, CUDA 2, nvcc 3, commit c, 2026-01-01.\n" +
+              elsewhere);
 }
 
 TEST_CASE("k is the same number, written as a whole one or not") {

@@ -76,6 +76,23 @@ TEST_CASE("what is read comes from DRAM, although it was read a moment ago and w
     CHECK(read_gbps(size_t{16} << 20) < 1.1 * read_gbps(size_t{2} << 30));
 }
 
+TEST_CASE("a copy of two inputs takes as long as one of an input that is as long as both") {
+    if (runner::build_info().backend != "cuda") return;
+    constexpr size_t kBytes = size_t{256} << 20;
+    runner::DeviceBuffer<float> x(2 * kBytes / sizeof(float));
+    const auto us = [&](size_t first_bytes, size_t second_bytes) {
+        runner::RoofWork roof;
+        roof.first = x.data();
+        roof.first_bytes = static_cast<int64_t>(first_bytes);
+        roof.second = x.data() + first_bytes / sizeof(float);
+        roof.second_bytes = static_cast<int64_t>(second_bytes);
+        return runner::time_with_roof([](cudaStream_t) {}, roof).roof.us_median;
+    };
+    const double one = us(2 * kBytes, 0);
+    CHECK(std::fabs(us(kBytes, kBytes) - one) < 0.05 * one);
+    CHECK(us(kBytes, 4) < 0.6 * one);  // what is next to nothing is left out
+}
+
 TEST_CASE("a time below its roof or of wide spread is called odd") {
     const runner::Timing steady{100, 99, 99.5, 101, 50};
     const runner::Timing roof{90, 89, 89.5, 91, 50};
