@@ -447,21 +447,27 @@ constexpr size_t block_of(size_t col) {
 }
 
 template <class T>
-Found found_by_cluster(const std::vector<T>& x, int64_t k, int64_t misplaced = 0) {
+std::vector<int32_t> found_by_cluster(const std::vector<T>& x, int64_t k, int64_t misplaced = 0) {
     const Row<T> row(x, misplaced);
     DeviceBuffer<int32_t> columns(static_cast<size_t>(k));
     columns.poison();
     const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
-    runner::Observation observation;
     CHECK(softmax_topk::launch_cluster(
               kInCluster, softmax_topk::Problem<T>{row.data(), outputs, 1,
                                                    static_cast<int64_t>(x.size()), k, nullptr}) ==
           cudaSuccess);
     runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
+    return columns.download();
+}
+
+// And what it loads, which takes the CPU device longer.
+template <class T>
+Found counted_by_cluster(const std::vector<T>& x, int64_t k) {
+    runner::Observation observation;
     Found found;
+    found.columns = found_by_cluster(x, k);
     const std::optional<runner::Counts> seen = observation.counts();
     if (seen) found.loaded = static_cast<double>(seen->global_load_bytes);
-    found.columns = columns.download();
     return found;
 }
 
@@ -473,14 +479,14 @@ TEST_CASE("a cluster reads its row again where a block left out what may be amon
         std::vector<float> x;
         for (size_t col = 0; col < kClusterCols; ++col)
             x.push_back(static_cast<float>(col * 40503 % kClusterCols));
-        Found found = found_by_cluster(x, k);
+        Found found = counted_by_cluster(x, k);
         INFO("k = " << k);
         CHECK(found.columns == best_by_stable_sort(x, k));
         if (found.loaded) CHECK(*found.loaded == kClusterCols * sizeof(float));
         // All of the best are in one block. (Of few it leaves as many as there may be.)
         for (size_t col = 0; col < kClusterCols; ++col)
             if (block_of(col) == 3) x[col] += kClusterCols;
-        found = found_by_cluster(x, k);
+        found = counted_by_cluster(x, k);
         CHECK(found.columns == best_by_stable_sort(x, k));
         if (found.loaded && k > 50) CHECK(*found.loaded == 2 * kClusterCols * sizeof(float));
     }
@@ -497,7 +503,7 @@ TEST_CASE("a cluster's rows of one number, of few numbers, of NaN, of any length
                     x[cols - 1 - i * (cols / 256)] = static_cast<float>(i / 3) - 20.f;
                 for (const int64_t k : {5, 1024}) {
                     INFO(cols << " columns of " << all << ", k = " << k);
-                    CHECK(found_by_cluster(x, k, 3).columns == best_by_stable_sort(x, k));
+                    CHECK(found_by_cluster(x, k, 3) == best_by_stable_sort(x, k));
                 }
             }
         }

@@ -123,6 +123,13 @@ const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
     return exchange(mask, value, kind, as_address(__builtin_return_address(0)));
 }
 
+unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted) {
+    unsigned equal = 0;
+    for (unsigned lane = 0; lane < 32; ++lane)
+        equal |= static_cast<unsigned>(values[lane] == wanted) << lane;
+    return equal & mask;
+}
+
 uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, int width) {
     const int source = source_of(mode, static_cast<int>(lane_id()), operand, width);
     const uint64_t* values =

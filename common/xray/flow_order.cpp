@@ -5,22 +5,33 @@
 
 namespace xray {
 
-FlowOrder::Node FlowOrder::follow(Node from, const cpu_device::Access& step) {
-    const auto [found, added] =
-        nodes_.try_emplace(key_of(step), static_cast<Node>(followers_.size()));
-    if (added) followers_.emplace_back();
-    const Node to = found->second;
-    std::vector<Node>& followers = followers_[from];
-    if (std::find(followers.begin(), followers.end(), to) == followers.end()) {
-        followers.push_back(to);
-        ranked_ = false;
+// Of the ways that a lane can go there are mostly one or two: sooner compared than looked up among all places.
+FlowOrder::Node FlowOrder::follower(Node from, const Key& to) const {
+    for (const Node each : followers_[from]) {
+        if (keys_[each] == to) return each;
     }
-    return to;
+    return kStart;
+}
+
+FlowOrder::Node FlowOrder::follow(Node from, const cpu_device::Access& step) {
+    const Key key = key_of(step);
+    const Node known = follower(from, key);
+    if (known != kStart) return known;
+    const auto [found, added] = nodes_.try_emplace(key, static_cast<Node>(followers_.size()));
+    if (added) {
+        followers_.emplace_back();
+        keys_.push_back(key);
+    }
+    followers_[from].push_back(found->second);
+    ranked_ = false;
+    return found->second;
 }
 
 uint32_t FlowOrder::rank_of(Node from, const cpu_device::Access& step) {
     if (!ranked_) rank_all();
-    const Node to = node_of(key_of(step));
+    const Key key = key_of(step);
+    const Node known = follower(from, key);
+    const Node to = known != kStart ? known : node_of(key);
     const bool comes_back = rank_[to] <= rank_[from] && rank_[from] <= end_[to];
     return comes_back ? 2 * end_[to] + 1 : 2 * rank_[to];
 }

@@ -41,7 +41,7 @@ public:
         return {step.place, step.path, step.kind, step.bytes};
     }
 
-    FlowOrder() : followers_(1) {}
+    FlowOrder() : followers_(1), keys_(1) {}
 
     // A lane went from `from` to `step`.
     Node follow(Node from, const cpu_device::Access& step);
@@ -58,11 +58,14 @@ public:
     const std::vector<std::vector<Node>>& followers() const { return followers_; }
 
 private:
+    // Where lanes went from there, if it was to that place; else kStart, where nobody goes.
+    Node follower(Node from, const Key& to) const;
     void rank_all();
     uint32_t visit(Node node);
 
     std::unordered_map<Key, Node, KeyHash> nodes_;
     std::vector<std::vector<Node>> followers_;  // by node
+    std::vector<Key> keys_;                     // by node
 
     // The weak topological order of Bourdoncle (1993), valid unless something new was learned.
     bool ranked_ = false;

@@ -37,6 +37,9 @@ enum class Collective : uint8_t {
 // values (0 for lanes outside the mask or exited). Valid until this lane's next collective but one.
 const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind);
 
+// One bit for each lane of mask whose value is `wanted`, of the 32 that warp_exchange() returned.
+unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted);
+
 enum class Shuffle : uint8_t { index, exclusive_or, down, up };
 
 // The value of the lane that mode, operand and width (a power of two, at most 32) select.

@@ -46,16 +46,6 @@ inline __attribute__((noinline, no_sanitize("thread"))) uint64_t lane_value(cons
     return values[lane];
 }
 
-// One bit for each lane of mask whose value is `wanted`.
-__device__ inline unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted) {
-    unsigned equal = 0;
-    for (unsigned left = mask; left != 0; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-        if (lane_value(values, lane) == wanted) equal |= 1u << lane;
-    }
-    return equal;
-}
-
 template <class T, class Operation>
 __device__ inline T reduce_lanes(unsigned mask, T value, Operation operation) {
     const uint64_t* values = warp_exchange(mask, to_bits(value), Collective::reduce);
