@@ -7,7 +7,7 @@
 //   traffic    accesses per element: safe_unfused 5, online_unfused 4, safe_fused 2, online_fused 1
 //   accepts    rows x cols floats, row-major; k up to 32 and up to cols; -inf marks a masked element
 //   order      as a stable descending sort: of equals the lower column first; -0 equals +0, NaN is largest
-//   rows       with NaN or +inf, or of -inf alone, have the probability NaN throughout
+//   rows       with NaN or +inf, or of -inf alone, have the probability NaN throughout; unfused: columns 0 to K - 1
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 4
 #pragma once
 #include <algorithm>

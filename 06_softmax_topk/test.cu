@@ -533,5 +533,8 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
     CHECK(blocks_of_cluster(10, 128256, 5, 16) == 0);
     CHECK(blocks_of_cluster(10, 128256, 256, 16) == 16);
     CHECK(blocks_of_cluster(10, 1000000, 256, 16) == 0);
-    CHECK(blocks_of_cluster(10, 128256, 257, 16) == 0);
+    CHECK(blocks_of_cluster(10, 128256, 1024, 16) == 16);
+    CHECK(blocks_of_cluster(1, 32768, 1024, 16) == 4);
+    CHECK(blocks_of_cluster(1, 32767, 1024, 16) == 0);
+    CHECK(blocks_of_cluster(10, 131073, 257, 16) == 0);
 }

@@ -373,36 +373,52 @@ __global__ void proof_kernel(const float* x, int cols, int k, int* is_proven) {
                       : 0;
     }
     softmax_topk::best_of_row<kLanes, kList>(keys);
-    is_proven[row] = softmax_topk::is_proven<kLanes, kList>(keys, u, k);
+    // All lanes of the row have to say so: of 32 places each looks at half.
+    const unsigned votes = __ballot_sync(~0u, softmax_topk::is_proven<kLanes, kList>(keys, u, k));
+    const unsigned mine = ((1u << kLanes) - 1) << (threadIdx.x % 32 / kLanes * kLanes);
+    is_proven[row] = (votes & mine) == mine;
 }
 
-// 4 rows of 128 columns, a warp's, of which the short keys prove those alone that they should.
+// 8 rows of 128 columns, two warps', of which the short keys prove those alone that they should.
 template <int kList>
 void sorts_short_rows_again_where_it_must(int64_t k) {
-    constexpr int kRows = 4, kRowCols = 128, kLanes = 8;
+    constexpr int kRows = 8, kRowCols = 128, kLanes = 8;
     const auto next_to = [](float u, int steps) {
         for (int i = 0; i < steps; ++i) u = std::nextafter(u, 1e30f);
         return u;
     };
-    std::vector<float> distinct, neighbours, at_cut, tied;
+    std::vector<float> distinct, neighbours, tied;
     for (int col = 0; col < kRowCols; ++col) {
         distinct.push_back(static_cast<float>(1 + col * 37 % kRowCols));
         neighbours.push_back(next_to(1.f, col));  // in any bits but the last, the same
         tied.push_back(static_cast<float>(col % 3));
     }
-    // The last of the list and the first behind it differ in the last bit; the worse one comes first in the row.
-    at_cut = distinct;
     const auto column_of = [&](int64_t rank) {
         const auto value = static_cast<float>(kRowCols - rank);
         return static_cast<size_t>(std::find(distinct.begin(), distinct.end(), value) -
                                    distinct.begin());
     };
-    const size_t one = column_of(k - 1), other = column_of(k);
-    at_cut[std::max(one, other)] = next_to(distinct[one], 1);
-    at_cut[std::min(one, other)] = distinct[one];
+    // The last of a list and the first behind it differ in the last bit; the worse one comes first in the row.
+    const auto cut_behind = [&](int64_t length) {
+        std::vector<float> row = distinct;
+        const size_t one = column_of(length - 1), other = column_of(length);
+        row[std::max(one, other)] = next_to(distinct[one], 1);
+        row[std::min(one, other)] = distinct[one];
+        return row;
+    };
+    const std::vector<float> at_cut = cut_behind(k);
+    // NaN is the list's first, +inf the second; who is worst of all has no say.
+    const size_t worst = column_of(kRowCols - 1), second = column_of(kRowCols - 2);
+    std::vector<float> nan_and_cut = cut_behind(k - 1), nan = distinct, two_nans, infinite = nan;
+    nan_and_cut[worst] = nan[worst] = -NAN;
+    two_nans = nan;
+    two_nans[second] = NAN;
+    infinite[worst] = INFINITY;
+    infinite[second] = -INFINITY;
 
-    const std::vector<std::vector<float>> rows = {distinct, neighbours, at_cut, tied};
-    const std::vector<int> proven = {1, 0, 0, 0};
+    const std::vector<std::vector<float>> rows = {distinct,    neighbours, at_cut,   tied,
+                                                  nan_and_cut, nan,        two_nans, infinite};
+    const std::vector<int> proven = {1, 0, 0, 0, 0, 1, 0, 1};
     std::vector<float> x;
     for (const std::vector<float>& row : rows) x.insert(x.end(), row.begin(), row.end());
     const Row<float> all(x);
@@ -510,8 +526,9 @@ TEST_CASE("a cluster's rows of one number, of few numbers, of NaN, of any length
     }
 }
 
-// What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong.
-TEST_CASE("no list of up to 32 reads anything twice, whatever the rows hold") {
+// What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong. (A cluster
+// guesses for lists of any length.)
+TEST_CASE("no list of up to 32 that blocks have reads anything twice, whatever the rows hold") {
     using namespace fallback_tests;
     constexpr int64_t kRows = 2, kRowCols = 12011;  // too short for a cluster
     for (const float all : {1.f, -INFINITY, NAN}) {

@@ -24,9 +24,11 @@ CALL = "06_softmax_topk/front_topk_lse"
 def softmax_topk(library, x, k):
     """The k largest of softmax(x, dim=-1), the largest first, of equal ones the lower index first: their
     probabilities and indices (int64), their logits, and logsumexp(x, dim=-1) in float32. On the current
-    stream."""
+    stream of x's GPU. ValueError for a k that is not from 0 to the columns of x, or above 1024."""
     x = x.contiguous()
     cols = x.shape[-1]
+    if not 0 <= k <= min(cols, 1024):
+        raise ValueError(f"k = {k}: wanted is 0 to {min(cols, 1024)}, for x has {cols} columns")
     best = (*x.shape[:-1], k)
     results = {
         "values": torch.empty(best, dtype=x.dtype, device=x.device),
@@ -34,16 +36,19 @@ def softmax_topk(library, x, k):
         "logits": torch.empty(best, dtype=x.dtype, device=x.device),
         "log_sum_exp": torch.empty(x.shape[:-1], dtype=torch.float32, device=x.device),
     }
-    if x.numel() == 0:
+    if x.numel() == 0 or k == 0:  # the library writes nothing then
+        results["log_sum_exp"].copy_(torch.logsumexp(x.float(), dim=-1))
         return tuple(results.values())
     dtype = str(x.dtype).removeprefix("torch.")
     problem = Problem(dtype, {"rows": x.numel() // cols, "cols": cols}, {"k": k})
-    size = library.workspace_bytes(CALL, problem)
+    with torch.cuda.device(x.device):
+        size = library.workspace_bytes(CALL, problem)
     workspace = torch.empty(size, dtype=torch.uint8, device=x.device)
     addresses = {name: each.data_ptr() for name, each in results.items()}
-    library.call(CALL, problem, {"x": x.data_ptr(), **addresses},
-                 SimpleNamespace(pointer=workspace.data_ptr(), size=size),
-                 torch.cuda.current_stream().cuda_stream)
+    with torch.cuda.device(x.device):
+        library.call(CALL, problem, {"x": x.data_ptr(), **addresses},
+                     SimpleNamespace(pointer=workspace.data_ptr(), size=size),
+                     torch.cuda.current_stream().cuda_stream)
     return tuple(results.values())
 
 

@@ -7,7 +7,7 @@
 //              pass over registers, which cannot be negative
 //   traffic    unfused 4 reads + 3 writes per element  ->  2 reads + 1 write (prenorm: 2 writes)
 //   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
-//   rows       with NaN or an infinity they come out all NaN
+//   rows       with NaN or an infinity they come out all NaN; squares have to stay floats, elements below some 1e17
 //   source     FasterTransformer's addBiasResidualLayerNorm: its idea, rebuilt; Ba, Kiros & Hinton 2016
 #pragma once
 #include "packs.cuh"
@@ -165,7 +165,7 @@ template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
 cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
                         int64_t packs, cudaStream_t stream) {
     using Limit = Most<Pack>;
-    // A warp alone waits for half as much: more rows are under way, but none of them for long.
+    // A warp alone has half as much, in wide packs: more rows are under way, but none of them for long.
     constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
     if (packs <= 32 * kWarps * kPacks)
         return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);

@@ -6,7 +6,7 @@
 //   new here   one functor; the kernels are those of 04's and 05's further/, as they are
 //   traffic    unfused also a mask, a byte an element, written and read  ->  1 read of what is seen + 1 write
 //   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
-//   rows       behind a sequence's end they come out all 0, and are not read
+//   rows       behind a sequence's end, or of -inf alone, come out all 0; with NaN or +inf in what they see, all NaN
 //   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
 #pragma once
 #include "../04_warp_softmax/further/masked_loads.cuh"

@@ -192,6 +192,15 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(status_of([](auto& g) { g.q.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.v.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.o.data = nullptr; }) == cudaErrorInvalidValue);
+    // Addresses that no half has.
+    const auto odd = [](auto& data) {
+        data =
+            reinterpret_cast<std::decay_t<decltype(data)>>(reinterpret_cast<uintptr_t>(data) | 1);
+    };
+    CHECK(status_of([&](auto& g) { odd(g.q.data); }) == cudaErrorInvalidValue);
+    CHECK(status_of([&](auto& g) { odd(g.k.data); }) == cudaErrorInvalidValue);
+    CHECK(status_of([&](auto& g) { odd(g.v.data); }) == cudaErrorInvalidValue);
+    CHECK(status_of([&](auto& g) { odd(g.o.data); }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.first_key = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.queries = int64_t{1} << 31; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.batch = 0, g.q.data = nullptr; }) == cudaSuccess);
@@ -209,6 +218,7 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     };
     CHECK(shared(2, nullptr, bytes) == cudaErrorInvalidValue);
     CHECK(shared(2, workspace.data(), bytes - 1) == cudaErrorInvalidValue);
+    CHECK(shared(2, workspace.data() + 2, bytes) == cudaErrorInvalidValue);
     CHECK(shared(0, workspace.data(), bytes) == cudaErrorInvalidValue);
     CHECK(shared(65536, workspace.data(), SIZE_MAX) == cudaErrorInvalidValue);
     CHECK(shared(2, workspace.data(), bytes) == cudaSuccess);

@@ -43,7 +43,7 @@ runner::Variant tiled(const std::string& name, const std::string& summary) {
 
 std::vector<runner::Variant> transpose_variants() {
     runner::Variant by_packs = step(
-        "transpose_packs", "16 bytes at a time, past the caches",
+        "transpose_packs", "16 bytes at a time, not kept in caches",
         [](const auto* x, auto* y, int64_t batch, int64_t rows, int64_t cols, cudaStream_t stream) {
             return encoder_fusions::transpose_packs(x, y, batch, rows, cols, stream);
         });

@@ -3,7 +3,7 @@
 // softmax-stages 06_softmax_topk/further/cluster_topk, version 1.0
 //
 // Up to 1024 best of each of a few long rows, by a cluster of blocks a row.
-//   new here   one launch, and blocks that wait for each other once: each leaves its candidates in order in its shared
+//   new here   one launch, and blocks that wait for each other in it: each leaves its candidates in order in its shared
 //              memory; the place of a candidate in the row's list is the number of better ones in all of these lists,
 //              so the block that found it writes it. Nobody merges, and nothing goes through device memory
 //   traffic    as block_topk.cuh; rows of up to a batch are their own sample

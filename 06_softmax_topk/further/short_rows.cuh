@@ -140,8 +140,8 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     }
 }
 
-// Whether columns had no say in which are the k best and in what order: k elements of the row have the
-// k-th one's bits or more, and no two of these the same.
+// Whether columns had no say in which are the k best and in what order: k elements of the row, NaN among them, have
+// the k-th one's bits or more, and no two of these the same.
 template <int kLanes, int kBest>
 __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld], int k) {
     constexpr int kCols = kLanes * kHeld, kOwn = kBest == 8 ? 8 : kHeld;
@@ -163,7 +163,7 @@ __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld]
     const float least = least_of<kCols>(last);
     int reached = 0;
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) reached += x[i] >= least;
+    for (int i = 0; i < kHeld; ++i) reached += !(x[i] < least);  // NaN is largest
 #pragma unroll
     for (int bit = 1; bit < kLanes; bit *= 2) reached += __shfl_xor_sync(~0u, reached, bit);
     return !is_tied && reached == k;

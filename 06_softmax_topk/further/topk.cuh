@@ -4,7 +4,8 @@
 //
 // The front call: the k most likely columns of each row, of whatever one has.
 //   new here   plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
-//   traffic    1 read per element; for k above 32 now and then 2, and a sample: see block_topk.cuh
+//   traffic    1 read per element; where thresholds are guessed, for k above 32 or by a cluster, a sample, too, and
+//              now and then 2 reads: see block_topk.cuh
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
 //   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
@@ -53,9 +54,9 @@ constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
 constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
 
 // Blocks of a cluster that has a row, as few as hold all of it at once; 0 where blocks that leave their best in a
-// workspace were timed faster (NVIDIA H200). Clusters have to fit on the GPU together, or nearly. They do not pay for
-// very short lists of long rows, which take next to no time to merge, nor for lists so long that all blocks have much
-// to look through.
+// workspace were timed faster (NVIDIA H200; above k = 256 an H100). Clusters have to fit on the GPU together, or
+// nearly. They do not pay for very short lists of long rows, which take next to no time to merge, nor for long lists
+// where a row is more than a batch of the cluster, or has hardly more columns than the lists of all blocks together.
 inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t element_bytes,
                              int multiprocessors, int largest_cluster) {
     constexpr int64_t kCols = 256 * kOfCluster;  // that a block holds
@@ -67,9 +68,10 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t eleme
         blocks /= 2;
     if (blocks < 4) return 0;
     const int64_t batches = (cols + blocks * kCols - 1) / (blocks * kCols);
-    const bool pays = k <= 8    ? batches == 1 && blocks <= 8
-                      : k <= 64 ? true
-                                : k <= 256 && batches <= 4;
+    const bool pays = k <= 8     ? batches == 1 && blocks <= 8
+                      : k <= 64  ? true
+                      : k <= 256 ? batches <= 4
+                                 : batches == 1 && cols >= 32 * k;
     return pays ? blocks : 0;
 }
 
@@ -131,6 +133,8 @@ inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
     return rows >= 0 && cols >= 0 && cols <= INT32_MAX && k >= 0 && k <= cols && k <= kMostK;
 }
 
+constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so many blocks
+
 // What a workspace should hold, for the current device. Less is no error. cudaErrorInvalidValue, and 0 bytes, for
 // what topk() refuses.
 inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int64_t k,
@@ -140,7 +144,8 @@ inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t col
     int multiprocessors = 0, largest_cluster = 0;
     cudaError_t status = multiprocessors_here(&multiprocessors);
     if (status == cudaSuccess) status = largest_cluster_here(&largest_cluster);
-    *bytes = plan(rows, cols, k, element_bytes, multiprocessors, 0, true, largest_cluster)
+    *bytes = plan(std::min(rows, kMostRows), cols, k, element_bytes, multiprocessors, 0, true,
+                  largest_cluster)
                  .more_workspace_bytes;
     return status;
 }
@@ -321,7 +326,6 @@ cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int
     const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
     const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
     const Outputs<T> all = outputs_of(results);
-    constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so many blocks
     for (int64_t row = 0; row < rows; row += kMostRows) {
         const auto from = [&](auto* rows_of, int64_t width) {
             return rows_of == nullptr ? nullptr : rows_of + row * width;

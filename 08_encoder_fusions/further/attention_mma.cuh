@@ -6,8 +6,8 @@
 //   new here   both products by 07's instructions; weights go from the first to the second in registers, where
 //              they lie as the second wants them; the merge comes once for all of these
 //   traffic    keys and values are read once for a block's queries
-//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses and distances
-//   rows       as there; but a NaN among values spoils also queries of the block that do not see it (0 times NaN)
+//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses that T has, any distances
+//   rows       as there; but NaN or an infinity among values spoils also queries of the block that do not see it
 //   needs      a GPU of compute capability 8.0
 //   source     Dao 2023, FlashAttention-2; that m may lag behind: FlashAttention-4
 #pragma once

@@ -5,10 +5,10 @@
 // o = softmax(scale q k^T) v for each query, in one pass over keys and values: no score goes to memory.
 //   new here   03's pair (m, d) gets a third member, the weighted sum of values: such sets merge as pairs do
 //   merges     a set and one more key; the sets of a block's warps; the sets of several blocks
-//   traffic    a query reads itself and all its keys and values once; unfused, each score is written once and
-//              read three times, too
-//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any addresses and distances
-//   rows       that see no key are 0; with NaN or +inf among their scores they are NaN
+//   traffic    a query reads all its keys and values once, and itself once a warp; unfused, each score is written
+//              and read twice, too
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any addresses that T has, any distances
+//   rows       that see no key, or -inf alone, are 0; with NaN or +inf among their scores they are NaN
 //   source     Milakov & Gimelshein 2018 (the pair); Rabe & Staats 2021 and Dao et al. 2022 (the third member)
 #pragma once
 #include <algorithm>
@@ -237,18 +237,21 @@ bool is_possible(const Problem<T>& g, bool* is_empty) {
     return *is_empty || (g.queries <= kMost / g.heads / g.batch && g.keys <= kMost);
 }
 
-// cudaErrorInvalidValue for a null pointer, a negative size, more than 256 elements a head, a scale that is not
-// above 0, one list of first rows without the other, more than 2^30 queries in all heads or keys in one; else
-// cudaSuccess, and whether there is something to do.
+// cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, more than 256 elements a head, a
+// scale that is not above 0, one list of first rows without the other, more than 2^30 queries in all heads or keys in
+// one; else cudaSuccess, and whether there is something to do.
 template <class T>
 cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
     if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
         (g.first_query == nullptr) != (g.first_key == nullptr))
         return cudaErrorInvalidValue;
     if (*is_empty) return cudaSuccess;
-    const bool has_keys = g.keys == 0 || (g.k.data != nullptr && g.v.data != nullptr);
-    return g.q.data != nullptr && g.o.data != nullptr && has_keys ? cudaSuccess
-                                                                  : cudaErrorInvalidValue;
+    const auto is_possible_at = [](const T* address) {
+        return address != nullptr && reinterpret_cast<uintptr_t>(address) % alignof(T) == 0;
+    };
+    const bool has_keys = g.keys == 0 || (is_possible_at(g.k.data) && is_possible_at(g.v.data));
+    return is_possible_at(g.q.data) && is_possible_at(g.o.data) && has_keys ? cudaSuccess
+                                                                            : cudaErrorInvalidValue;
 }
 
 // launch(count) with the least std::integral_constant of 1, 2, 4, 8 that holds a row's elements for 32 lanes.
@@ -285,11 +288,12 @@ size_t workspace_bytes(const Problem<T>& g, int64_t parts) {
 template <class T>
 bool is_shared_by(const Problem<T>& g, int64_t parts, const void* workspace, size_t bytes) {
     return parts == 1 || (parts > 1 && parts <= 65535 && workspace != nullptr &&
+                          reinterpret_cast<uintptr_t>(workspace) % alignof(float) == 0 &&
                           bytes >= workspace_bytes(g, parts));
 }
 
 // Attention as Problem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
-// workspace of workspace_bytes(g, parts), which belongs to one call at a time: less is cudaErrorInvalidValue. Other
+// workspace of workspace_bytes(g, parts) at a float's address, of one call at a time: else cudaErrorInvalidValue. Other
 // errors: see look_at().
 template <class T>
 cudaError_t query_per_block(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,

@@ -6,7 +6,7 @@
 //   new here   what all blocks need each finds for itself, instead of a kernel before them: no launch to wait for
 //   traffic    per token's element as in padding.cuh; a block of sequence b reads the b lengths before its own, so
 //              of thousands of sequences offsets that a scan has found are better
-//   accepts    as padding.cuh
+//   accepts    as padding.cuh; but nobody counts the lengths that are cut off
 //   source     ours
 #pragma once
 #include "../padding.cuh"
