@@ -43,9 +43,8 @@ def softmax_topk(library, x, k):
     problem = Problem(dtype, {"rows": x.numel() // cols, "cols": cols}, {"k": k})
     with torch.cuda.device(x.device):
         size = library.workspace_bytes(CALL, problem)
-    workspace = torch.empty(size, dtype=torch.uint8, device=x.device)
-    addresses = {name: each.data_ptr() for name, each in results.items()}
-    with torch.cuda.device(x.device):
+        workspace = torch.empty(size, dtype=torch.uint8, device=x.device)
+        addresses = {name: each.data_ptr() for name, each in results.items()}
         library.call(CALL, problem, {"x": x.data_ptr(), **addresses},
                      SimpleNamespace(pointer=workspace.data_ptr(), size=size),
                      torch.cuda.current_stream().cuda_stream)

@@ -246,8 +246,8 @@ cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
         (g.first_query == nullptr) != (g.first_key == nullptr))
         return cudaErrorInvalidValue;
     if (*is_empty) return cudaSuccess;
-    const auto is_possible_at = [](const T* address) {
-        return address != nullptr && reinterpret_cast<uintptr_t>(address) % alignof(T) == 0;
+    const auto is_possible_at = [&](const T* address) {
+        return address != nullptr && warp_softmax::takes_packs<1>(address, g.size);
     };
     const bool has_keys = g.keys == 0 || (is_possible_at(g.k.data) && is_possible_at(g.v.data));
     return is_possible_at(g.q.data) && is_possible_at(g.o.data) && has_keys ? cudaSuccess

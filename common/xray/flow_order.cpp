@@ -29,9 +29,7 @@ FlowOrder::Node FlowOrder::follow(Node from, const cpu_device::Access& step) {
 
 uint32_t FlowOrder::rank_of(Node from, const cpu_device::Access& step) {
     if (!ranked_) rank_all();
-    const Key key = key_of(step);
-    const Node known = follower(from, key);
-    const Node to = known != kStart ? known : node_of(key);
+    const Node to = node_of(key_of(step));
     const bool comes_back = rank_[to] <= rank_[from] && rank_[from] <= end_[to];
     return comes_back ? 2 * end_[to] + 1 : 2 * rank_[to];
 }
