@@ -12,6 +12,7 @@
 #include "capture.hpp"
 #include "cpu_device/core.h"
 #include "cpu_device/runtime_api.h"
+#include "memory.hpp"
 #include "strict.hpp"
 #include "worker.hpp"
 
@@ -215,7 +216,12 @@ cudaError_t cudaDeviceSynchronize() {
     return pending_failure();
 }
 
+// Where a learner's program is run the memory is gone, as on a GPU. A launcher is only told of: its caller's memory
+// is still needed for the verdict.
 cudaError_t cudaDeviceReset() {
+    refuse_to_kernels();
+    judge_reset();
+    if (is_strict()) free_everything();
     forget_captures(nullptr);
     remember_failure(cudaSuccess);
     cudaGetLastError();

@@ -163,6 +163,20 @@ cudaError_t refuse_to_release(const AllocationTable& table, uintptr_t address, b
                      host ? "cudaFree" : "cudaFreeHost");
 }
 
+// Frees an allocation that lives: nobody reaches its memory any more. Where that fails it stays as it was.
+bool free_allocation(Arena& to, Allocation& allocation) {
+    // Mapped anew rather than protected, so that it melts into the reserved range around it.
+    const AddressRange pages = pages_of(allocation);
+    if (mmap(reinterpret_cast<void*>(pages.low), pages.high - pages.low, PROT_NONE,
+             kReserve | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        return false;
+    }
+    if (Observer* const watcher = observer()) watcher->memory_freed(allocation.low);
+    allocation.freed = true;
+    to.live_bytes -= allocation.bytes;
+    return true;
+}
+
 cudaError_t release(void* pointer, bool host) {
     if (pointer == nullptr) return cudaSuccess;
     Arena& to = arena();
@@ -177,15 +191,7 @@ cudaError_t release(void* pointer, bool host) {
         lock.unlock();
         return refuse_to_release(*table, as_address(pointer), host);
     }
-    if (Observer* const watcher = observer()) watcher->memory_freed(found->low);
-    found->freed = true;
-    to.live_bytes -= found->bytes;
-    // Mapped anew rather than protected, so that it melts into the reserved range around it.
-    const AddressRange pages = pages_of(*found);
-    void* mapped = mmap(reinterpret_cast<void*>(pages.low), pages.high - pages.low, PROT_NONE,
-                        kReserve | MAP_FIXED, -1, 0);
-    if (mapped == MAP_FAILED) return cudaErrorUnknown;
-
+    if (!free_allocation(to, *found)) return cudaErrorUnknown;
     const auto is_freed = [](const Allocation& allocation) { return allocation.freed; };
     if (std::count_if(table->begin(), table->end(), is_freed) >
         static_cast<ptrdiff_t>(kFreedRemembered)) {
@@ -441,6 +447,16 @@ const Allocation* nearest_allocation(const AllocationTable& table, uintptr_t add
 
 AddressRange device_memory_range() {
     return arena().range;
+}
+
+void free_everything() {
+    Arena& here = arena();
+    const std::lock_guard<std::mutex> lock(here.mutex);
+    auto table = std::make_shared<AllocationTable>(*here.table);
+    for (Allocation& allocation : *table) {
+        if (!allocation.freed) free_allocation(here, allocation);
+    }
+    here.table = std::move(table);
 }
 
 bool has_address_space() {

@@ -50,6 +50,9 @@ AddressRange device_memory_range();
 // The host's memory that cudaHostRegister made the device's as well and that holds the address; empty if none does.
 AddressRange registered_range(uintptr_t address);
 
+// Frees every allocation, as cudaDeviceReset() does on a GPU.
+void free_everything();
+
 // Whether the process may map the addresses that device memory needs; the first time that it may not,
 // standard error says so.
 bool has_address_space();

@@ -89,6 +89,12 @@ void judge_stream(cudaStream_t stream) {
         calling_line());
 }
 
+void judge_reset() {
+    if (watch == nullptr) return;
+    watch->keep("cudaDeviceReset() frees all memory of the device, its caller's as well, at " +
+                calling_line());
+}
+
 // As a GPU's program would end by a segmentation fault, but with words.
 void end_program(const std::string& what, int status) {
     print_errors(true);

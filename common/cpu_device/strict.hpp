@@ -41,6 +41,9 @@ private:
 // stream. Streams of the launcher's own may wait for the given one.
 void judge_stream(cudaStream_t stream);
 
+// The device is reset: wrong where a launcher is watched, whose caller's memory that frees.
+void judge_reset();
+
 // An access of the host's code, which carries hooks as well: ends the program where it goes to what
 // only kernels can touch.
 void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_t place);

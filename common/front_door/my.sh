@@ -70,7 +70,7 @@ hooked_functions=(
     --redefine-sym _ZdlPvm=cpu_device_delete_sized
     --redefine-sym _ZdaPvm=cpu_device_delete_sized_array
 )
-for function in memcpy memmove memset memcmp fread fwrite strlen strcmp strcpy strncpy puts fputs printf fprintf sprintf snprintf malloc calloc realloc free; do
+for function in memcpy memmove memset memcmp fread fwrite strlen strcmp strcpy strncpy puts fputs printf fprintf sprintf snprintf malloc calloc realloc free _exit _Exit quick_exit; do
     hooked_functions+=(--redefine-sym "$function=cpu_device_$function")
 done
 

@@ -17,6 +17,7 @@
 #include "common/course/my/options.hpp"
 #include "common/course/my/report.hpp"
 #include "common/course/my/watcher.hpp"
+#include "common/cpu_device/endings.hpp"
 #include "common/cpu_device/observer.hpp"
 #include "common/cpu_device/strict.hpp"
 #include "common/io/text.hpp"
@@ -75,7 +76,7 @@ struct Session {
     int own_output = STDOUT_FILENO;  // where a report goes to that is asked for there
 
     void begin();
-    void end(int status);
+    int end(int status);  // returns the status with which the program ends
 };
 
 Session& session() {
@@ -99,23 +100,23 @@ void Session::begin() {
     dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void Session::end(int status) {
+int Session::end(int status) {
     cpu_device::set_observer(nullptr);
     flush_all();
     if (finder) {
         say_that_none_came(options, finder->seen());
-        _exit(2);
+        return 2;
     }
-    if (!watcher) return;
+    if (!watcher) return status;
     const Outcome outcome = report(options, *watcher, status, own_output);
     flush_all();
-    if (status == 0 && !outcome.good) _exit(1);
+    return status == 0 && !outcome.good ? EXIT_FAILURE : status;
 }
 
 // First to begin, hence last to end.
 [[gnu::constructor(101)]] void begin_session() {
     static std::ios_base::Init streams;  // before ours ends, so that they are there to be flushed
-    on_exit([](int status, void*) { session().end(status); }, nullptr);
+    cpu_device::at_every_end([](int status) { return session().end(status); });
     session().begin();
 }
 

@@ -76,12 +76,13 @@ program() {
     cat >"$sandbox/my/$1"
 }
 
-# ---------------------------------------------------------------- the table of faults
-faults() {
-    local name wanted pattern mark line
-    cp "$here/faults.cu" "$sandbox/my"
-    call run_mine my/faults.cu
-    [[ $status == 2 ]] || wrong "faults.cu: exit $status, wanted 2"
+# ---------------------------------------------------------------- tables: a program for each word, and what is said of it
+# of_table NAME: runs NAME.cu with each word of NAME.txt.
+of_table() {
+    local program=my/$1.cu name wanted pattern mark line
+    cp "$here/$1.cu" "$sandbox/my"
+    call run_mine "$program"
+    [[ $status == 2 ]] || wrong "$1.cu: exit $status, wanted 2"
     local known
     known=$(grep -E '^[a-z_]+$' <<<"$said")
     while IFS='|' read -r name wanted pattern; do
@@ -89,15 +90,18 @@ faults() {
         name=${name// /} pattern=${pattern# }
         while [[ $pattern =~ @([a-z_]+) ]]; do
             mark=${BASH_REMATCH[1]}
-            line=$(grep -nE "// @$mark\$" "$here/faults.cu" | cut -d: -f1)
-            [[ $line ]] || { wrong "faults.cu has no mark @$mark" && break; }
-            pattern=${pattern//@$mark/faults.cu:$line}
+            line=$(grep -nE "// @$mark\$" "$here/$1.cu" | cut -d: -f1)
+            [[ $line ]] || { wrong "$1.cu has no mark @$mark" && break; }
+            pattern=${pattern//@$mark/$1.cu:$line}
         done
-        expect "${wanted// /}" "$pattern" run_mine my/faults.cu "$name"
+        expect "${wanted// /}" "$pattern" run_mine "$program" "$name"
         known=$(grep -vx "$name" <<<"$known" || true)
-    done <"$here/faults.txt"
-    [[ ! $known ]] || said=$known wrong "faults of which the table says nothing"
+    done <"$here/$1.txt"
+    [[ ! $known ]] || said=$known wrong "programs of $1.cu of which the table says nothing"
 }
+
+faults() { of_table faults; }
+endings() { of_table endings; }
 
 # ---------------------------------------------------------------- what does not compile, and stops only itself
 rejected() {
@@ -820,7 +824,7 @@ END
 }
 
 parts=("${@:3}")
-((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults)
+((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults endings)
 for part in "${parts[@]}"; do $part; done
 echo "$checks checks, $failures failures"
 ((failures == 0))
