@@ -92,9 +92,21 @@ class Tensors:
         """Name -> address."""
         return {name: memory.pointer for name, memory in self.memory.items()}
 
-    def pointers_to_check(self):
-        """The same, and as stages_check wants it, what was there before."""
-        before = {f"{name}:before": memory.pointer for name, memory in self.before.items()}
+    def originals(self):
+        """What was there before, by the operands' names: of what is read and written it was kept; all
+        other inputs are filled once more, where there is memory for that."""
+        again = [each for each in self.operands if each.role == "in"]
+        if sum(each.bytes for each in again) > self.library.free_memory():
+            return dict(self.before)
+        originals = {each.name: self.library.allocate(each.bytes) for each in again}
+        originals.update(self.before)
+        self.library.fill(self.operation.name, self.problem, self.operation.usual_input,
+                          {name: memory.pointer for name, memory in originals.items()})
+        return originals
+
+    def pointers_to_check(self, originals):
+        """All operands as stages_check takes them."""
+        before = {f"{name}:before": memory.pointer for name, memory in originals.items()}
         return {**self.pointers(), **before}
 
     def poison(self):

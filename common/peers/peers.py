@@ -85,7 +85,8 @@ def judge(library, contender, tensors):
         contender.run(None)
     if contender.role == "part":
         return 0.0
-    operands = tensors.pointers_to_check()
+    originals = tensors.originals()
+    operands = tensors.pointers_to_check(originals)
     if contender.result:
         operands.update(contender.result())
     report = library.check(contender.judged_as, tensors.problem, operands)

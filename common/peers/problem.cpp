@@ -149,8 +149,7 @@ Operands::Operands(const Problem& problem, const stages_operand* given, size_t c
     : problem_(problem) {
     const auto is_known = [&](const std::string& name) {
         return std::any_of(problem.operands.begin(), problem.operands.end(), [&](const auto& each) {
-            return name == each.name ||
-                   (each.role == runner::Role::in_out && name == each.name + kBefore);
+            return name == each.name || (each.is_input() && name == each.name + kBefore);
         });
     };
     require(count == 0 || given != nullptr, "the list of operands is null");
@@ -186,10 +185,31 @@ runner::View Operands::view_of(const std::vector<Operand>& wanted) const {
 runner::View Operands::inputs_before() const {
     runner::View view;
     for (const Operand& operand : inputs_of(problem_.operands)) {
-        const bool changed = operand.role == runner::Role::in_out;
-        view.add(placed(operand, operand.name + (changed ? kBefore : "")));
+        const std::string before = operand.name + kBefore;
+        const bool is_kept = operand.is_output() || given_.count(before) > 0;
+        view.add(placed(operand, is_kept ? before : operand.name));
     }
     return view;
+}
+
+std::optional<runner::Overwritten> Operands::overwritten() const {
+    const auto is_result = [&](const Operand& input) {
+        return std::any_of(problem_.operands.begin(), problem_.operands.end(),
+                           [&](const auto& each) {
+                               const auto output = given_.find(each.name);
+                               return each.is_output() && output != given_.end() &&
+                                      output->second == given_.at(input.name);
+                           });
+    };
+    for (const Operand& operand : inputs_of(problem_.operands)) {
+        const std::string before = operand.name + kBefore;
+        if (given_.count(before) == 0 || given_.count(operand.name) == 0 || is_result(operand))
+            continue;
+        const auto found = runner::overwritten(operand, placed(operand, before).data,
+                                               placed(operand, operand.name).data);
+        if (found) return found;
+    }
+    return std::nullopt;
 }
 
 void Operands::require_apart() const {

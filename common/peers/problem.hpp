@@ -4,11 +4,13 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/peers/stages.h"
 #include "common/runner/operation.hpp"
+#include "common/runner/overwritten.hpp"
 
 namespace library {
 
@@ -23,7 +25,7 @@ struct Problem {
     bool is_empty;  // there is nothing to do
 };
 
-// What stands behind the name of an operand that is read and written where what it was is meant.
+// What follows the name of an operand that is read where what it was before the call is meant.
 constexpr const char* kBefore = ":before";
 
 // The operands of one call. Each is the problem's, and is there once; which are needed depends on
@@ -36,8 +38,12 @@ public:
     runner::View all() const { return view_of(problem_.operands); }
     runner::View inputs() const { return view_of(inputs_of(problem_.operands)); }
     runner::View outputs() const { return view_of(outputs_of(problem_.operands)); }
-    // Those that are read as they were before the outputs were written.
+    // Those that are read as they were before the outputs were written. What is only read may be given once: as it
+    // is now.
     runner::View inputs_before() const;
+
+    // What has become of an input that is only read, lies under no output, and is given as it was before, too.
+    std::optional<runner::Overwritten> overwritten() const;
 
     // Refuses outputs that lie over operands over which they may not.
     void require_apart() const;

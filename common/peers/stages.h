@@ -194,7 +194,11 @@ typedef struct {
 /* The outputs against the fp64 reference of the inputs, on the device. what: a callable's name,
  * whose own bounds then hold, or an operation, for a result from elsewhere, which is then held to
  * the bounds of a sum by 256 threads. Where an operand is read and written, NAME is what came out,
- * and what there was before has to be kept elsewhere: it is the operand "NAME:before". */
+ * and what there was before has to be kept elsewhere: it is the operand "NAME:before". Any other
+ * input may be given twice, too: then the reference is computed from "NAME:before", and elements of
+ * NAME that differ from it count as mismatches, with an infinite share_of_bound: the call has
+ * overwritten its input. Inputs under an output are left out of that. Without a "NAME:before" the
+ * library cannot know whether NAME is what the call was given. */
 int stages_check(const char* what, const stages_problem* problem, const stages_operand* operands,
                  size_t count, stages_report* report);
 

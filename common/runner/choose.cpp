@@ -98,22 +98,6 @@ void for_each_own_shape(StageRun& run, const Operation& family, DType dtype,
 
 }  // namespace
 
-std::string text_of(const Case& one, DType dtype) {
-    return one.input + ", " + name_of(dtype) + ", " + text_of(one.shape);
-}
-
-const Tensors& CaseInputs::for_operation(const Operation& operation) {
-    if (operation_ == nullptr || !operation_->is_comparable(operation)) {
-        inputs_ = Tensors();  // its memory first
-        operation_ = nullptr;
-        inputs_ = one_.values != nullptr
-                      ? inputs_with(operation, one_.shape, dtype_, *one_.values, kRunSeed)
-                      : filled_inputs(operation, one_.shape, dtype_, one_.input, kRunSeed);
-        operation_ = &operation;
-    }
-    return inputs_;
-}
-
 bool is_chosen(const Variant& variant, const RunOptions& options) {
     return options.variant.empty() || options.variant == variant.name;
 }

@@ -5,32 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "common/runner/case_inputs.hpp"
 #include "common/runner/stage_run.hpp"
-#include "common/runner/tensors.hpp"
 
 namespace runner {
-
-// One thing to compute on: a shape and what fills it.
-struct Case {
-    std::string input;
-    Shape shape;
-    const std::vector<double>* values = nullptr;  // the user's, instead of a named input
-    bool watched = false;  // its launches are looked at for races: they do not depend on the values
-};
-std::string text_of(const Case& one, DType dtype);
-
-// The inputs of a case for one operation after the other, made anew only where the next takes others.
-class CaseInputs {
-public:
-    CaseInputs(Case one, DType dtype) : one_(std::move(one)), dtype_(dtype) {}
-    const Tensors& for_operation(const Operation& operation);
-
-private:
-    Case one_;
-    DType dtype_;
-    const Operation* operation_ = nullptr;
-    Tensors inputs_;
-};
 
 bool is_chosen(const Variant& variant, const RunOptions& options);
 

@@ -30,10 +30,12 @@ std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Sha
             outputs = outputs_of(variant, inputs, shape, dtype);
             counts = observation.counts();
         }
+        const std::string where = text_of(shape) + ", " + name_of(dtype);
+        const Validation& said_before = run.results[{&variant, dtype}];
+        case_inputs.require_kept(validation, where, &said_before);
         error = operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype))
                     .worst_relative_error;
-        note_hazards(run, counts, validation, text_of(shape) + ", " + name_of(dtype),
-                     &run.results[{&variant, dtype}]);
+        note_hazards(run, counts, validation, where, &said_before);
     });
     return counts;
 }

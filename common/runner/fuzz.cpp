@@ -14,6 +14,7 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/runner/draws.hpp"
+#include "common/runner/overwritten.hpp"
 #include "common/runner/tensors.hpp"
 
 namespace runner {
@@ -81,21 +82,6 @@ private:
     unsigned char guard_;
     DeviceBuffer<unsigned char> memory_;
 };
-
-std::vector<unsigned char> bytes_at(const void* device, size_t bytes) {
-    std::vector<unsigned char> host(bytes);
-    if (bytes > 0) {
-        check_cuda(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost),
-                   "reading memory");
-    }
-    return host;
-}
-
-// Whether the rows are still those that were put there.
-bool unchanged(GuardedRows& rows, const void* original) {
-    const std::vector<unsigned char> now = rows.rows().download();
-    return now == bytes_at(original, now.size());
-}
 
 // A row and its gap: none or some elements, or up to a multiple of 16.
 int64_t draw_stride(Draws& draws, int64_t cols) {
@@ -191,8 +177,10 @@ public:
                 operand.is_output() ||
                 std::any_of(one_.places.begin(), one_.places.end(),
                             [&](const auto& place) { return place.over == operand.name; });
-            if (!is_result && !unchanged(memory_.at(operand.name), inputs[operand.name].data))
-                return operand.name + " was written to";
+            if (is_result) continue;
+            const DeviceBuffer<unsigned char> now = memory_.at(operand.name).rows();
+            const auto found = overwritten(operand, inputs[operand.name].data, now.data());
+            if (found) return found->text;
         }
         return "";
     }

@@ -81,10 +81,12 @@ void time_into(Record& record, const Variant& variant, CaseInputs& case_inputs, 
     const auto check = [&](const Tensors& outputs, Launcher& launch) {
         const Operation& operation = *variant.operation;
         const View inputs = case_inputs.for_operation(operation).view();
+        const std::string where = "after timing, " + text_of(shape) + ", " + name_of(dtype);
+        case_inputs.require_kept(validation, where);
         restore(operation, shape, dtype, inputs, outputs, launch);
         const Report report =
             operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype));
-        validation.add("after timing, " + text_of(shape) + ", " + name_of(dtype), report);
+        validation.add(where, report);
         record.max_relative_error = report.worst_relative_error;
     };
     record.timed = timed(variant, case_inputs, shape, dtype, check);
@@ -123,9 +125,10 @@ std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant
     const std::optional<Variant>& baseline = run.stage.baseline;
     if (baseline && baseline->operation->family() == family.family() &&
         obstacle_of(*baseline, shape, dtype).empty()) {
-        attempt_to_measure(run, *baseline, shape, dtype, [&](Validation&) {
+        attempt_to_measure(run, *baseline, shape, dtype, [&](Validation& validation) {
             times.push_back({baseline->operation, baseline->name,
                              timed(*baseline, case_inputs, shape, dtype).work.us_median});
+            case_inputs.require_kept(validation, "after timing");
         });
     }
     for (const Variant* variant : variants) {

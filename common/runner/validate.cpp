@@ -16,27 +16,62 @@ void launch_into(const Tensors& outputs, const Variant& variant, const View& inp
     check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
 }
 
-// Who wrote the first wrong element: found out by a launch more, while that element is followed. Empty where
-// nobody can know.
-std::string writer_of_first(const Report& report, const Variant& variant, const View& inputs,
-                            const Shape& shape, DType dtype) {
+// One variant on one case.
+struct Trial {
+    const Variant& variant;
+    const Case& one;
+    DType dtype;
+    CaseInputs& case_inputs;
+    Validation& validation;
+
+    View inputs() const { return case_inputs.for_operation(*variant.operation).view(); }
+    std::string where() const { return text_of(one, dtype); }
+};
+
+// Who wrote an element last, of an input or of the outputs: found out by a launch more into these, while the
+// element is followed. Empty where nobody can know.
+std::string writer_of(const Trial& trial, const Tensors& outputs, const Operand& operand,
+                      const void* data, int64_t element) {
+    if (on_gpu() || element < 0 || element >= operand.elements()) return "";
+    const size_t bytes = size_of(operand.type);
+    probe().follow(static_cast<const char*>(data) + static_cast<size_t>(element) * bytes, bytes);
+    {
+        const Observation observation;
+        launch_into(outputs, trial.variant, trial.inputs(), trial.one.shape, trial.dtype);
+    }
+    trial.case_inputs.put_back();
+    return probe().last_writer();
+}
+
+// That of the first wrong element.
+std::string writer_of_first(const Report& report, const Trial& trial) {
     if (on_gpu()) return "";
-    const Tensors outputs = poisoned_outputs(*variant.operation, shape, dtype, inputs);
-    const View places = outputs.view();
+    const Tensors outputs =
+        poisoned_outputs(*trial.variant.operation, trial.one.shape, trial.dtype, trial.inputs());
     for (const Operand& operand : outputs.operands()) {
-        if (!report.first_output.empty() && report.first_output != operand.name) continue;
-        const int64_t element = report.first_element;
-        if (element < 0 || element >= operand.elements()) return "";
-        const size_t bytes = size_of(operand.type);
-        const auto* const low = static_cast<const char*>(places[operand.name].data);
-        probe().follow(low + static_cast<size_t>(element) * bytes, bytes);
-        {
-            const Observation observation;
-            launch_into(outputs, variant, inputs, shape, dtype);
-        }
-        return probe().last_writer();
+        if (report.first_output.empty() || report.first_output == operand.name)
+            return writer_of(trial, outputs, operand, outputs.view()[operand.name].data,
+                             report.first_element);
     }
     return "";
+}
+
+// Puts back what the launch has overwritten of its inputs: a failure, with the line that did it.
+void require_kept_inputs(const Trial& trial) {
+    const std::optional<Overwritten> found = trial.case_inputs.put_back();
+    if (!found) return;
+    std::string text = found->text;
+    if (!on_gpu() && !trial.validation.has_failure(cause_of(*found))) {
+        const Operation& operation = *trial.variant.operation;
+        const View inputs = trial.inputs();
+        const Tensors outputs = poisoned_outputs(operation, trial.one.shape, trial.dtype, inputs);
+        for (const Operand& each : operation.operands(trial.one.shape, trial.dtype)) {
+            if (each.name == found->operand)
+                text +=
+                    "; " + writer_of(trial, outputs, each, inputs[each.name].data, found->first);
+        }
+    }
+    trial.validation.add_failure(trial.where(), text, cause_of(*found));
 }
 
 // A result that is kept for the next comparison: mostly it is the one wanted.
@@ -45,29 +80,32 @@ struct KeptResult {
     Tensors outputs = Tensors();
 };
 
-Tensors watched_outputs_of(StageRun& run, const Variant& variant, const View& inputs,
-                           const Case& one, DType dtype) {
+Tensors watched_outputs_of(StageRun& run, const Trial& trial) {
     Observation observation;
-    Tensors outputs = outputs_of(variant, inputs, one.shape, dtype);
-    note_hazards(run, observation.counts(), run.results[{&variant, dtype}], text_of(one, dtype));
+    Tensors outputs = outputs_of(trial.variant, trial.inputs(), trial.one.shape, trial.dtype);
+    note_hazards(run, observation.counts(), trial.validation, trial.where());
     return outputs;
 }
 
 // kept: at first the result of the variant before, at the end that of the one compared with.
-void compare_with_previous(StageRun& run, const Variant& variant, const Result& ours,
-                           const View& inputs, const Case& one, DType dtype, KeptResult& kept) {
+void compare_with_previous(StageRun& run, const Trial& trial, const Result& ours,
+                           KeptResult& kept) {
+    const auto& [variant, one, dtype, case_inputs, validation] = trial;
     const Variant* previous = previous_of(run, variant, one.shape, dtype);
     if (previous == nullptr) return;
-    Validation& validation = run.results[{&variant, dtype}];
+    const View inputs = trial.inputs();
     if (previous != kept.of) {
         kept = {};  // its memory first
         Validation of_previous;
         attempt(of_previous, "", [&] {
             kept.outputs = outputs_of(*previous, inputs, one.shape, dtype);
             kept.of = previous;
+            case_inputs.require_kept(of_previous, "");
         });
-        if (of_previous.verdict() == Verdict::wrong)
+        if (of_previous.verdict() == Verdict::wrong) {
+            kept = {};
             return validation.leave_uncompared(previous->name);
+        }
         if (kept.of == nullptr) throw std::bad_alloc();
     }
     const Operation& operation = *variant.operation;
@@ -89,23 +127,23 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
     }
     if (taking.empty()) return;
     CaseInputs case_inputs(one, dtype);
-    const std::string where = text_of(one, dtype);
     KeptResult kept;
     for (const Variant* variant : taking) {
         Validation& validation = run.results[{variant, dtype}];
         // Nobody sits through that a hundred times.
         if (run.stage.own && validation.timed_out) continue;
-        attempt(validation, where, [&] {
-            const Operation& operation = *variant->operation;
-            const View inputs = case_inputs.for_operation(operation).view();
-            Tensors outputs = one.watched ? watched_outputs_of(run, *variant, inputs, one, dtype)
+        const Trial trial{*variant, one, dtype, case_inputs, validation};
+        attempt(validation, trial.where(), [&] {
+            const View inputs = trial.inputs();
+            Tensors outputs = one.watched ? watched_outputs_of(run, trial)
                                           : outputs_of(*variant, inputs, one.shape, dtype);
+            require_kept_inputs(trial);
             const Result ours = result_of(*variant, outputs, one.shape, dtype);
-            Report report = operation.check(one.shape, dtype, inputs, ours);
+            Report report = variant->operation->check(one.shape, dtype, inputs, ours);
             if (!report.good() && validation.shows_more_reports())
-                report.first_writer = writer_of_first(report, *variant, inputs, one.shape, dtype);
-            validation.add(where, report);
-            if (report.good()) compare_with_previous(run, *variant, ours, inputs, one, dtype, kept);
+                report.first_writer = writer_of_first(report, trial);
+            validation.add(trial.where(), report);
+            if (report.good()) compare_with_previous(run, trial, ours, kept);
             kept.of = variant;
             kept.outputs = std::move(outputs);
         });

@@ -57,9 +57,9 @@ TEST_CASE("an operation unlike all others is validated, compared, measured and r
     }
 }
 
-TEST_CASE("whichever of its results is wrong, the run is") {
+TEST_CASE("whichever of its results is wrong, or its input overwritten, the run is wrong") {
     const Folder folder;
-    for (const Fault fault : {Fault::neighbour, Fault::miscounts})
+    for (const Fault fault : {Fault::neighbour, Fault::miscounts, Fault::writes_to_x})
         CHECK(run_of(folder, {gather::variant("faulty", fault)}) == kWrong);
 }
 
@@ -93,7 +93,8 @@ TEST_CASE("fuzz lays out all its operands, and finds what is written where it sh
     CHECK(first_fault(Fault::none, 100).empty());
     CHECK_THAT(first_fault(Fault::neighbour, 20), ContainsSubstring("values, row 0, pick "));
     CHECK_THAT(first_fault(Fault::miscounts, 1), ContainsSubstring("positive, row 0"));
-    CHECK(first_fault(Fault::writes_to_x, 1) == "x was written to");
+    CHECK_THAT(first_fault(Fault::writes_to_x, 1),
+               ContainsSubstring("x, an input, was overwritten"));
     CHECK(first_fault(Fault::writes_beyond, 1) == "memory beside values was written to");
     CHECK_THAT(first_fault(Fault::forgets_option, 20), ContainsSubstring("elements wrong"));
 }

@@ -119,7 +119,7 @@ public:
             if (operands[i].role == std::string("out")) outputs_.push_back(name);
             names_.push_back(name);
             memory_.emplace_back(static_cast<size_t>(operands[i].bytes));
-            if (operands[i].role != std::string("in_out")) continue;
+            if (operands[i].role == std::string("out")) continue;
             names_.push_back(name + ":before");  // what it was, for the check
             memory_.emplace_back(static_cast<size_t>(operands[i].bytes));
         }

@@ -191,5 +191,8 @@ TEST_CASE("the library's check finds a wrong result, also of an operation done e
     masked.call(kMasked);
     CHECK(masked.check("scale_mask_softmax").mismatches == 0);
     masked["mask"].upload(std::vector<unsigned char>(4000, 1));  // not the one it was done with
-    CHECK(masked.check("scale_mask_softmax").mismatches > 1000);
+    const stages_report changed = masked.check("scale_mask_softmax");
+    CHECK(changed.mismatches > 1000);
+    CHECK(changed.share_of_bound == std::numeric_limits<double>::infinity());
+    CHECK_THAT(changed.description, ContainsSubstring("mask, an input, was overwritten"));
 }

@@ -125,9 +125,22 @@ TEST_CASE("operands by name become inputs and outputs, and what was there before
     CHECK_THAT(
         refusal([&] { without.outputs(); }),
         ContainsSubstring("the operand 'places' is missing: an array of int64 that is written"));
-    const stages_operand unknown = {"a:before", a};
+    const stages_operand unknown = {"places:before", a};
     CHECK_THAT(refusal([&] { const Operands none(problem, &unknown, 1); }),
-               ContainsSubstring("no operand 'a:before': there are a, c, places"));
+               ContainsSubstring("no operand 'places:before': there are a, c, places"));
+
+    // What is only read may be given as it was, too; under a result it may have changed.
+    float a_before[4 * 6];
+    for (int i = 0; i < 4 * 6; ++i) a[i] = a_before[i] = static_cast<float>(i);
+    const stages_operand kept[] = {{"a", a}, {"a:before", a_before}, {"c", c}, {"places", places}};
+    const Operands with_copy(problem, kept, 4);
+    CHECK(with_copy.inputs_before().operands().front().data == a_before);
+    CHECK_FALSE(with_copy.overwritten().has_value());
+    a[7] = -1;
+    CHECK(with_copy.overwritten()->first == 7);
+    const stages_operand in_place[] = {
+        {"a", a}, {"a:before", a_before}, {"c", a}, {"places", places}};
+    CHECK_FALSE(Operands(problem, in_place, 4).overwritten().has_value());
 
     const stages_operand over[] = {{"a", a}, {"c", a}, {"places", places}};
     const Operands over_each_other(problem, over, 3);

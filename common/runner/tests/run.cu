@@ -2,26 +2,12 @@
 // What `run` says of stages that are not as they should be, and what it leaves behind.
 #include <cmath>
 #include <csignal>
-#include <sstream>
 
-#include "common/operations/softmax/call.hpp"
-#include "common/runner/build_info.hpp"
-#include "common/runner/run.hpp"
-#include "common/testing/catch.hpp"
-#include "common/testing/folder.hpp"
-#include "common/testing/page.hpp"
-#include "common/testing/redirected.hpp"
+#include "common/runner/tests/made_up.hpp"
 
 namespace {
 
-using namespace runner;
-using operations::softmax::Kind;
-using operations::softmax::operation_of;
-using SoftmaxCall = operations::softmax::Call;
-
-bool on_cpu() {
-    return std::string(build_info().backend) == "cpu";
-}
+using namespace made_up;
 
 struct MaxAndSum {
     float max;
@@ -59,17 +45,6 @@ __global__ void shared_softmax(const float* x, float* y, int64_t cols) {
     for (int64_t col = threadIdx.x; col < cols; col += 64) y[col] = expf(x[col] - of_row.max) / sum;
 }
 
-Variant variant_named(const std::string& name, std::function<cudaError_t(const Call&)> launch) {
-    Variant variant;
-    variant.name = name;
-    variant.summary = "a row a thread";
-    variant.traffic = {3, 1};
-    variant.launch = std::move(launch);
-    variant.operation = operation_of(Kind::softmax);
-    variant.partial_sums = [](const Shape&, DType) { return int64_t{1}; };
-    return variant;
-}
-
 Variant scaled(const std::string& name, float scale, int64_t beyond = 0) {
     return variant_named(name, [=](const SoftmaxCall& call) {
         scaled_softmax<<<static_cast<unsigned>(call.rows), 1, 0, call.stream>>>(
@@ -85,41 +60,6 @@ Variant shared(const std::string& name) {
             call.input<float>(), call.output<float>(), call.cols);
         return cudaGetLastError();
     });
-}
-
-Stage stage_of(std::vector<Variant> variants) {
-    Stage stage;
-    stage.name = "97_made_up";
-    stage.title = "for this test";
-    stage.variants = std::move(variants);
-    return stage;
-}
-
-struct Outcome {
-    ExitCode code;
-    std::string text;
-};
-
-Outcome outcome_of(const Stage& stage, RunOptions options = {}) {
-    const Folder folder;
-    options.out = folder.path / "results";
-    if (options.shapes.empty()) options.shapes = {{4, 33}};
-    Outcome outcome{};
-    {
-        const Redirected redirected(folder.path / "printed");
-        outcome.code = run({stage}, options);
-    }
-    outcome.text = folder.read("printed");
-    testing::expect_80_columns(outcome.text);
-    return outcome;
-}
-
-// The text on one line: where it is broken depends on what stands before.
-std::string joined(const std::string& text) {
-    std::istringstream words(text);
-    std::string line;
-    for (std::string word; words >> word;) line += word + " ";
-    return line;
 }
 
 int count_of(const std::string& what, const std::string& text) {
