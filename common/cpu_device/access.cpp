@@ -11,6 +11,7 @@
 #include "program_image.hpp"
 #include "shared_memory.hpp"
 #include "strict.hpp"
+#include "undefined.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -117,7 +118,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
         worker.shared_is_used[index] = 1;
         worker.used_shared.push_back(index);
     }
-    if (!current.observed) {
+    if (!current.at_length) {
         const uintptr_t low = worker.thread_locals.low + variable->value;
         current.static_shared.set({low, low + variable->size});
     }
@@ -160,11 +161,12 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
     Worker& worker = *current.worker;
     const Launch& launch = *worker.launch;
     if (current.stack.holds(address, bytes)) return;
+    if (current.follows) follow_access(address, bytes, !is_load(direction), place);
     if (launch.device_memory.holds(address)) {
         require_alignment(address, bytes, direction);
         const Allocation* allocation = find_allocation(worker, address, bytes);
         if (allocation == nullptr) fail_at(address, bytes, direction);
-        if (!current.observed) {
+        if (!current.at_length) {
             QuickRange& range = is_load(direction) ? current.loaded : current.stored;
             range.set({allocation->low, allocation->high()});
         }
@@ -180,7 +182,7 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         const AddressRange range = registered_range(address);
         if (address + bytes > range.high) fail_at(address, bytes, direction);
         require_alignment(address, bytes, direction);
-        if (!current.observed) (is_load(direction) ? current.loaded : current.stored).set(range);
+        if (!current.at_length) (is_load(direction) ? current.loaded : current.stored).set(range);
         log(kind(kGlobal, direction));
     }
 }

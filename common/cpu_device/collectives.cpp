@@ -5,6 +5,7 @@
 
 #include "cpu_device/matrix_places.h"
 #include "meetings.hpp"
+#include "undefined.hpp"
 
 namespace cpu_device {
 namespace {
@@ -24,9 +25,11 @@ void hand_out_values(Warp& warp, Lane* lanes, unsigned came) {
     const int leader = __builtin_ctz(came);
     uint64_t* values = warp.values[leader][warp.next_buffer[leader] ^= 1];
     if (came != ~0u) std::memset(values, 0, sizeof warp.values[0][0]);
+    values[kUndefinedLanes] = 0;
     for (unsigned left = came; left != 0; left &= left - 1) {
         const int i = __builtin_ctz(left);
         values[i] = lanes[i].value;
+        if (lanes[i].undefined != 0) values[kUndefinedLanes] |= 1u << i;
         lanes[i].received = values;
         lanes[i].mask = came;
     }
@@ -120,7 +123,12 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
 }
 
 const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
-    return exchange(mask, value, kind, as_address(__builtin_return_address(0)));
+    const uint64_t* values =
+        exchange(mask, value, kind, as_address(__builtin_return_address(0)));
+    if (kind != Collective::syncwarp && values[kUndefinedLanes] != 0) {
+        inherit_undefined(static_cast<unsigned>(__builtin_ctzll(values[kUndefinedLanes])));
+    }
+    return values;
 }
 
 unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted) {
@@ -131,24 +139,12 @@ unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted) {
 }
 
 uint64_t warp_shuffle(unsigned mask, uint64_t value, Shuffle mode, int operand, int width) {
+    const auto place = as_address(__builtin_return_address(0));
     const int source = source_of(mode, static_cast<int>(lane_id()), operand, width);
-    const uint64_t* values =
-        exchange(mask, value, Collective::shuffle, as_address(__builtin_return_address(0)));
-    if ((mask >> source & 1) == 0) {
-        fail(cudaErrorLaunchFailure, "shuffle reads lane %d, which is outside its mask 0x%08x",
-             source, mask);
-    }
-    if ((current.lane->mask >> source & 1) == 0) {
-        const unsigned existing = warp_of(*current.worker, *current.lane).existing;
-        if ((existing >> source & 1) != 0) {
-            fail(cudaErrorLaunchFailure, "shuffle reads lane %d, which has exited", source);
-        }
-        fail(
-            cudaErrorLaunchFailure,
-            "shuffle reads lane %d, which is not there: the last warp of a block of %u threads has "
-            "%d",
-            source, current.worker->launch->threads, __builtin_popcount(existing));
-    }
+    const uint64_t* values = exchange(mask, value, Collective::shuffle, place);
+    if ((current.lane->mask >> source & 1) == 0) return undefined_value(mask, source, place);
+    if ((values[kUndefinedLanes] >> source & 1) != 0)
+        inherit_undefined(static_cast<unsigned>(source));
     return values[source];
 }
 

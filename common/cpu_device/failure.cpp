@@ -110,6 +110,14 @@ struct sigaction handler_action(int more_flags) {
     return action;
 }
 
+[[noreturn]] void end_launch(const Failure& failure) {
+    {
+        const Undisturbed lock_is_held;
+        current.worker->launch->failure.record(failure);
+    }
+    abandon();
+}
+
 }  // namespace
 
 void Failure::set_what(const char* format, ...) {
@@ -163,11 +171,13 @@ void fail_here(Failure failure) {
         std::abort();
     }
     failure.capture_frames();
-    {
-        const Undisturbed lock_is_held;
-        current.worker->launch->failure.record(failure);
-    }
-    abandon();
+    end_launch(failure);
+}
+
+void fail_at_place(Failure failure, uintptr_t place) {
+    failure.frames[0] = place;
+    failure.frame_count = 1;
+    end_launch(failure);
 }
 
 std::string coordinates(uint3 at) {
@@ -183,6 +193,9 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
         text += std::string(", at ") + short_path(failure.place);
     } else if (failure.frame_count > 0) {
         text += ", at " + user_line({failure.frames, failure.frames + failure.frame_count});
+    }
+    if (failure.cause != 0) {
+        text += ": the shuffle at " + user_line({failure.cause}) + " " + failure.cause_text;
     }
     return text;
 }

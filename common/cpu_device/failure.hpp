@@ -28,6 +28,8 @@ struct Failure {
     char place[256] = {};  // the source line, where it is known without the frames
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
+    uintptr_t cause = 0;                // the place of a shuffle that led to it, and what it does
+    char cause_text[128] = {};
 
     void set_what(const char* format, ...) __attribute__((format(printf, 2, 3)));
     void set_what(const char* format, va_list arguments);
@@ -55,6 +57,9 @@ Failure failure_of_running_lane(cudaError_t code);
 // Ends the launch from the running lane, with its call stack as the place. Where host code calls
 // it, ends the program.
 [[noreturn]] void fail_here(Failure failure);
+
+// The same with a place in the kernel that the lane has left already.
+[[noreturn]] void fail_at_place(Failure failure, uintptr_t place);
 
 // "(1,0,0)".
 std::string coordinates(uint3 at);

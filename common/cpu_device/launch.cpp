@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -25,6 +26,7 @@
 #include "meetings.hpp"
 #include "program_image.hpp"
 #include "strict.hpp"
+#include "symbolize.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -87,6 +89,8 @@ struct Pool {
     std::string last_error;
     size_t error_count = 0;
     bool prints_errors = true;
+    std::vector<std::string> notes;
+    std::set<uintptr_t> noted;  // places
     std::atomic<Observer*> observer{nullptr};
 
     void grow(size_t count) {
@@ -310,6 +314,18 @@ std::vector<WorkerThread*> start_clusters(Launch& launch, Pool& from,
     return started;
 }
 
+// Notes, once a shuffle, that what a thread stored may depend on a value that it did not get.
+void note_undefined(const Worker& worker, Pool& to) {
+    for (const UndefinedShuffle& shuffle : worker.undefined) {
+        if (shuffle.stored_at == 0 || !to.noted.insert(shuffle.place).second) continue;
+        to.notes.push_back("kernel " + name_of_kernel(*worker.launch->request) + ", block " +
+                           coordinates(shuffle.block) + ", thread " + coordinates(shuffle.thread) +
+                           ": the shuffle at " + user_line({shuffle.place}) + " " + shuffle.why +
+                           ": the value is undefined, and what is stored at " +
+                           user_line({shuffle.stored_at}) + " must not depend on it");
+    }
+}
+
 void run_to_the_end(Launch& launch, Pool& from) {
     std::vector<std::unique_ptr<Gang>> gangs;
     const std::vector<WorkerThread*> threads =
@@ -318,6 +334,8 @@ void run_to_the_end(Launch& launch, Pool& from) {
     for (WorkerThread* thread : threads) {
         while (!thread->wait(Watchdog::kLook)) watchdog.look(threads);
     }
+    if (launch.failure.happened()) return;
+    for (WorkerThread* thread : threads) note_undefined(thread->worker(), from);
 }
 
 // Workers keep the launch, and the block that they could not finish, until it has been told of.
@@ -415,6 +433,10 @@ std::string take_last_error() {
 
 size_t error_count() {
     return pool().error_count;
+}
+
+const std::vector<std::string>& notes() {
+    return pool().notes;
 }
 
 void print_errors(bool yes) {

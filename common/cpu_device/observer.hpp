@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cpu_device/launch.h"
 
@@ -114,5 +115,8 @@ std::string take_last_error();
 
 // How many were said, of launches and of calls.
 size_t error_count();
+
+// What launches did that may be right: sentences, each once.
+const std::vector<std::string>& notes();
 
 }  // namespace cpu_device

@@ -14,6 +14,7 @@
 #include "access.hpp"
 #include "meetings.hpp"
 #include "shared_memory.hpp"
+#include "undefined.hpp"
 #include "worker.hpp"
 
 extern __thread uint3 lane_block_index asm("blockIdx");
@@ -34,6 +35,7 @@ void lane_main() {
         lane.path = 0;
         lane.call_depth = 0;
         worker.launch->request->run(worker.launch->request->invocation);
+        if (current.follows) check_last_store();
         Warp& warp = warp_of(worker, lane);
         warp.exited |= bit_of(lane);
         warp.ready &= ~bit_of(lane);
@@ -96,7 +98,15 @@ void run_rounds(Worker& worker) {
     }
 }
 
+// Until an undefined value is to be followed.
+void look_no_longer_than_needed(Worker& worker) {
+    current.follows = false;
+    current.at_length = current.observed;
+    if (!current.observed) current.dynamic_shared.set(worker.dynamic_shared);
+}
+
 void begin_block(Worker& worker) {
+    if (current.follows) look_no_longer_than_needed(worker);
     lane_block_index = worker.block;
     for (unsigned number = 0; number < worker.warp_count; number++) {
         Warp& warp = worker.warps[number];
@@ -109,6 +119,8 @@ void begin_block(Worker& worker) {
         Lane& lane = worker.lanes[i];
         lane.place = 0;
         lane.cluster_arrived = lane.in_kernel = false;
+        lane.undefined = 0;
+        lane.last_store = {};
         lane.lowest_seen = UINTPTR_MAX;
         lane.highest_seen = 0;
         lane.log.clear();
@@ -251,7 +263,8 @@ void prepare_for_launch(Worker& worker) {
     current.dynamic_shared.clear();
     // While someone observes, every access is judged at length, where it is also logged.
     current.observed = worker.launch->observer != nullptr;
-    if (!current.observed) current.dynamic_shared.set(worker.dynamic_shared);
+    worker.undefined.clear();
+    look_no_longer_than_needed(worker);
 }
 
 void run_block(Worker& worker) {

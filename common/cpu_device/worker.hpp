@@ -41,6 +41,21 @@ constexpr int kRoundsPerTurn = 256;  // of a warp whose lanes meet only each oth
 constexpr unsigned kMeetingsPerSample = 1024;
 constexpr int kAtomicCost = 1 << 10;  // atomics are what such loops are made of: counted as many
 
+// A store of which the value is yet to be looked at; of 0 bytes: none.
+struct LastStore {
+    uintptr_t address = 0;
+    unsigned bytes = 0;
+    uintptr_t place = 0;
+};
+
+// A shuffle that read a lane which gave no value: see undefined.hpp.
+struct UndefinedShuffle {
+    uintptr_t place;
+    uint3 block, thread;  // that came to it first; once there is one, that stored first afterwards
+    char why[128];        // "reads lane 3, which has exited"
+    uintptr_t stored_at;  // where the thread stores what may depend on the value; 0: nowhere
+};
+
 // Begins with what every switch touches.
 struct alignas(64) Lane {
     Fiber fiber;
@@ -62,6 +77,9 @@ struct alignas(64) Lane {
     uintptr_t lowest_seen = 0, highest_seen = 0;
 
     unsigned barrier_number = 0;  // of several __syncthreads on one line
+
+    uint8_t undefined = 0;  // 1 + the shuffle in Worker::undefined on which its values may depend
+    LastStore last_store;   // of a lane whose values are so
 
     bool in_kernel = false;  // for kernels that the translation begins so: see begin_kernel
 
@@ -88,8 +106,9 @@ struct Warp {
 
     // What the lanes of a collective receive: one pair of buffers per lowest lane of the meeting,
     // since disjoint groups of a warp meet independently; a pair, since a lane may reach the next
-    // meeting before another has read the last one's values.
-    uint64_t values[kWarpSize][2][kWarpSize];
+    // meeting before another has read the last one's values. Behind those of the lanes stands which
+    // of them may be undefined: see undefined.hpp.
+    uint64_t values[kWarpSize][2][kWarpSize + 1];
     uint8_t next_buffer[kWarpSize] = {};
 };
 
@@ -166,6 +185,7 @@ struct Worker {
     std::vector<unsigned> used_shared;    // the same as a list
 
     std::vector<Allocation> recent;  // that accesses went to, latest first
+    std::vector<UndefinedShuffle> undefined;  // of this launch, one a place
 
     // For the watchdog: counts what cannot go on for ever, exits and new addresses.
     std::atomic<uint64_t> progress{0};
@@ -204,6 +224,8 @@ struct Current {
     bool undisturbed = false;  // the watchdog must not end the lane here
     int accesses_left = 0;
     bool observed = false;      // whether this launch is
+    bool follows = false;       // an undefined value of a lane of this block
+    bool at_length = false;     // every access is to be looked at: observed or follows
     bool wants_sample = false;  // the next access is to be looked at for progress
     QuickRange stack, dynamic_shared, static_shared;
     QuickRange loaded = kEverywhere, stored = kEverywhere;

@@ -80,6 +80,7 @@ void say_hazards(const Counted& counted) {
 
 void say_all_else(const Options& options, const Watcher& watcher) {
     for (const std::string& reading : watcher.readings()) say("note: " + reading);
+    for (const std::string& note : cpu_device::notes()) say("note: " + note);
     std::ifstream notes(options.notes);
     for (std::string line; std::getline(notes, line);) say("note: " + line);
 }
@@ -134,6 +135,7 @@ std::string json_of(const Options& options, const Counted& counted, const Watche
                        {"counted", "as written"},
                        {"kernels", xray::Json::array()},
                        {"notes", watcher.readings()}};
+    for (const std::string& note : cpu_device::notes()) json["notes"].push_back(note);
     for (const KernelCounts& kernel : counted.kernels) {
         json["kernels"].push_back(xray::to_json(kernel, counted.sources));
     }
