@@ -118,7 +118,7 @@ void judge_shared(Worker& worker, const Worker& owner, uintptr_t address, unsign
         worker.shared_is_used[index] = 1;
         worker.used_shared.push_back(index);
     }
-    if (!current.at_length) {
+    if (!current.at_length && !current.copies_under_way) {
         const uintptr_t low = worker.thread_locals.low + variable->value;
         current.static_shared.set({low, low + variable->size});
     }
@@ -144,6 +144,22 @@ void judge_program(uintptr_t address, unsigned bytes, Direction direction) {
          variable->name, variable->bytes);
 }
 
+// The next access like this needs no judging where it goes to the same range.
+void note_range(Direction direction, AddressRange range) {
+    if (current.at_length) return;
+    if (is_load(direction)) {
+        current.loaded.set(range);
+    } else if (!current.copies_under_way) {
+        current.stored.set(range);
+    }
+}
+
+// What lies in the block's dynamic array and is aligned needs no more than a look at the copies under way.
+bool is_quick_beside_copies(const Worker& worker, uintptr_t address, unsigned bytes) {
+    return current.copies_under_way && !current.at_length && address % bytes == 0 &&
+           address >= worker.dynamic_shared.low && address + bytes <= worker.dynamic_shared.high;
+}
+
 }  // namespace
 
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
@@ -162,27 +178,32 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
     const Launch& launch = *worker.launch;
     if (current.stack.holds(address, bytes)) return;
     if (current.follows) follow_access(address, bytes, !is_load(direction), place);
+    const auto judge_copies = [&] {
+        if (current.copies_under_way) worker.copies.judge(address, bytes, direction);
+    };
+    if (is_quick_beside_copies(worker, address, bytes)) return judge_copies();
     if (launch.device_memory.holds(address)) {
         require_alignment(address, bytes, direction);
         const Allocation* allocation = find_allocation(worker, address, bytes);
         if (allocation == nullptr) fail_at(address, bytes, direction);
-        if (!current.at_length) {
-            QuickRange& range = is_load(direction) ? current.loaded : current.stored;
-            range.set({allocation->low, allocation->high()});
-        }
+        note_range(direction, {allocation->low, allocation->high()});
+        judge_copies();
         log(kind(kGlobal, direction));
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
         judge_shared(worker, *owner, address, bytes, direction);
+        judge_copies();
         log(kind(owner == &worker ? kShared : kRemote, direction));
     } else if (launch.program.holds(address)) {
         judge_program(address, bytes, direction);
+        judge_copies();
         log(kind(kProgram, direction));
     } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {
         const AddressRange range = registered_range(address);
         if (address + bytes > range.high) fail_at(address, bytes, direction);
         require_alignment(address, bytes, direction);
-        if (!current.at_length) (is_load(direction) ? current.loaded : current.stored).set(range);
+        note_range(direction, range);
+        judge_copies();
         log(kind(kGlobal, direction));
     }
 }
@@ -237,12 +258,6 @@ void bulk_copy(void* to, const void* from, size_t bytes) {
         judge_access(as_address(from) + done, kPiece, Direction::bulk_load, place, false);
         judge_access(as_address(to) + done, kPiece, Direction::bulk_store, place, false);
     }
-    std::memcpy(to, from, bytes);
-}
-
-void copy_to_shared(void* to, const void* from, size_t bytes) {
-    judge_access(as_address(to), static_cast<unsigned>(bytes), Direction::copied,
-                 as_address(__builtin_return_address(0)), false);
     std::memcpy(to, from, bytes);
 }
 

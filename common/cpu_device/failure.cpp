@@ -197,6 +197,9 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
     if (failure.cause != 0) {
         text += ": the shuffle at " + user_line({failure.cause}) + " " + failure.cause_text;
     }
+    if (failure.other[0] != 0) {
+        text += std::string("; ") + failure.other + " at " + user_line({failure.other_frame});
+    }
     return text;
 }
 

@@ -25,7 +25,9 @@ struct Failure {
     uint3 block{};
     bool has_thread = false;
     uint3 thread{};
-    char place[256] = {};  // the source line, where it is known without the frames
+    char place[256] = {};       // the source line, where it is known without the frames
+    char other[96] = {};        // what happened elsewhere and is part of it; empty if nothing
+    uintptr_t other_frame = 0;  // a return address there
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
     uintptr_t cause = 0;                // the place of a shuffle that led to it, and what it does

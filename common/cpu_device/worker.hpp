@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "async_copies.hpp"
 #include "cpu_device/core.h"
 #include "cpu_device/launch.h"
 #include "failure.hpp"
@@ -184,6 +185,8 @@ struct Worker {
     std::vector<uint8_t> shared_is_used;  // by a block since the last poisoning, per variable
     std::vector<unsigned> used_shared;    // the same as a list
 
+    AsyncCopies copies;
+
     std::vector<Allocation> recent;  // that accesses went to, latest first
     std::vector<UndefinedShuffle> undefined;  // of this launch, one a place
 
@@ -227,6 +230,7 @@ struct Current {
     bool follows = false;       // an undefined value of a lane of this block
     bool at_length = false;     // every access is to be looked at: observed or follows
     bool wants_sample = false;  // the next access is to be looked at for progress
+    bool copies_under_way = false;  // asynchronous ones, of the block: every access is judged
     QuickRange stack, dynamic_shared, static_shared;
     QuickRange loaded = kEverywhere, stored = kEverywhere;
 };

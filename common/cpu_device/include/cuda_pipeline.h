@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The pipeline primitives: copies to shared memory that a thread starts, and waits for later. Here a
-// copy is done at once: a load of the thread, which the memory hooks see and hardware counts as one,
-// and a write to shared memory, which hardware does without a store instruction.
+// The pipeline primitives: copies to shared memory that a thread starts, and waits for later. A copy
+// is a load of the thread, which the memory hooks see and hardware counts as one, and a write to shared
+// memory, which hardware does without a store instruction, when the thread waits for it.
 #pragma once
 #include <cassert>
 #include <cstddef>
 #include <cstring>
 
-#include "cpu_device/core.h"
+#include "cpu_device/async_copies.h"
 #include "cpu_device/qualifiers.h"
 #include "vector_functions.h"
 
@@ -35,7 +35,12 @@ __device__ inline void __pipeline_memcpy_async(void* shared, const void* global,
         default:
             memcpy(&loaded, global, bytes - zfill);
     }
-    cpu_device::copy_to_shared(shared, &loaded, bytes);
+    cpu_device::begin_copy(shared, global, &loaded, bytes, bytes - zfill);
 }
-__device__ inline void __pipeline_commit() {}
-__device__ inline void __pipeline_wait_prior(size_t) {}
+__device__ inline void __pipeline_commit() {
+    cpu_device::commit_copies();
+}
+// Waits for all groups but the latest `prior`. A GPU waits for all but 8 at the most.
+__device__ inline void __pipeline_wait_prior(size_t prior) {
+    cpu_device::wait_for_groups(prior < 8 ? prior : 8);
+}

@@ -117,10 +117,6 @@ void copy_element(void* to, const void* from, size_t bytes);
 // Copies as the bulk copy engine does: checked like any access, counted apart.
 void bulk_copy(void* to, const void* from, size_t bytes);
 
-// The second half of an asynchronous copy of a thread: what it loaded goes to shared memory, checked
-// like any access, and counted apart from stores.
-void copy_to_shared(void* to, const void* from, size_t bytes);
-
 bool is_shared(const void* address);
 bool is_global(const void* address);
 
