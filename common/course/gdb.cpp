@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -80,24 +81,96 @@ std::string hint(const KernelLaunch& launch, uint3 block, uint3 thread) {
            both + "\\n\n";
 }
 
+// As an argument of gdb's `echo`.
+std::string echoed(const std::string& text) {
+    std::string line;
+    for (const char c : text) line += c == '\\' ? "\\\\" : std::string(1, c);
+    return "echo " + line + "\\n\n";
+}
+
+// Where the program has ended gdb has no thread: says why, and leaves.
+std::string leave_if_ended(const std::string& why) {
+    return "if $_thread == 0\n" + echoed("stages: " + why) + "quit 1\nend\n";
+}
+
+std::string name_of(uint3 block, uint3 thread) {
+    return "thread (" + text_of(thread) + ") of block (" + text_of(block) + ")";
+}
+
+// Whether a command looks at a program that runs, or goes on with it.
+bool needs_program(const std::string& command) {
+    static const std::set<std::string> needing = {
+        "advance", "awatch", "backtrace", "bt",    "c",      "call",   "continue", "display",
+        "down",    "f",      "fin",       "frame", "finish", "jump",   "n",        "next",
+        "nexti",   "ni",     "p",         "print", "return", "rwatch", "s",        "si",
+        "step",    "stepi",  "until",     "up",    "watch",  "where",  "x"};
+    const std::string word = command.substr(0, command.find_first_of(" /\t"));
+    // What gdb knows of the end itself, as $_exitcode, can be asked then.
+    return needing.count(word) != 0 && command.find("$_") == std::string::npos;
+}
+
+// Whether lines behind it belong to it.
+bool begins_lines(const std::string& command) {
+    static const std::set<std::string> beginning = {"commands", "define", "document", "if",
+                                                    "python",   "py",     "while"};
+    return beginning.count(command.substr(0, command.find(' '))) != 0;
+}
+
+// The user's commands. Where one comes too late, gdb itself would only say that the program is not being run.
+std::string batch_script(const std::vector<std::string>& batch, const std::string& thread) {
+    const bool plain = std::none_of(batch.begin(), batch.end(), begins_lines);
+    std::string script;
+    for (const std::string& command : batch) {
+        if (plain && &command != &batch.front() && needs_program(command)) {
+            script += leave_if_ended("`" + command +
+                                     "` comes too late, the program has ended: " + thread +
+                                     " has come to its end, and no thread to a breakpoint "
+                                     "after the last stop");
+        }
+        script += command + "\n";
+    }
+    return script;
+}
+
+// For whoever types the commands.
+std::string end_is_said(const std::string& thread) {
+    std::string script;
+    for (const char* const command : {"continue", "next", "step", "finish", "until"}) {
+        script += std::string("define hookpost-") + command + "\nif $_thread == 0\n" +
+                  echoed("The program has ended, and " + thread +
+                         " with it: no thread came to a breakpoint.") +
+                  "end\nend\n";
+    }
+    return script;
+}
+
 // Goes to the launch, to the block and to the thread. The last breakpoint alone would do, but the
 // program itself launches kernels before, and gdb takes its time to look at every thread of a grid.
 std::string gdb_script(const KernelLaunch& launch, const Entry& entry, uint3 block, uint3 thread,
                        const std::vector<std::string>& batch) {
     std::ostringstream script;
-    const auto go_to = [&](const std::string& place, const std::string& how) {
+    const std::string name = name_of(block, thread);
+    const auto go_to = [&](const std::string& place, const std::string& how,
+                           const std::string& otherwise) {
         script << "pipe tbreak " << place << " | cat >/dev/null\ncommands\nsilent\nend\n"
-               << how << "\n";
+               << how << "\n"
+               << leave_if_ended(otherwise);
     };
     script << "set pagination off\nset confirm off\nset print thread-events off\n"
               "set breakpoint pending off\n";
     const std::string skipped = "ignore $bpnum " + std::to_string(entry.calls_before) + "\n";
-    go_to(entry.function, (entry.calls_before == 0 ? "" : skipped) + "run");
-    go_to("cpu_device::run_block if " + is_at("worker.block", block), "continue");
+    go_to(entry.function, (entry.calls_before == 0 ? "" : skipped) + "run",
+          "the program, run again in gdb, ended before it launched " + launch.kernel +
+              ": it does not do the same each time");
+    const std::string ended = " never began: the launch of " + launch.kernel +
+                              " ended before. What ended it, and in which thread, is said above; "
+                              "--block and --thread stop there";
+    go_to("cpu_device::run_block if " + is_at("worker.block", block), "continue",
+          "block (" + text_of(block) + ")" + ended);
     script << "pipe tbreak -function " << launch.kernel << " if " << is_at("threadIdx", thread)
            << " && " << is_at("blockIdx", block) << " | cat >/dev/null\ncontinue\n"
-           << hint(launch, block, thread);
-    for (const std::string& command : batch) script << command << "\n";
+           << leave_if_ended(name + ended) << hint(launch, block, thread);
+    script << (batch.empty() ? end_is_said(name) : batch_script(batch, name));
     return script.str();
 }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What is wrong with an address, in the terms of the kernel's author.
+// What is wrong with an address, in the terms of the kernel's author. It may run in a signal's handler, and takes no
+// lock.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 
 #include "access.hpp"
 #include "memory.hpp"
@@ -13,50 +18,157 @@
 namespace cpu_device {
 namespace {
 
+constexpr uintptr_t kFirstPage = 4096;
+// As far as 32 bits count elements of 16 bytes: no program's memory lies so low, or so high.
+constexpr uintptr_t kReachOfIndex = uintptr_t{1} << 36;
+
+// What an index of 32 bits that has wrapped leads to: 2^30 to 2^32 elements of up to 16 bytes, or as many bytes.
+const char* hint_at_wrapping(uintptr_t distance) {
+    constexpr uintptr_t kLeast = uintptr_t{1} << 30;
+    if (distance < kLeast || distance > kReachOfIndex + kReachOfIndex / 64) return "";
+    return ": so far away, a product of 32 bits may have wrapped (compute it in int64_t), or an "
+           "unsigned difference gone below 0";
+}
+
+// How far an access lies from what it probably was meant for.
+struct Distance {
+    uintptr_t bytes = UINTPTR_MAX;
+    bool is_before = false;
+
+    static Distance between(uintptr_t address, size_t bytes, uintptr_t low, uintptr_t high) {
+        if (address < low) return {low - address, true};
+        return {address + bytes > high ? address + bytes - high : 0, false};
+    }
+};
+
+// ---------------------------------------------------------------- shared memory
+
+void describe_dynamic(Failure& failure, const char* access, uintptr_t offset) {
+    const AddressRange& asked = current.worker->dynamic_shared;
+    failure.set_what(
+        "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for", access,
+        static_cast<size_t>(offset), static_cast<size_t>(asked.high - asked.low));
+}
+
 void describe_shared(Failure& failure, const char* access, const Worker& owner, uintptr_t address,
                      size_t bytes) {
     const Worker& worker = *current.worker;
     const AddressRange dynamic = dynamic_array(worker, owner);
     if (dynamic.holds(address)) {
-        failure.set_what(
-            "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for",
-            access, static_cast<size_t>(address - dynamic.low),
-            static_cast<size_t>(worker.dynamic_shared.high - worker.dynamic_shared.low));
-        return;
+        return describe_dynamic(failure, access, address - dynamic.low);
     }
-    const uintptr_t offset = address - owner.thread_locals.low;
-    const Symbol* variable = nearest_shared_variable(offset);
-    if (variable == nullptr) {
-        failure.set_what("%s, before the first __shared__ variable", access);
-        return;
+    const uintptr_t base = owner.thread_locals.low;
+    const size_t dynamic_bytes = worker.dynamic_shared.high - worker.dynamic_shared.low;
+    Distance nearest;
+    const Symbol* variable = nullptr;  // null: the dynamic array is nearest
+    if (dynamic_bytes > 0) {
+        nearest = Distance::between(address, bytes, dynamic.low, dynamic.low + dynamic_bytes);
     }
-    failure.set_what("%s, %zu bytes past the end of the __shared__ variable `%s` of %zu bytes",
-                     access, static_cast<size_t>(offset + bytes - variable->value - variable->size),
-                     demangled(variable->name).c_str(), variable->size);
+    for (const Symbol& other : program_image().shared) {
+        const uintptr_t low = base + other.value;
+        const Distance distance = Distance::between(address, bytes, low, low + other.size);
+        if (distance.bytes >= nearest.bytes) continue;
+        nearest = distance;
+        variable = &other;
+    }
+    const char* const where = nearest.is_before ? "before" : "past the end of";
+    const auto far = static_cast<size_t>(nearest.bytes);
+    if (variable != nullptr) {
+        failure.set_what("%s, %zu bytes %s the __shared__ variable `%s` of %zu bytes", access, far,
+                         where, demangled(variable->name).c_str(), variable->size);
+    } else if (dynamic_bytes > 0) {
+        failure.set_what("%s, %zu bytes %s the %zu bytes of dynamic shared memory", access, far,
+                         where, dynamic_bytes);
+    } else {
+        failure.set_what("%s, shared memory of which this block has none", access);
+    }
 }
 
-// Names the nearest allocation: a wrong index seldom goes far.
+// ---------------------------------------------------------------- device memory
+
+// Whether a pointer into the allocation is among the launch's arguments.
+bool is_argument(const Allocation& allocation) {
+    const LaunchRequest& request = *current.worker->launch->request;
+    const auto* const words = static_cast<const char*>(request.invocation);
+    for (size_t i = 0; i + sizeof(uintptr_t) <= request.invocation_bytes; i += sizeof(uintptr_t)) {
+        uintptr_t word = 0;
+        std::memcpy(&word, words + i, sizeof word);
+        if (word >= allocation.low && word <= allocation.high()) return true;
+    }
+    return false;
+}
+
+// The allocation that the access probably was meant for: a near one; else the nearest of those that
+// the launch got a pointer to; else the nearest of all. Where there is none, null.
+const Allocation* probable_allocation(uintptr_t address, size_t bytes, Distance& distance) {
+    constexpr uintptr_t kNear = 64 * kKilobyte;
+    const Allocation* nearest[2] = {nullptr, nullptr};  // of all, of the arguments
+    Distance distances[2];
+    for (const Allocation& allocation : *current.worker->launch->memory) {
+        const Distance here = Distance::between(address, bytes, allocation.low, allocation.high());
+        for (const int of : {0, 1}) {
+            if (here.bytes >= distances[of].bytes || (of == 1 && !is_argument(allocation)))
+                continue;
+            distances[of] = here;
+            nearest[of] = &allocation;
+        }
+    }
+    const int which = nearest[1] == nullptr || distances[0].bytes <= kNear ? 0 : 1;
+    distance = distances[which];
+    return nearest[which];
+}
+
 void describe_device(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
-    const AllocationTable& table = *current.worker->launch->memory;
-    const Allocation* below = nearest_allocation(table, address);
-    if (below != nullptr && below->freed && address < below->high()) {
+    const Allocation* inside = nearest_allocation(*current.worker->launch->memory, address);
+    if (inside != nullptr && inside->freed && address < inside->high()) {
         failure.set_what("%s, use after free of the allocation of %zu bytes at 0x%" PRIxPTR, access,
-                         below->bytes, below->low);
+                         inside->bytes, inside->low);
         return;
     }
-    const Allocation* above = below == nullptr ? table.data() : below + 1;
-    if (above == table.data() + table.size()) above = nullptr;
-    if (below == nullptr && above == nullptr) {
+    Distance distance;
+    const Allocation* const nearest = probable_allocation(address, bytes, distance);
+    if (nearest == nullptr) {
         failure.set_what("%s, device memory that was never allocated", access);
         return;
     }
-    const uintptr_t past = below == nullptr ? UINTPTR_MAX : address + bytes - below->high();
-    const uintptr_t before = above == nullptr ? UINTPTR_MAX : above->low - address;
-    const Allocation& nearest = past <= before ? *below : *above;
-    failure.set_what("%s, %zu bytes %s the %sallocation of %zu bytes at 0x%" PRIxPTR, access,
-                     static_cast<size_t>(past <= before ? past : before),
-                     past <= before ? "past the end of" : "before", nearest.freed ? "freed " : "",
-                     nearest.bytes, nearest.low);
+    failure.set_what("%s, %zu bytes %s the %sallocation of %zu bytes at 0x%" PRIxPTR "%s", access,
+                     static_cast<size_t>(distance.bytes),
+                     distance.is_before ? "before" : "past the end of",
+                     nearest->freed ? "freed " : "", nearest->bytes, nearest->low,
+                     hint_at_wrapping(distance.bytes));
+}
+
+// ---------------------------------------------------------------- all else
+
+bool is_mapped(uintptr_t address) {
+    const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+    unsigned char resident = 0;
+    return mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+}
+
+void describe_null(Failure& failure, const char* access, uintptr_t address) {
+    const uintptr_t before = 0 - address;
+    failure.is_null = true;
+    if (address == 0) {
+        failure.set_what("%s, a null pointer", access);
+    } else if (address < before) {
+        failure.set_what("%s, %zu bytes behind a null pointer", access,
+                         static_cast<size_t>(address));
+    } else {
+        failure.set_what("%s, %zu bytes before a null pointer", access,
+                         static_cast<size_t>(before));
+    }
+}
+
+void describe_unknown(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
+    Distance distance;
+    const Allocation* const nearest = probable_allocation(address, bytes, distance);
+    if (nearest == nullptr || distance.bytes > kReachOfIndex) {
+        failure.set_what("%s, where nothing is: the pointer was never set, or is overwritten",
+                         access);
+        return;
+    }
+    describe_device(failure, access, address, bytes);
 }
 
 }  // namespace
@@ -65,20 +177,24 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     char access[96];
     std::snprintf(access, sizeof access, "%s of %zu bytes at 0x%" PRIxPTR, verb, bytes, address);
     const Worker& worker = *current.worker;
-    constexpr uintptr_t kFirstPage = 4096;
+    const bool may_be_null = address < kReachOfIndex || 0 - address <= kReachOfIndex;
     if (address < kFirstPage) {
-        failure.set_what("%s, a null pointer", access);
+        describe_null(failure, access, address);
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         describe_shared(failure, access, *owner, address, bytes);
     } else if (worker.launch->device_memory.holds(address)) {
         describe_device(failure, access, address, bytes);
     } else if (all_stacks(worker).holds(address)) {
         failure.set_what("%s, a local variable of another thread", access);
-    } else {
+    } else if (is_mapped(address)) {
         failure.set_what(
             "%s, which is host memory: a kernel can use what cudaMalloc gave, and "
             "what cudaHostRegister was told of",
             access);
+    } else if (may_be_null) {
+        describe_null(failure, access, address);
+    } else {
+        describe_unknown(failure, access, address, bytes);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "meetings.hpp"
+#include "spinning.hpp"
 
 namespace cpu_device {
 namespace {
@@ -106,6 +107,7 @@ bool wait_for_cluster(Worker& worker) {
             report_timeout(worker);
             return true;
         }
+        note_idle_round(worker);
         wait_for_phase_after(phase, *worker.gang);
     }
 }

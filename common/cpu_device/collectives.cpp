@@ -123,8 +123,7 @@ bool complete_warp_meetings(Worker& worker, unsigned number) {
 }
 
 const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
-    const uint64_t* values =
-        exchange(mask, value, kind, as_address(__builtin_return_address(0)));
+    const uint64_t* values = exchange(mask, value, kind, as_address(__builtin_return_address(0)));
     if (kind != Collective::syncwarp && values[kUndefinedLanes] != 0) {
         inherit_undefined(static_cast<unsigned>(__builtin_ctzll(values[kUndefinedLanes])));
     }

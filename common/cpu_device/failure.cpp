@@ -11,6 +11,7 @@
 
 #include "access.hpp"
 #include "cpu_device/core.h"
+#include "failed_allocations.hpp"
 #include "program_image.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
@@ -58,6 +59,7 @@ void describe_fault(Failure& failure, int signal, const siginfo_t& info) {
                          kStackBytes / 1024);
     } else if (address == 0) {
         failure.code = cudaErrorIllegalAddress;
+        failure.is_null = true;
         failure.set_what("access through a null pointer, or a misaligned one that no hook saw");
     } else {
         failure.code = cudaErrorIllegalAddress;
@@ -194,6 +196,7 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
     } else if (failure.frame_count > 0) {
         text += ", at " + user_line({failure.frames, failure.frames + failure.frame_count});
     }
+    if (failure.is_null) text += failed_allocations_text();
     if (failure.cause != 0) {
         text += ": the shuffle at " + user_line({failure.cause}) + " " + failure.cause_text;
     }

@@ -30,6 +30,7 @@ struct Failure {
     uintptr_t other_frame = 0;  // a return address there
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
+    bool is_null = false;               // a null pointer was used: perhaps of a call that failed
     uintptr_t cause = 0;                // the place of a shuffle that led to it, and what it does
     char cause_text[128] = {};
 

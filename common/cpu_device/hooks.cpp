@@ -122,13 +122,17 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;
     log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, 0});
-    if (lane->log.size() >= kLongLog) give_turn();
+    if (lane->log.size() < kLongLog) return;
+    lane->place = place;
+    give_turn();
 }
 
 // One of the other lanes may hold what this one's loop waits for.
-void note_polling() {
+void note_polling(uintptr_t place) {
     current.accesses_left -= kAtomicCost;
-    if (current.accesses_left < 0) give_turn();
+    if (current.accesses_left >= 0) return;
+    if (Lane* const lane = current.lane) lane->place = place;
+    give_turn();
 }
 
 }  // namespace
@@ -168,7 +172,7 @@ using namespace cpu_device;
 // The stand-in headers' atomics call note_atomic, which checks; here they only happen.
 #define CPU_DEVICE_ATOMICS(bits)                                                                   \
     uint##bits##_t __tsan_atomic##bits##_load(const uint##bits##_t* at, int) {                     \
-        note_polling();                                                                            \
+        note_polling(as_address(__builtin_return_address(0)));                                     \
         return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                              \
     }                                                                                              \
     void __tsan_atomic##bits##_store(uint##bits##_t* at, uint##bits##_t value, int) {              \

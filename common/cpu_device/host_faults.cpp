@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "access.hpp"
+#include "failed_allocations.hpp"
 #include "failure.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
@@ -98,7 +99,11 @@ void on_fault(int number, siginfo_t* info, void* context) {
     here.capture_frames();
     std::vector<uintptr_t> frames(here.frames, here.frames + here.frame_count);
     if (number == SIGSEGV && access.caller != 0) frames = {access.caller};
-    end_program(what_happened(number, *info, access) + ", at " + user_line(frames), 128 + number);
+    const bool is_null =
+        number == SIGSEGV && info->si_code != SI_KERNEL && as_address(info->si_addr) < kPage;
+    end_program(what_happened(number, *info, access) + ", at " + user_line(frames) +
+                    (is_null ? failed_allocations_text() : ""),
+                128 + number);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "common/io/text.hpp"
 #include "meetings.hpp"
 #include "program_image.hpp"
+#include "spinning.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
 #include "worker.hpp"
@@ -242,11 +243,7 @@ public:
         for (WorkerThread* thread : threads) progress += thread->worker().progress;
         looks_ = progress == seen_ ? looks_ + 1 : 0;
         seen_ = progress;
-        const double waited = std::chrono::duration<double>(kLook).count() * looks_;
-        if (launch_.patience > 0 && waited >= launch_.patience) launch_.timed_out = true;
-        if (launch_.observer != nullptr && !launch_.timed_out && launch_.patience > 0 &&
-            waited >= launch_.patience / kTimesIfObserved)
-            say_that_it_waits();
+        if (launch_.patience > 0 && !launch_.timed_out) judge(threads);
         // Lanes that touch memory or wait notice that by themselves. Others must be interrupted.
         if (launch_.timed_out || launch_.stopped) looks_since_end_++;
         if (looks_since_end_ < kGraceLooks) return;
@@ -256,6 +253,66 @@ public:
     }
 
 private:
+    static double seconds(int looks) {
+        return std::chrono::duration<double>(kLook).count() * looks;
+    }
+
+    void judge(const std::vector<WorkerThread*>& threads) {
+        const double waited = seconds(looks_);
+        if (waited >= launch_.patience) return give_up(waited, false);
+        if (launch_.observer == nullptr) return;
+        if (only_waits(threads)) return give_up(waited, true);
+        if (waited >= launch_.patience / kTimesIfObserved) say_that_it_waits();
+    }
+
+    void give_up(double waited, bool only_waits) {
+        launch_.waited = waited;
+        launch_.only_waits = only_waits;
+        launch_.timed_out = true;
+    }
+
+    // Whether all threads that run do nothing but wait, as long as those of a launch that is not observed may:
+    // half of the time they are not looked at, then it is seen what they read, and then nothing new may come.
+    bool only_waits(const std::vector<WorkerThread*>& threads) {
+        const double patience = launch_.patience / kTimesIfObserved;
+        if (looks_ == 0 || launch_.gets_somewhere) {
+            launch_.examination = 0;
+            launch_.gets_somewhere = launch_.polled_is_known = false;
+            looks_since_something_ = looks_;
+        }
+        const double waited = seconds(looks_ - looks_since_something_);
+        if (launch_.examination == 0) {
+            if (waited >= patience / 2) ask(threads);
+        } else if (!launch_.polled_is_known) {
+            if (waited >= patience * 3 / 4 && all_came_round(threads)) {
+                launch_.polled_is_known = true;
+                remember_rounds(threads);
+            }
+        } else {
+            return waited >= patience && all_came_round(threads) && !launch_.gets_somewhere;
+        }
+        return false;
+    }
+
+    void ask(const std::vector<WorkerThread*>& threads) {
+        remember_rounds(threads);
+        launch_.examination = ++examinations_;
+    }
+
+    void remember_rounds(const std::vector<WorkerThread*>& threads) {
+        rounds_.clear();
+        for (WorkerThread* thread : threads) rounds_.push_back(thread->worker().idle_rounds);
+    }
+
+    // Those that have no block left to run need not.
+    bool all_came_round(const std::vector<WorkerThread*>& threads) const {
+        for (size_t i = 0; i < threads.size(); i++) {
+            const uint64_t rounds = threads[i]->worker().idle_rounds - rounds_[i];
+            if (rounds < kRoundsThatTell && !threads[i]->wait(milliseconds(0))) return false;
+        }
+        return true;
+    }
+
     // Whoever sits before it is not to wonder all that time.
     void say_that_it_waits() {
         if (std::exchange(has_said_, true)) return;
@@ -273,8 +330,11 @@ private:
     Launch& launch_;
     bool has_said_ = false;
     uint64_t seen_ = 0;
-    int looks_ = 0;            // since the last progress
-    int looks_since_end_ = 0;  // since the launch failed
+    int looks_ = 0;  // since the last progress
+    int looks_since_something_ = 0;
+    uint64_t examinations_ = 0;
+    std::vector<uint64_t> rounds_;  // of each thread, when it was asked
+    int looks_since_end_ = 0;       // since the launch failed
 };
 
 // ---------------------------------------------------------------- a launch
@@ -355,17 +415,42 @@ void say(Pool& to, const std::string& text) {
     std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
 }
 
+// Which blocks no worker has come to. Allocates nothing: see describe_timeout.
+void describe_unbegun(const Launch& launch, char* text, size_t size) {
+    const uint64_t first = launch.next_block, last = launch.block_count - 1;
+    if (launch.gang_size != 1 || first > last) return;
+    const dim3 grid = launch.request->configuration.grid;
+    const uint3 from = position(first, grid), to = position(last, grid);
+    char names[96];
+    if (first == last) {
+        std::snprintf(names, sizeof names, "block (%u,%u,%u) has", to.x, to.y, to.z);
+    } else {
+        std::snprintf(names, sizeof names, "blocks (%u,%u,%u) %s (%u,%u,%u) have", from.x, from.y,
+                      from.z, first + 1 == last ? "and" : "to", to.x, to.y, to.z);
+    }
+    std::snprintf(text, size,
+                  "; %s not begun, since the launch is not cooperative: blocks that wait for each "
+                  "other need cudaLaunchCooperativeKernel",
+                  names);
+}
+
 }  // namespace
 
 void describe_timeout(Failure& failure) {
+    const Launch& launch = *current.worker->launch;
+    char blocks[224] = "";
+    describe_unbegun(launch, blocks, sizeof blocks);
+    const bool is_tenfold = launch.observer != nullptr && !launch.only_waits;
     failure.code = cudaErrorLaunchTimeout;
     failure.set_what(
-        "a loop that never ends, or a wait for something that never comes: for %g seconds no "
-        "thread got anywhere (%s)",
-        current.worker->launch->patience,
-        current.worker->launch->observer == nullptr
-            ? "CPU_DEVICE_WATCHDOG_SECONDS sets the patience"
-            : "ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched");
+        "a loop that never ends, or a wait for something that never comes: for %g "
+        "seconds %s%s (%s)",
+        launch.waited,
+        launch.only_waits ? "nothing has changed that the threads read again and again"
+                          : "no thread got anywhere",
+        blocks,
+        is_tenfold ? "ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched"
+                   : "CPU_DEVICE_WATCHDOG_SECONDS sets the patience");
 }
 
 void tell(const std::string& text) {

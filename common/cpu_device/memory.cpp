@@ -19,6 +19,7 @@
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
+#include "failed_allocations.hpp"
 #include "host_memory.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
@@ -58,14 +59,10 @@ size_t rounded_up(size_t value, size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-size_t installed_bytes() {
-    static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
-    return bytes;
-}
-
 // Linux would promise more than there is, and end the process when the promise comes due.
 bool fits(const Arena& arena, size_t bytes) {
-    if (bytes > installed_bytes() || arena.live_bytes > installed_bytes() - bytes) return false;
+    if (bytes > device_memory_bytes() || arena.live_bytes > device_memory_bytes() - bytes)
+        return false;
     return bytes <= kWorthAsking || bytes <= io::available_memory();
 }
 
@@ -73,6 +70,13 @@ constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 constexpr size_t kMostAddresses = size_t{1} << 44;
 constexpr size_t kFewestAddresses = size_t{1} << 36;
+// Below the first allocation as many remain free as this part of all: an index far before an array
+// stays among them.
+constexpr size_t kPartBelow = 8;
+
+// Between two allocations lies much that nobody uses, so that an index outside of one seldom gets
+// to another: a part of what is left, which therefore never runs out.
+constexpr size_t kPartBetween = size_t{1} << 22;
 
 void say_what_is_missing() {
     const double left = static_cast<double>(io::address_space_left());
@@ -92,8 +96,8 @@ void reserve(Arena& to) {
     for (size_t bytes = kMostAddresses; bytes >= kFewestAddresses; bytes /= 2) {
         void* low = mmap(nullptr, bytes, PROT_NONE, kReserve, -1, 0);
         if (low == MAP_FAILED) continue;
-        to.range.low = to.next = as_address(low);
-        to.range.high = to.range.low + bytes;
+        to.range = {as_address(low), as_address(low) + bytes};
+        to.next = to.range.low + bytes / kPartBelow;
         return;
     }
     say_what_is_missing();
@@ -116,8 +120,9 @@ cudaError_t allocate(void** pointer, size_t bytes, MemoryKind kind) {
     if (!fits(from, bytes)) return cudaErrorMemoryAllocation;
     const size_t rounded = rounded_up(bytes, kAlignment);
     const size_t paged = rounded_up(rounded, page_size());
-    const uintptr_t page = from.next + page_size();
-    if (paged > from.range.high - page - page_size()) {
+    const size_t gap = rounded_up((from.range.high - from.next) / kPartBetween, page_size());
+    const uintptr_t page = from.next + std::max(gap, page_size());
+    if (page > from.range.high - page_size() || paged > from.range.high - page - page_size()) {
         return cudaErrorMemoryAllocation;
     }
     if (mprotect(reinterpret_cast<void*>(page), paged, PROT_READ | PROT_WRITE) != 0) {
@@ -206,7 +211,8 @@ cudaError_t release(void* pointer, bool host) {
 cudaError_t check_range(const void* pointer, size_t bytes, const char* verb) {
     const uintptr_t address = as_address(pointer);
     if (pointer == nullptr) {
-        return explained(cudaErrorInvalidValue, "%s %zu bytes at a null pointer", verb, bytes);
+        return explained(cudaErrorInvalidValue, "%s %zu bytes at a null pointer%s", verb, bytes,
+                         failed_allocations_text().c_str());
     }
     if (const DeviceVariable* variable = variable_known_at(address)) {
         const size_t left = variable->high() - address;
@@ -430,6 +436,20 @@ cudaError_t unless_captures_forbid(Call call) {
     return remembered(call());
 }
 
+cudaError_t allocate_by(const char* call, void** pointer, size_t bytes, MemoryKind kind) {
+    return noted_allocation(call, bytes,
+                            unless_captures_forbid([=] { return allocate(pointer, bytes, kind); }));
+}
+
+// Rows as far apart as a GPU has them.
+cudaError_t allocate_rows_by(const char* call, void** pointer, size_t* pitch, size_t width,
+                             size_t height) {
+    constexpr size_t kPitch = 512;
+    if (pitch == nullptr) return remembered(cudaErrorInvalidValue);
+    *pitch = rounded_up(width, kPitch);
+    return allocate_by(call, pointer, *pitch * height, MemoryKind::device);
+}
+
 }  // namespace
 
 std::shared_ptr<const AllocationTable> allocation_table() {
@@ -443,6 +463,11 @@ const Allocation* nearest_allocation(const AllocationTable& table, uintptr_t add
         table.begin(), table.end(), address,
         [](uintptr_t value, const Allocation& allocation) { return value < allocation.low; });
     return above == table.begin() ? nullptr : &*std::prev(above);
+}
+
+size_t device_memory_bytes() {
+    static const size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * page_size();
+    return bytes;
 }
 
 AddressRange device_memory_range() {
@@ -479,15 +504,11 @@ AddressRange registered_range(uintptr_t address) {
 using namespace cpu_device;
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-    return unless_captures_forbid([=] { return allocate(pointer, bytes, MemoryKind::device); });
+    return allocate_by("cudaMalloc", pointer, bytes, MemoryKind::device);
 }
 
-// Rows as far apart as a GPU has them.
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
-    constexpr size_t kPitch = 512;
-    if (pitch == nullptr) return remembered(cudaErrorInvalidValue);
-    *pitch = rounded_up(width, kPitch);
-    return cudaMalloc(pointer, *pitch * height);
+    return allocate_rows_by("cudaMallocPitch", pointer, pitch, width, height);
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -499,7 +520,7 @@ cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
     const Admission admission = admit(stream);
     if (admission.refusal != cudaSuccess) return admission.refusal;
     if (admission.capture != 0) return refuse_to_record(admission.capture, "cudaMallocAsync");
-    return cudaMalloc(pointer, bytes);
+    return allocate_by("cudaMallocAsync", pointer, bytes, MemoryKind::device);
 }
 
 // A graph frees only what a graph allocates, and none does here.
@@ -512,12 +533,11 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-    return unless_captures_forbid(
-        [=] { return allocate(pointer, bytes, MemoryKind::pinned_host); });
+    return allocate_by("cudaMallocHost", pointer, bytes, MemoryKind::pinned_host);
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-    return cudaMallocHost(pointer, bytes);
+    return allocate_by("cudaHostAlloc", pointer, bytes, MemoryKind::pinned_host);
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
@@ -525,7 +545,7 @@ cudaError_t cudaFreeHost(void* pointer) {
 }
 
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
-    return unless_captures_forbid([=] { return allocate(pointer, bytes, MemoryKind::managed); });
+    return allocate_by("cudaMallocManaged", pointer, bytes, MemoryKind::managed);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
@@ -639,8 +659,8 @@ cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
     if (pitched == nullptr) return remembered(cudaErrorInvalidValue);
     *pitched = {nullptr, 0, extent.width, extent.height};
-    return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
-                           extent.height * extent.depth);
+    return allocate_rows_by("cudaMalloc3D", &pitched->ptr, &pitched->pitch, extent.width,
+                            extent.height * extent.depth);
 }
 
 cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
@@ -676,7 +696,7 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t stream
 // The host's memory is the device's memory.
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
     if (free_bytes == nullptr || total_bytes == nullptr) return remembered(cudaErrorInvalidValue);
-    *total_bytes = installed_bytes();
+    *total_bytes = device_memory_bytes();
     *free_bytes = io::available_memory();
     return cudaSuccess;
 }

@@ -47,6 +47,9 @@ struct AddressRange {
 // Where device memory may lie. Empty before the first allocation.
 AddressRange device_memory_range();
 
+// How much memory the device has: the host's.
+size_t device_memory_bytes();
+
 // The host's memory that cudaHostRegister made the device's as well and that holds the address; empty if none does.
 AddressRange registered_range(uintptr_t address);
 

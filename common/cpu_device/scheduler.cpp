@@ -14,6 +14,7 @@
 #include "access.hpp"
 #include "meetings.hpp"
 #include "shared_memory.hpp"
+#include "spinning.hpp"
 #include "undefined.hpp"
 #include "worker.hpp"
 
@@ -82,8 +83,10 @@ void run_rounds(Worker& worker) {
             ready |= worker.warps[number].ready;
         }
         if (ready != 0) {  // those gave others a turn, and want one now
-            // Perhaps they wait for a block that has no processor.
-            if (worker.progress == progress) std::this_thread::yield();
+            if (worker.progress == progress) {
+                note_idle_round(worker);
+                std::this_thread::yield();  // perhaps they wait for a block that has no processor
+            }
             continue;
         }
         switch (complete_block_meeting(worker)) {
@@ -204,6 +207,7 @@ void hand_over_logs(Worker& worker, unsigned number, unsigned meeting) {
         const int i = __builtin_ctz(left);
         logs.lane[i] = {lanes[i].log.data(), lanes[i].log.size()};
     }
+    if (worker.launch->examination != 0) examine(worker, number, logs);
     observer->accesses(worker.number, number, logs);
     for (unsigned left = warp.existing; left != 0; left &= left - 1) {
         lanes[__builtin_ctz(left)].log.clear();
@@ -217,6 +221,7 @@ void hand_over_all_logs(Worker& worker) {
 }
 
 void relax() {
+    if (Lane* const lane = current.lane) lane->place = as_address(__builtin_return_address(0));
     give_turn();
     std::this_thread::yield();
 }

@@ -211,14 +211,18 @@ std::string block_state(const Worker& worker) {
 }
 
 void report_timeout(Worker& worker) {
-    for (unsigned i = 0; i < worker.launch->threads; i++) {
-        const Lane& lane = worker.lanes[i];
-        if ((warp_of(worker, lane).exited & bit_of(lane)) != 0) continue;
-        Failure failure = failure_of(worker, &lane, cudaErrorLaunchTimeout);
-        describe_timeout(failure);
-        stop_at(worker, lane, failure);
-        return;
-    }
+    // Best is one that runs and was seen, for its line.
+    const auto worth = [&](const Lane& lane) {
+        const Warp& warp = warp_of(worker, lane);
+        if ((warp.exited & bit_of(lane)) != 0) return 0;
+        return (lane.place != 0 ? 2 : 1) + ((warp.ready & bit_of(lane)) != 0 ? 2 : 0);
+    };
+    const Lane* const lane = std::max_element(
+        worker.lanes, worker.lanes + worker.launch->threads,
+        [&](const Lane& one, const Lane& other) { return worth(one) < worth(other); });
+    Failure failure = failure_of(worker, lane, cudaErrorLaunchTimeout);
+    describe_timeout(failure);
+    stop_at(worker, *lane, failure);
 }
 
 }  // namespace cpu_device

@@ -57,6 +57,18 @@ struct UndefinedShuffle {
     uintptr_t stored_at;  // where the thread stores what may depend on the value; 0: nowhere
 };
 
+// What a lane reads again and again, with the values that it found, and how many branches it took since it last
+// read what other threads may change: see spinning.hpp.
+struct PolledWords {
+    static constexpr unsigned kMost = 8;
+    struct {
+        uintptr_t address;
+        uint64_t value;
+    } word[kMost];
+    unsigned count = 0;
+    size_t branches = 0;
+};
+
 // Begins with what every switch touches.
 struct alignas(64) Lane {
     Fiber fiber;
@@ -142,6 +154,15 @@ struct Launch {
     std::atomic<bool> stopped{false};
     std::atomic<bool> timed_out{false};
     double patience = 0;  // of the watchdog, in seconds; 0: without end
+    double waited = 0;    // seconds that it did wait, once the time is up
+
+    // Of the watchdog's question whether the threads merely wait: its number, 0 if it does not ask; whether
+    // they may read nothing that is new; the answer, if it is no.
+    std::atomic<uint64_t> examination{0};
+    std::atomic<bool> polled_is_known{false};
+    std::atomic<bool> gets_somewhere{false};
+    bool only_waits = false;  // the answer was yes, and the time is up
+
     std::shared_ptr<const AllocationTable> memory;
     AddressRange device_memory;
     AddressRange program;  // its code, constants and variables
@@ -187,11 +208,14 @@ struct Worker {
 
     AsyncCopies copies;
 
-    std::vector<Allocation> recent;  // that accesses went to, latest first
+    std::vector<Allocation> recent;           // that accesses went to, latest first
     std::vector<UndefinedShuffle> undefined;  // of this launch, one a place
 
     // For the watchdog: counts what cannot go on for ever, exits and new addresses.
     std::atomic<uint64_t> progress{0};
+    std::atomic<uint64_t> idle_rounds{0};  // see spinning.hpp
+    uint64_t examination = 0;              // to which belongs:
+    std::vector<PolledWords> polled;       // by lane
     unsigned meetings = 0;
     pthread_t thread{};
     sigjmp_buf landing;  // where a signal that ends the block continues

@@ -54,9 +54,10 @@ std::unique_ptr<course::LaunchFinder> finder_of(const Options& options) {
 }
 
 void say_that_none_came(const Options& options, const std::string& seen) {
-    const std::string wanted = options.kernel.empty() ? "anything" : options.kernel;
-    const std::string text = "no kernel that is called " + wanted +
-                             " was launched; these were:" + (seen.empty() ? " none" : seen);
+    const std::string which = options.kernel.empty() ? "" : " that is called " + options.kernel;
+    const std::string text = seen.empty()
+                                 ? "no kernel was launched, so that none can be debugged"
+                                 : "no kernel" + which + " was launched; these were:" + seen;
     std::fprintf(stderr, "stages: %s\n", io::wrapped(text).c_str());
 }
 
