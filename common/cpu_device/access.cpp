@@ -154,6 +154,10 @@ void note_range(Direction direction, AddressRange range) {
     }
 }
 
+bool in_cluster(const Launch& launch) {
+    return launch.gang_size > 1 && !launch.cooperative;
+}
+
 // What lies in the block's dynamic array and is aligned needs no more than a look at the copies under way.
 bool is_quick_beside_copies(const Worker& worker, uintptr_t address, unsigned bytes) {
     return current.copies_under_way && !current.at_length && address % bytes == 0 &&
@@ -162,49 +166,69 @@ bool is_quick_beside_copies(const Worker& worker, uintptr_t address, unsigned by
 
 }  // namespace
 
+std::string text_of(Direction direction, unsigned bytes) {
+    struct Words {
+        const char *before, *behind;
+    };
+    constexpr Words kWords[] = {{"load of ", "from"},    {"store of ", "to"},
+                                {"atomic on ", "of"},    {"bulk copy of ", "from"},
+                                {"bulk copy of ", "to"}, {"asynchronous copy of ", "to"}};
+    const Words words = kWords[static_cast<size_t>(direction)];
+    return words.before + std::to_string(bytes) + " bytes " + words.behind;
+}
+
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
                   bool split, bool is_volatile) {
     if (current.lane == nullptr) {  // code of the host, which carries hooks as well
         return judge_host_access(address, bytes, is_load(direction), place);
     }
-    const auto log = [&](AccessKind kind) {
+    Worker& worker = *current.worker;
+    const Launch& launch = *worker.launch;
+    const bool is_signal = is_volatile || direction == Direction::atomic;
+    const auto note = [&](AccessKind kind) {
+        if (is_signal && in_cluster(launch)) {
+            const Undisturbed container_grows;
+            worker.exits.note_signal(address);
+        }
         if (!current.observed) return;
         Lane& lane = *current.lane;
         const int manner = (split ? kSplit : 0) | (is_volatile ? kVolatile : 0);
         log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind,
                           static_cast<uint8_t>(manner)});
     };
-    Worker& worker = *current.worker;
-    const Launch& launch = *worker.launch;
     if (current.stack.holds(address, bytes)) return;
     if (current.follows) follow_access(address, bytes, !is_load(direction), place);
     const auto judge_copies = [&] {
         if (current.copies_under_way) worker.copies.judge(address, bytes, direction);
     };
-    if (is_quick_beside_copies(worker, address, bytes)) return judge_copies();
+    if (!is_signal && is_quick_beside_copies(worker, address, bytes)) return judge_copies();
     if (launch.device_memory.holds(address)) {
         require_alignment(address, bytes, direction);
         const Allocation* allocation = find_allocation(worker, address, bytes);
         if (allocation == nullptr) fail_at(address, bytes, direction);
         note_range(direction, {allocation->low, allocation->high()});
         judge_copies();
-        log(kind(kGlobal, direction));
+        note(kind(kGlobal, direction));
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
         judge_shared(worker, *owner, address, bytes, direction);
         judge_copies();
-        log(kind(owner == &worker ? kShared : kRemote, direction));
+        if (owner != &worker && in_cluster(launch)) {
+            worker.exits.note_access(*current.lane, *worker.gang, owner->cluster_rank, address,
+                                     bytes, direction, is_signal, place);
+        }
+        note(kind(owner == &worker ? kShared : kRemote, direction));
     } else if (launch.program.holds(address)) {
         judge_program(address, bytes, direction);
         judge_copies();
-        log(kind(kProgram, direction));
+        note(kind(kProgram, direction));
     } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {
         const AddressRange range = registered_range(address);
         if (address + bytes > range.high) fail_at(address, bytes, direction);
         require_alignment(address, bytes, direction);
         note_range(direction, range);
         judge_copies();
-        log(kind(kGlobal, direction));
+        note(kind(kGlobal, direction));
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "failure.hpp"
 #include "memory.hpp"
@@ -13,6 +14,9 @@
 namespace cpu_device {
 
 enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store, copied };
+
+// "load of 4 bytes from", "store of 16 bytes to" or the like.
+std::string text_of(Direction direction, unsigned bytes);
 
 // Everything the hooks' quick test leaves: finds what lies at `address`, ends the launch if the
 // running lane must not touch it, and logs the access if someone observes. `split`, `is_volatile`: see

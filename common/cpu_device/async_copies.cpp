@@ -26,14 +26,6 @@ void open_quick_way(const Worker& worker) {
     if (!current.at_length) current.dynamic_shared.set(worker.dynamic_shared);
 }
 
-// What an access is called, by Direction, with its number of bytes between the two.
-struct Words {
-    const char *before, *behind;
-};
-constexpr Words kWords[] = {{"load of", "from"},    {"store of", "to"},
-                            {"atomic on", "of"},    {"bulk copy of", "from"},
-                            {"bulk copy of", "to"}, {"asynchronous copy of", "to"}};
-
 }  // namespace
 
 void AsyncCopies::begin_block() {
@@ -172,10 +164,9 @@ void AsyncCopies::judge_at_length(uintptr_t address, unsigned bytes, Direction d
     const CopyQueue* queue = nullptr;
     const PendingCopy* const copy = find(address, bytes, writes, &queue);
     if (copy == nullptr) return;
-    const Words words = kWords[static_cast<size_t>(direction)];
     Failure failure = failure_of_running_lane(cudaErrorLaunchFailure);
-    failure.set_what("%s %u bytes %s the %s of an asynchronous copy that is under way: %s",
-                     words.before, bytes, words.behind,
+    failure.set_what("%s the %s of an asynchronous copy that is under way: %s",
+                     text_of(direction, bytes).c_str(),
                      copy->arrives_at(address, bytes) ? "destination" : "source",
                      what_is_missing(*queue, *copy));
     std::snprintf(failure.other, sizeof failure.other, "thread %s began the copy",

@@ -149,6 +149,7 @@ void wait() {
     warp.ready &= ~bit_of(lane);
     switch_away(lane);
     lane.cluster_arrived = false;
+    worker.exits.note_wait(lane.cluster_phase);
 }
 
 void need_clusters() {

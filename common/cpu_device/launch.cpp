@@ -199,6 +199,7 @@ void choose_cluster(Gang& gang, Launch& launch) {
     }
     gang.here = 0;
     gang.meetings++;
+    if (!launch.stopped && !launch.cooperative) ClusterExits::judge(launch, gang);
     gang.cluster = launch.stopped ? UINT64_MAX : launch.next_block++;
     gang.phase = 0;
     for (Worker* member : gang.members) {
@@ -216,6 +217,7 @@ void run_clusters(Worker& worker, Launch& launch, Gang& gang, unsigned rank) {
     const uint3 place = position(rank, cluster);
     worker.cluster_index = dim3(place);
     prepare_for_launch(worker);
+    worker.exits.begin_block(launch.gang_size);
     const dim3 clusters(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
     for (;;) {
         choose_cluster(gang, launch);

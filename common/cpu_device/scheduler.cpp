@@ -132,6 +132,7 @@ void begin_block(Worker& worker) {
     worker.barrier_places_differ = false;
     worker.cluster_arrivals = 0;
     worker.copies.begin_block();
+    worker.exits.begin_block(worker.gang->members.size());
     poison_shared_memory(worker);
     if (Observer* observer = worker.launch->observer) {
         observer->begin_block(worker.number, worker.block, worker.thread_locals.low,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "async_copies.hpp"
+#include "cluster_exits.hpp"
 #include "cpu_device/core.h"
 #include "cpu_device/launch.h"
 #include "failure.hpp"
@@ -200,6 +201,7 @@ struct Worker {
     unsigned cluster_arrivals = 0;
     uint64_t cluster_told = 0;
     bool cluster_left = false;
+    ClusterExits exits;
 
     AddressRange thread_locals;           // the program's, of this OS thread
     AddressRange dynamic_shared;          // as large as this launch asked

@@ -2,26 +2,10 @@
 // Clusters: blocks that run at the same time, meet, and use each other's shared memory.
 #include <vector>
 
+#include "clusters.cuh"
 #include "failures.cuh"
 
 namespace {
-
-template <class... Parameters, class... Arguments>
-cudaError_t launch_cluster(void (*kernel)(Parameters...), dim3 grid, dim3 block, dim3 cluster,
-                           size_t shared_bytes, Arguments... arguments) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = grid;
-    config.blockDim = block;
-    config.dynamicSmemBytes = shared_bytes;
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = cluster.x;
-    attribute.val.clusterDim.y = cluster.y;
-    attribute.val.clusterDim.z = cluster.z;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, kernel, arguments...);
-}
 
 // Each thread adds up what its peers in all blocks of the cluster hold, statically and dynamically.
 __global__ void sum_over_cluster(int* to) {
