@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "cpu_device/core.h"
 #include "device_variables.hpp"
@@ -178,7 +179,7 @@ std::string text_of(Direction direction, unsigned bytes) {
 }
 
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
-                  bool split, bool is_volatile) {
+                  bool split, bool is_volatile, bool is_atomic) {
     if (current.lane == nullptr) {  // code of the host, which carries hooks as well
         return judge_host_access(address, bytes, is_load(direction), place);
     }
@@ -192,7 +193,8 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         }
         if (!current.observed) return;
         Lane& lane = *current.lane;
-        const int manner = (split ? kSplit : 0) | (is_volatile ? kVolatile : 0);
+        const int manner =
+            (split ? kSplit : 0) | (is_volatile ? kVolatile : 0) | (is_atomic ? kAtomic : 0);
         log_access(lane, {address, place, lane.path, static_cast<uint16_t>(bytes), kind,
                           static_cast<uint8_t>(manner)});
     };
@@ -250,12 +252,48 @@ AddressRange all_stacks(const Worker& worker) {
     return {low, low + kMaxThreads * kStackStride};
 }
 
-void note_atomic(const void* address, int bytes) {
+void note_observed() {
+    Lane& lane = *std::exchange(current.observing, nullptr);
+    lane.log[current.observed_in].address |= current.worker->launch->signals.fetch_add(1);
+}
+
+void log_signal(uintptr_t address, uintptr_t place, unsigned ordering) {
+    Lane* const lane = current.lane;
+    if (!current.observed || lane == nullptr || current.stack.holds(address, 1)) return;
+    Worker& worker = *current.worker;
+    if ((ordering & (kReleases | kFences)) != 0) worker.releases = true;
+    if (!worker.releases && worker.thread_locals.holds(address)) return;
+    if (current.observing != nullptr) note_observed();
+    const uint64_t now = worker.launch->signals.fetch_add(1);
+    log_access(*lane, {now << 32, place, lane->path, 0, AccessKind::waypoint,
+                       static_cast<uint8_t>(ordering)});
+    if ((ordering & kObserves) == 0) return;
+    current.observing = lane;
+    current.observed_in = lane->log.size() - 1;
+}
+
+// A turn that is due is given before: nothing comes between what is noted and what happens.
+void note_atomic(const void* address, int bytes, unsigned ordering) {
     const auto place = as_address(__builtin_return_address(0));
-    judge_access(as_address(address), static_cast<unsigned>(bytes), Direction::atomic, place,
-                 false);
+    const uintptr_t at = as_address(address);
     current.accesses_left -= kAtomicCost;
-    if (current.accesses_left < 0) take_turns(as_address(address), place);
+    if (current.accesses_left < 0) take_turns(at, place);
+    judge_access(at, static_cast<unsigned>(bytes), Direction::atomic, place, false);
+    log_signal(at, place, ordering);
+    current.atomic_noted = true;
+}
+
+void note_atomic_store(const void* address, int bytes, unsigned ordering) {
+    const auto place = as_address(__builtin_return_address(0));
+    const uintptr_t at = as_address(address);
+    if (--current.accesses_left < 0) take_turns(at, place);
+    judge_access(at, static_cast<unsigned>(bytes), Direction::store, place, false, true, true);
+    log_signal(at, place, ordering);
+}
+
+void fence(unsigned ordering) {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    log_signal(0, as_address(__builtin_return_address(0)), ordering);
 }
 
 void note_load(const void* address, int bytes) {

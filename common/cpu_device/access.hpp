@@ -19,10 +19,10 @@ enum class Direction : uint8_t { load, store, atomic, bulk_load, bulk_store, cop
 std::string text_of(Direction direction, unsigned bytes);
 
 // Everything the hooks' quick test leaves: finds what lies at `address`, ends the launch if the
-// running lane must not touch it, and logs the access if someone observes. `split`, `is_volatile`: see
-// Access.
+// running lane must not touch it, and logs the access if someone observes. `split` and the
+// like: see Access.
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
-                  bool split, bool is_volatile = false);
+                  bool split, bool is_volatile = false, bool is_atomic = false);
 
 // The block of the cluster in whose shared memory `address` lies, this one included; or null.
 const Worker* owner_of_shared(const Worker& worker, uintptr_t address);

@@ -132,6 +132,7 @@ void arrive() {
              is_cooperative() ? "grid's" : "cluster");
     }
     lane.cluster_arrived = true;
+    log_signal(0, lane.place, kArrives);
     lane.cluster_phase = worker.gang->phase;
     // Early, so that other blocks need not wait for what this one does before it waits.
     if (++worker.cluster_arrivals == worker.launch->threads) tell_gang(worker);
@@ -147,9 +148,11 @@ void wait() {
     Warp& warp = warp_of(worker, lane);
     warp.at_cluster |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
+    const uintptr_t place = lane.place;
     switch_away(lane);
     lane.cluster_arrived = false;
     worker.exits.note_wait(lane.cluster_phase);
+    log_signal(0, place, kWaits);
 }
 
 void need_clusters() {

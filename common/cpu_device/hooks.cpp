@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 
 #include "access.hpp"
 #include "cpu_device/core.h"
@@ -58,14 +59,15 @@ template <unsigned bytes, Direction direction>
     if (__builtin_expect(--current.accesses_left < 0, 0)) return take_turns(address, place);
 }
 
-// Volatile accesses are what threads speak to each other with: seldom many, and said so.
+// Volatile accesses are what threads speak to each other with: seldom many, and said so. A turn that is due is
+// given before: nothing comes between what is noted and what happens.
 template <unsigned bytes, Direction direction>
 void check_volatile(void* pointer, uintptr_t place) {
     const uintptr_t address = as_address(pointer);
-    if (!current.stack.holds(address, bytes)) {
-        judge_access(address, bytes, direction, place, false, true);
-    }
     if (--current.accesses_left < 0) take_turns(address, place);
+    if (current.stack.holds(address, bytes)) return;
+    judge_access(address, bytes, direction, place, false, true);
+    log_signal(address, place, direction == Direction::load ? kObserves | kAcquires : kTells);
 }
 
 template <unsigned bytes, Direction direction>
@@ -127,8 +129,9 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
     give_turn();
 }
 
-// One of the other lanes may hold what this one's loop waits for.
+// One of the other lanes may hold what this one's loop waits for. Of an atomic that was noted that is seen to.
 void note_polling(uintptr_t place) {
+    if (std::exchange(current.atomic_noted, false)) return;
     current.accesses_left -= kAtomicCost;
     if (current.accesses_left >= 0) return;
     if (Lane* const lane = current.lane) lane->place = place;

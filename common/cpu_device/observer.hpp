@@ -36,15 +36,21 @@ enum class AccessKind : uint8_t {
 constexpr uint8_t kSplit =
     1;  // part of a copy that the compiler left whole: widths and count are a best guess
 constexpr uint8_t kVolatile = 2;  // where the compiler tells (--param=tsan-distinguish-volatile=1)
+constexpr uint8_t kAtomic = 4;    // a store that is atomic, or a load
+
+// A waypoint whose manner is not 0 but of Ordering's bits is a signal: the lane's access before it, or what it did
+// there, can order threads. Its address then tells when: the upper half is not after it was told, the lower half not
+// before it observed, in one count for all of the launch. Of accesses to a block's shared memory there are signals only
+// once a thread of the block has used a fence or an access that releases.
 
 // One access of one lane, in program order.
 struct Access {
     uintptr_t address;
     uintptr_t place;  // return address in the kernel: read its line at place - 1
     uint32_t path;   // hash of the calls from the kernel down to here: one source line, two callers
-    uint16_t bytes;  // 1, 2, 4, 8 or 16; of a waypoint 0, as its address
+    uint16_t bytes;  // 1, 2, 4, 8 or 16; of a waypoint 0, as its address unless it is a signal
     AccessKind kind;
-    uint8_t manner;  // of kSplit and kVolatile
+    uint8_t manner;  // of kSplit, kVolatile and kAtomic
 
     friend bool same_instruction(const Access& a, const Access& b) {
         return a.place == b.place && a.path == b.path && a.kind == b.kind;

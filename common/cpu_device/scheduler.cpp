@@ -133,6 +133,8 @@ void begin_block(Worker& worker) {
     worker.cluster_arrivals = 0;
     worker.copies.begin_block();
     worker.exits.begin_block(worker.gang->members.size());
+    worker.releases = false;
+    current.observing = nullptr;
     poison_shared_memory(worker);
     if (Observer* observer = worker.launch->observer) {
         observer->begin_block(worker.number, worker.block, worker.thread_locals.low,
@@ -199,6 +201,7 @@ void take_turns(uintptr_t address, uintptr_t place) {
 void hand_over_logs(Worker& worker, unsigned number, unsigned meeting) {
     Observer* observer = worker.launch->observer;
     if (observer == nullptr) return;
+    if (current.observing != nullptr) note_observed();
     const Warp& warp = worker.warps[number];
     Lane* lanes = lanes_of_warp(worker, number);
     WarpLogs logs{};

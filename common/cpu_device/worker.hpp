@@ -168,6 +168,7 @@ struct Launch {
     AddressRange device_memory;
     AddressRange program;  // its code, constants and variables
     Observer* observer = nullptr;
+    std::atomic<uint32_t> signals{0};  // counts what signals tell the time by: see observer.hpp
     FirstFailure failure;
 };
 
@@ -184,6 +185,7 @@ struct Worker {
     Gang alone;
     uint3 block{};
     bool in_block = false;  // has begun the block, and not finished it
+    bool releases = false;  // a thread of the block has used a fence, or an access that releases
     dim3 cluster_index;     // the block's place in its cluster
     unsigned cluster_rank = 0;
 
@@ -255,6 +257,9 @@ struct Current {
     bool observed = false;      // whether this launch is
     bool follows = false;       // an undefined value of a lane of this block
     bool at_length = false;     // every access is to be looked at: observed or follows
+    bool atomic_noted = false;  // the running lane's next atomic is
+    Lane* observing = nullptr;  // the lane whose last signal has yet to be told when it observed
+    size_t observed_in = 0;     // the record of its log
     bool wants_sample = false;  // the next access is to be looked at for progress
     bool copies_under_way = false;  // asynchronous ones, of the block: every access is judged
     QuickRange stack, dynamic_shared, static_shared;
@@ -353,13 +358,20 @@ void give_turn();
 // kernel: a sample or a turn is due.
 void take_turns(uintptr_t address, uintptr_t place);
 
+// Tells the signal that has yet to be told so that it has happened by now.
+void note_observed();
+
 // Notes an access for the observer.
 inline void log_access(Lane& lane, const Access& access) {
+    if (__builtin_expect(current.observing != nullptr, 0)) note_observed();
     if (lane.log.size() == lane.log.capacity()) {
         const Undisturbed container_grows;
         lane.log.reserve(2 * lane.log.size() + 16);
     }
     lane.log.push_back(access);
 }
+
+// Notes, behind an access of the running lane to `address`, how it can order threads, or what else does.
+void log_signal(uintptr_t address, uintptr_t place, unsigned ordering);
 
 }  // namespace cpu_device

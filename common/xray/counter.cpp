@@ -63,12 +63,13 @@ public:
             copies_[warp].begin();
             if (unrolled_ != nullptr) unrollers_[warp].begin();
         }
-        // Blocks of a cluster write each other's shared memory and have barriers of their own.
+        // Blocks of a cluster write each other's shared memory: GlobalShadow watches that.
         const dim3 cluster = configuration.cluster;
         shadowed_ = cluster.x * cluster.y * cluster.z == 1;
-        order_of_block_.begin_block();
+        const dim3 grid = configuration.grid;
+        order_of_block_.begin_block(block.x + grid.x * (block.y + grid.y * block.z));
         if (shadowed_) shadow_.begin_block(block, shared_low, shared_high);
-        if (global_ != nullptr) global_->begin_block(global_block_, block);
+        if (global_ != nullptr) global_->begin_block(global_block_, shared_low, shared_high);
     }
 
     void accesses(unsigned warp, const cpu_device::WarpLogs& logs) {
@@ -89,15 +90,19 @@ public:
 
     void block_barrier() {
         barriers_++;
+        shadow_.end_interval();
+        if (global_ != nullptr) global_->end_interval(global_block_);
         order_of_block_.barrier();
     }
 
     void end_block() {
+        shadow_.end_interval();
         if (global_ != nullptr) global_->end_block(global_block_);
     }
 
     // Adds everything to `kernel`, and forgets it.
-    void hand_over(KernelCounts& kernel) {
+    void hand_over(KernelCounts& kernel, bool failed) {
+        if (failed) shadow_.end_early();
         for (const auto& [site, of_site] : sites_) {
             kernel.sites[site] += of_site.counts;
             if (of_site.worst.in_vain != 0) keep_worse(kernel.worst[site], of_site.worst);
@@ -108,6 +113,7 @@ public:
         kernel.warp_syncs += std::exchange(warp_syncs_, 0);
         kernel.warp_exchanges += std::exchange(warp_exchanges_, 0);
         add_hazards(kernel.races, shadow_.take_races());
+        kernel.all_signals_known = kernel.all_signals_known && shadow_.take_all_judged();
         add_hazards(kernel.uninitialized_reads, shadow_.take_uninitialized_reads());
     }
 
@@ -136,6 +142,7 @@ private:
             note_copies(request);
         }
         count_fused();
+        order_of_block_.count_request(warp_);
         if (shadowed_) shadow_.note(warp_, request);
         if (global_ != nullptr) global_->note(global_block_, warp_, request);
         if (listener_ != nullptr) listener_->on_request(block_, warp_, request);
@@ -160,6 +167,8 @@ private:
         end_fusion();
         if (synchronizes) order_of_block_.warp_sync(warp_, lanes);
     }
+
+    void on_signal(const WarpSignal& signal) override { order_of_block_.signal(warp_, signal); }
 
     void end_fusion() {
         fusion_.end(fused_);
@@ -237,10 +246,12 @@ void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
                               !same(launch.configuration.block, kernel.configuration.block);
     current_ = static_cast<size_t>(&kernel - kernels_.data());
     configuration_ = launch.configuration;
-    // Of blocks that wait for each other by more than memory nothing is known here: see global_shadow.hpp.
     const dim3 cluster = configuration_.cluster;
-    const bool alone = !configuration_.cooperative && cluster.x * cluster.y * cluster.z == 1;
-    if (global_ != nullptr) global_->begin_launch(configuration_.grid, alone);
+    if (global_ != nullptr) {
+        global_->begin_launch(configuration_);
+    } else if (cluster.x * cluster.y * cluster.z > 1) {
+        kernel.clusters_watched = false;
+    }
     if (listener_ != nullptr) listener_->on_launch(launch);
 }
 
@@ -287,9 +298,9 @@ void Counter::end_launch(bool failed) {
     KernelCounts& kernel = kernels_[current_];
     kernel.failed_launches += failed;
     for (const std::unique_ptr<Worker>& worker : workers_) {
-        if (worker != nullptr) worker->hand_over(kernel);
+        if (worker != nullptr) worker->hand_over(kernel, failed);
     }
-    if (global_ != nullptr) global_->end_launch(kernel);
+    if (global_ != nullptr) global_->end_launch(kernel, failed);
 }
 
 void Counter::memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) {

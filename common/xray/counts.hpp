@@ -98,6 +98,8 @@ struct Hazard {
     int64_t times = 0;
     bool global = false;
     bool between_blocks = false;
+    bool in_cluster = false;  // where it is `global`: in shared memory, of a cluster's blocks
+    uint32_t interval = 0;    // how many barriers of the block came before
 };
 
 // Those of one cause become one.
@@ -118,6 +120,9 @@ struct KernelCounts {
     std::vector<Hazard> races;                // one per pair of places
     std::vector<Hazard> uninitialized_reads;  // one per place
     bool all_memory_watched = true;           // where global memory is: false if it was too much
+    bool all_signals_known = true;  // false: too many atomics or fences to tell what they order
+    bool clusters_watched =
+        true;  // false: of shared memory that a cluster's blocks share, nothing was looked at
 
     Counts total(AccessKind kind) const;
 };

@@ -2,7 +2,6 @@
 #include "global_shadow.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "common/cpu_device/padding.hpp"
@@ -12,21 +11,40 @@ namespace xray {
 namespace {
 
 constexpr uintptr_t kWordBytes = 4;
-constexpr size_t kMostExamples = 256;  // of one cause, to be judged at the launch's end
-constexpr size_t kMostSignals = 64;    // of a block: see global_shadow.hpp
+constexpr size_t kMostSignals = 1 << 20;  // of a launch
 
-bool reads(AccessKind kind) {
-    return kind == AccessKind::global_load || kind == AccessKind::constant_load ||
-           kind == AccessKind::bulk_load;
-}
+struct Touch {
+    bool reads = false, writes = false;
+    bool shared = false;  // memory of a block
+};
 
-bool writes(AccessKind kind) {
-    return kind == AccessKind::global_store || kind == AccessKind::constant_store ||
-           kind == AccessKind::bulk_store;
-}
-
-bool is_atomic(AccessKind kind) {
-    return kind == AccessKind::global_atomic || kind == AccessKind::constant_atomic;
+Touch touch_of(AccessKind kind) {
+    switch (kind) {
+        case AccessKind::global_load:
+        case AccessKind::constant_load:
+        case AccessKind::bulk_load:
+            return {true, false, false};
+        case AccessKind::global_store:
+        case AccessKind::constant_store:
+        case AccessKind::bulk_store:
+            return {false, true, false};
+        case AccessKind::global_atomic:
+        case AccessKind::constant_atomic:
+            return {true, true, false};
+        case AccessKind::shared_load:
+        case AccessKind::remote_load:
+            return {true, false, true};
+        case AccessKind::shared_store:
+        case AccessKind::shared_copy:
+        case AccessKind::remote_store:
+            return {false, true, true};
+        case AccessKind::shared_atomic:
+        case AccessKind::remote_atomic:
+            return {true, true, true};
+        case AccessKind::waypoint:
+            break;
+    }
+    return {};
 }
 
 uint8_t bytes_in_word(uintptr_t address, unsigned bytes) {
@@ -126,25 +144,35 @@ size_t GlobalShadow::first_unwritten(uintptr_t low, size_t bytes) const {
 
 // ---------------------------------------------------------------- a launch
 
-void GlobalShadow::begin_launch(dim3 grid, bool apart) {
-    grid_ = grid;
-    apart_ = apart;
+void GlobalShadow::begin_launch(const cpu_device::LaunchConfiguration& configuration) {
+    grid_ = configuration.grid;
+    gangs_ = Gangs(configuration.cooperative, configuration.grid, configuration.cluster);
     launch_++;
 }
 
-void GlobalShadow::begin_block(Block& block, uint3 index) {
-    block.number_ = index.x + grid_.x * (index.y + grid_.y * index.z);
-    block.signals_ = 0;
-    block.words_.clear();
+void GlobalShadow::begin_block(Block& block, uintptr_t shared_low, uintptr_t shared_high) {
+    block.shared_low_ = shared_low;
+    block.shared_high_ = shared_high;
+    block.signals_.clear();
+}
+
+void GlobalShadow::end_interval(Block& block) {
+    if (!block.order_.all_known()) all_signals_known_ = false;
+    if (!block.order_.since_barrier().all.empty()) {
+        block.signals_.append(block.order_.since_barrier());
+    }
 }
 
 void GlobalShadow::end_block(Block& block) {
-    if (block.words_.empty() || block.words_.size() > kMostSignals) return;
+    end_interval(block);
+    if (block.signals_.all.empty()) return;
     const std::lock_guard<std::mutex> lock(found_mutex_);
-    for (const auto& [word, signal] : block.words_) {
-        listeners_[word].emplace_back(block.number_, signal.first);
+    if (signals_.all.size() + block.signals_.all.size() > kMostSignals) {
+        all_signals_known_ = false;
+    } else {
+        signals_.append(block.signals_);
     }
-    signals_[block.number_] = std::move(block.words_);
+    block.signals_.clear();
 }
 
 GlobalShadow::Chunk* GlobalShadow::chunk_at(Shard& shard, uintptr_t number) {
@@ -160,17 +188,26 @@ GlobalShadow::Chunk* GlobalShadow::chunk_at(Shard& shard, uintptr_t number) {
     return chunk.get();
 }
 
+// Shared memory is what it is while the blocks of a cluster run; global memory, for the launch.
+uint64_t GlobalShadow::epoch_of(uint32_t block, bool shared) const {
+    return uint64_t{launch_} << 32 | (shared ? gangs_.of(block) + uint64_t{1} : 0);
+}
+
 void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
-    const bool atomic = is_atomic(request.kind);
-    const bool does_read = reads(request.kind) || atomic;
-    const bool does_write = writes(request.kind) || atomic;
-    if (!does_read && !does_write) return;
+    const Touch touch = touch_of(request.kind);
+    if (!touch.reads && !touch.writes) return;
+    if (touch.shared && !gangs_.clusters()) return;  // a SharedShadow's
     upper_half_.store(request.place >> 32, std::memory_order_relaxed);
     Past now;
-    now.block = block.number_;
+    now.block = block.order_.block();
     now.place = static_cast<uint32_t>(request.place);
-    now.atomic = atomic || request.is_volatile;
-    now.signals = block.signals_;
+    now.strength = strength_of(request);
+    if (!touch.shared && now.strength == Strength::volatile_data) {
+        now.strength = Strength::volatile_flag;  // a warp may look at the flags of many blocks
+    }
+    const bool is_bulk =
+        request.kind == AccessKind::bulk_load || request.kind == AccessKind::bulk_store;
+    Where where{0, epoch_of(now.block, touch.shared), touch.shared, block.order_};
 
     const std::shared_lock<std::shared_mutex> allocations_stay(written_mutex_);
     auto allocation = written_.end();
@@ -180,21 +217,19 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
     for (unsigned left = request.lanes; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));
         const uintptr_t address = request.address[lane];
+        const bool is_own = block.shared_low_ <= address && address < block.shared_high_;
+        if (is_own && !touch.shared) continue;  // a bulk copy's other end
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
         now.moment = block.order_.now(now.thread);
         now.bytes = bytes_in_word(address, request.bytes);
         if (allocation == written_.end() ||
             address - allocation->first >= allocation->second.bytes) {
-            allocation = allocation_before(address);
+            allocation = touch.shared ? written_.end() : allocation_before(address);
         }
+        if (is_bulk && allocation == written_.end()) continue;
         if (allocation != written_.end()) {
             note_written(allocation->first, allocation->second, now, address, request.bytes,
-                         does_read, does_write);
-        }
-        if (now.atomic && block.words_.size() <= kMostSignals) {
-            const auto [signal, added] =
-                block.words_.try_emplace(address, Block::Signal{block.signals_, 0});
-            signal->second.last = block.signals_;
+                         touch.reads, touch.writes);
         }
         for (uintptr_t at = address / kWordBytes; at * kWordBytes < address + request.bytes; at++) {
             if (at / kWords != locked) {
@@ -205,25 +240,27 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
                 chunk = chunk_at(shard, locked);
             }
             if (chunk == nullptr) continue;
-            note_word((*chunk)[at % kWords], now, does_read, does_write, at * kWordBytes,
-                      block.order_);
+            where.address = at * kWordBytes;
+            note_word((*chunk)[at % kWords], now, touch.reads, touch.writes, where);
         }
     }
-    if (now.atomic) block.signals_++;
 }
 
 void GlobalShadow::note_word(Cell& cell, const Past& now, bool reads, bool writes,
-                             uintptr_t address, const BlockOrder& order) {
-    if (cell.launch != launch_) cell = Cell{launch_, false, Past::kNobody, {}, {}, {}};
-    note_conflict(cell.writer, true, now, writes, address, order);
+                             const Where& where) {
+    if (cell.epoch != where.epoch) {
+        cell = Cell{};
+        cell.epoch = where.epoch;
+    }
+    note_conflict(cell.writer, true, now, writes, where);
     if (!writes) {
         const Past& last = cell.reader;
         if (last.block != now.block || last.thread != now.thread) cell.other_reader = last;
         cell.reader = now;
         return;
     }
-    note_conflict(cell.reader, false, now, true, address, order);
-    note_conflict(cell.other_reader, false, now, true, address, order);
+    note_conflict(cell.reader, false, now, true, where);
+    note_conflict(cell.other_reader, false, now, true, where);
     cell.writer = now;
     if (reads) return;  // an atomic adds to what must be there
     cell.written_by_several |=
@@ -232,21 +269,25 @@ void GlobalShadow::note_word(Cell& cell, const Past& now, bool reads, bool write
 }
 
 void GlobalShadow::note_conflict(const Past& before, bool before_writes, const Past& now,
-                                 bool now_writes, uintptr_t address, const BlockOrder& order) {
+                                 bool now_writes, const Where& where) {
     if (before.block == Past::kNobody || (before.bytes & now.bytes) == 0) return;
-    if (before.atomic && now.atomic) return;
-    if (before.block != now.block && !apart_) return;
-    if (before.block == now.block && order.is_before(before.thread, before.moment, now.thread)) {
-        return;
+    if (may_collide(before.strength, now.strength)) return;
+    const bool same_block = before.block == now.block;
+    if (same_block && where.order.is_before(before.thread, before.moment, now.thread)) return;
+    if (gangs_.any()) {  // the logs of blocks come in any order
+        const Instant a = instant_of(before, 0), b = instant_of(now, 0);
+        if (gangs_.is_before(a, b) || gangs_.is_before(b, a)) return;
     }
     const std::lock_guard<std::mutex> lock(found_mutex_);
-    const uint32_t pair =
-        (before_writes ? 2u : 0u) + (now_writes ? 1u : 0u) + (before.block == now.block ? 0u : 4u);
-    Found<Candidate>& found = conflicts_[{before.place, now.place, pair}];
-    found.times++;
-    if (found.examples.size() < kMostExamples) {
-        found.examples.push_back({before, now, before_writes, now_writes, address});
-    }
+    const uint32_t pair = (before_writes ? 2u : 0u) + (now_writes ? 1u : 0u) +
+                          (same_block ? 0u : 4u) + (where.shared ? 8u : 0u);
+    conflicts_[{before.place, now.place, pair}].add({before, now, before_writes, now_writes,
+                                                     where.address, where.shared,
+                                                     where.order.interval_in_block()});
+}
+
+Instant GlobalShadow::instant_of(const Past& past, uintptr_t word) {
+    return {past.block, past.thread, past.moment, word};
 }
 
 void GlobalShadow::note_written(uintptr_t begin, Written& written, const Past& now,
@@ -256,35 +297,23 @@ void GlobalShadow::note_written(uintptr_t begin, Written& written, const Past& n
     if (reads && !written.all(offset, bytes) &&
         !written.lacks_only_padding(address, offset, bytes)) {
         const std::lock_guard<std::mutex> lock(found_mutex_);
-        Found<UnwrittenRead>& found = unwritten_reads_[now.place];
-        found.times++;
-        if (found.examples.size() < kMostExamples) found.examples.push_back({now, address});
+        unwritten_reads_[now.place].add({now, address});
     }
     if (writes) written.set(offset, bytes);
 }
 
 // ---------------------------------------------------------------- judgement
 
-// Whether the block of the one told that of the other, perhaps through others.
-bool GlobalShadow::ordered(const Past& before, const Past& now) const {
-    if (before.block == now.block) return false;  // has been looked at
-    if (signals_.count(before.block) == 0 || signals_.count(now.block) == 0) return false;
-    // Each block that has heard, with how many signals it had given when it did.
-    std::vector<std::pair<uint32_t, uint32_t>> heard = {{before.block, before.signals}};
-    std::unordered_set<uint32_t> blocks = {before.block};
-    std::unordered_set<uintptr_t> words;
-    while (!heard.empty()) {
-        const auto [teller, since] = heard.back();
-        heard.pop_back();
-        for (const auto& [word, told] : signals_.at(teller)) {
-            if (told.last < since || !words.insert(word).second) continue;
-            for (const auto& [block, at] : listeners_.at(word)) {
-                if (block == now.block && at < now.signals) return true;
-                if (blocks.insert(block).second) heard.emplace_back(block, at);
-            }
-        }
+// Of each whether signals order it, whichever of the two came first.
+std::vector<bool> GlobalShadow::ordered(const std::vector<Candidate>& candidates) const {
+    if (!all_signals_known_) return std::vector<bool>(candidates.size(), true);
+    std::vector<std::pair<Instant, Instant>> pairs;
+    pairs.reserve(candidates.size());
+    for (const Candidate& each : candidates) {
+        pairs.emplace_back(instant_of(each.before, each.address),
+                           instant_of(each.now, each.address));
     }
-    return false;
+    return ordered_by(signals_, gangs_, pairs);
 }
 
 // The logs of blocks come in any order: what another block stores in this launch may have been there in
@@ -295,7 +324,7 @@ bool GlobalShadow::was_stored_elsewhere(const UnwrittenRead& read) {
     const auto chunk = shard.chunks.find(word / kWords);
     if (chunk == shard.chunks.end()) return false;
     const Cell& cell = (*chunk->second)[word % kWords];
-    return cell.launch == launch_ &&
+    return cell.epoch == epoch_of(read.now.block, false) &&
            (cell.written_by_several ||
             (cell.storing_block != Past::kNobody && cell.storing_block != read.now.block));
 }
@@ -321,23 +350,27 @@ Hazard GlobalShadow::race_of(const Candidate& found, int64_t times) const {
     race.times = times;
     race.global = true;
     race.between_blocks = found.before.block != found.now.block;
+    race.in_cluster = found.shared;
+    race.interval = found.interval;
     return race;
 }
 
-void GlobalShadow::end_launch(KernelCounts& kernel) {
+void GlobalShadow::end_launch(KernelCounts& kernel, bool failed) {
+    if (failed && signals_.release()) conflicts_.clear();  // what else its blocks told is not known
     const auto same_pair = [](const Hazard& a, const Hazard& b) {
         return a.first.place == b.first.place && a.second.place == b.second.place &&
-               a.second.writes == b.second.writes && a.between_blocks == b.between_blocks;
+               a.second.writes == b.second.writes && a.between_blocks == b.between_blocks &&
+               a.in_cluster == b.in_cluster;
     };
     std::vector<Hazard> races;
     for (const auto& [key, found] : conflicts_) {
-        const auto race = std::find_if(found.examples.begin(), found.examples.end(),
-                                       [&](const Candidate& example) {
-                                           return !ordered(example.before, example.now) &&
-                                                  !ordered(example.now, example.before);
-                                       });
-        if (race == found.examples.end()) continue;
-        const Hazard hazard = race_of(*race, found.times);
+        const std::vector<bool> in_order = ordered(found.kept);
+        const auto race = std::find(in_order.begin(), in_order.end(), false);
+        if (race == in_order.end()) continue;
+        const auto not_races =
+            static_cast<size_t>(std::count(in_order.begin(), in_order.end(), true));
+        const Hazard hazard = race_of(found.kept[static_cast<size_t>(race - in_order.begin())],
+                                      found.times_but(not_races));
         const auto known = std::find_if(races.begin(), races.end(), [&](const Hazard& other) {
             return same_pair(hazard, other);
         });
@@ -352,9 +385,9 @@ void GlobalShadow::end_launch(KernelCounts& kernel) {
     std::vector<Hazard> unwritten;
     for (const auto& [place, found] : unwritten_reads_) {
         const auto read = std::find_if(
-            found.examples.begin(), found.examples.end(),
+            found.kept.begin(), found.kept.end(),
             [&](const UnwrittenRead& example) { return !was_stored_elsewhere(example); });
-        if (read == found.examples.end()) continue;
+        if (read == found.kept.end()) continue;
         Hazard hazard;
         hazard.second = toucher(read->now, false);
         hazard.block = hazard.second.block;
@@ -365,10 +398,12 @@ void GlobalShadow::end_launch(KernelCounts& kernel) {
     }
     add_hazards(kernel.uninitialized_reads, unwritten);
     kernel.all_memory_watched = kernel.all_memory_watched && all_watched_;
+    kernel.all_signals_known =
+        kernel.all_signals_known && (all_signals_known_ || conflicts_.empty());
     conflicts_.clear();
     unwritten_reads_.clear();
     signals_.clear();
-    listeners_.clear();
+    all_signals_known_ = true;
 }
 
 }  // namespace xray

@@ -3,10 +3,9 @@
 // Watches global memory, and __device__ variables, for threads of one launch that touch the same word
 // with nothing to order them, and for reads of what nobody has written.
 //
-// Nothing orders two blocks of a launch, except what they say to each other through memory: block A touches the
-// data, then by an atomic (or volatile) access the word L; block B touches L so, then the data, or tells C
-// likewise. That is taken for order, without asking what L said or whether there was a fence. A block with more
-// such words than a few is taken to compute with them, as a histogram does, not to speak.
+// Nothing orders two blocks of a launch, except what they tell each other through memory (see signals.hpp) and, in
+// cooperative launches and within a cluster, barriers of their own. There the blocks' shared memory is watched as well,
+// which they may touch mutually.
 #pragma once
 
 #include <array>
@@ -23,6 +22,8 @@
 
 #include "block_order.hpp"
 #include "counts.hpp"
+#include "examples.hpp"
+#include "signals.hpp"
 #include "warp_requests.hpp"
 
 namespace xray {
@@ -37,14 +38,9 @@ public:
     private:
         friend class GlobalShadow;
 
-        // A word that the block touched by atomic accesses: the first and the last of them.
-        struct Signal {
-            uint32_t first, last;
-        };
         const BlockOrder& order_;
-        uint32_t number_ = 0;
-        uint32_t signals_ = 0;  // atomic requests so far
-        std::map<uintptr_t, Signal> words_;
+        uintptr_t shared_low_ = 0, shared_high_ = 0;
+        Signals signals_;
     };
 
     // What the host did: see cpu_device::Observer.
@@ -56,13 +52,15 @@ public:
     // there is none.
     size_t first_unwritten(uintptr_t low, size_t bytes) const;
 
-    // apart: its blocks have no other way to wait for each other, such as a grid's barrier. Where they
-    // have, two blocks are not looked at.
-    void begin_launch(dim3 grid, bool apart);
-    void begin_block(Block& block, uint3 index);
+    void begin_launch(const cpu_device::LaunchConfiguration& configuration);
+    // Its shared variables lie at [shared_low, shared_high).
+    void begin_block(Block& block, uintptr_t shared_low, uintptr_t shared_high);
+    // All of its threads meet, or have ended.
+    void end_interval(Block& block);
     void note(Block& block, unsigned warp, const Request& request);
     void end_block(Block& block);
-    void end_launch(KernelCounts& kernel);
+    // failed: it ended early, and what is known of it is incomplete.
+    void end_launch(KernelCounts& kernel, bool failed);
 
 private:
     // An access that a later one may conflict with.
@@ -70,16 +68,15 @@ private:
         static constexpr uint32_t kNobody = UINT32_MAX;
         uint32_t block = kNobody;
         Moment moment;
-        uint32_t signals = 0;  // of its block before it
-        uint32_t place = 0;    // the lower half
+        uint32_t place = 0;  // the lower half
         uint16_t thread = 0;
         uint8_t bytes = 0;  // a bit for each of the word's
-        bool atomic = false;
+        Strength strength = Strength::plain;
     };
 
     // The history of a word in one launch.
     struct Cell {
-        uint32_t launch = 0;
+        uint64_t epoch = 0;               // the rest is of this one
         bool written_by_several = false;  // blocks, by plain stores
         uint32_t storing_block = Past::kNobody;
         Past writer, reader, other_reader;  // the last two readers that are different threads
@@ -107,25 +104,28 @@ private:
         Past before, now;
         bool before_writes, now_writes;
         uintptr_t address;
+        bool shared;
+        uint32_t interval;
     };
     struct UnwrittenRead {
         Past now;
         uintptr_t address;
     };
-    template <class Example>
-    struct Found {
-        int64_t times = 0;
-        std::vector<Example> examples;
-    };
-
     Chunk* chunk_at(Shard& shard, uintptr_t number);
-    void note_word(Cell& cell, const Past& now, bool reads, bool writes, uintptr_t address,
-                   const BlockOrder& order);
+    struct Where {
+        uintptr_t address;
+        uint64_t epoch;
+        bool shared;
+        const BlockOrder& order;
+    };
+    void note_word(Cell& cell, const Past& now, bool reads, bool writes, const Where& where);
     void note_conflict(const Past& before, bool before_writes, const Past& now, bool now_writes,
-                       uintptr_t address, const BlockOrder& order);
+                       const Where& where);
+    static Instant instant_of(const Past& past, uintptr_t word);
+    uint64_t epoch_of(uint32_t block, bool shared) const;
     void note_written(uintptr_t begin, Written& written, const Past& now, uintptr_t address,
                       unsigned bytes, bool reads, bool writes);
-    bool ordered(const Past& before, const Past& now) const;
+    std::vector<bool> ordered(const std::vector<Candidate>& candidates) const;
     bool was_stored_elsewhere(const UnwrittenRead& read);
     Toucher toucher(const Past& past, bool writes) const;
     Hazard race_of(const Candidate& found, int64_t times) const;
@@ -135,7 +135,7 @@ private:
     std::atomic<size_t> chunk_count_{0};
     std::atomic<bool> all_watched_{true};
     dim3 grid_;
-    bool apart_ = true;
+    Gangs gangs_;
     uint32_t launch_ = 0;
     std::atomic<uintptr_t> upper_half_{0};  // of all places
 
@@ -146,11 +146,10 @@ private:
     std::map<uintptr_t, Written> written_;
 
     std::mutex found_mutex_;
-    std::map<std::array<uint32_t, 3>, Found<Candidate>> conflicts_;
-    std::map<uint32_t, Found<UnwrittenRead>> unwritten_reads_;
-    std::unordered_map<uint32_t, std::map<uintptr_t, Block::Signal>> signals_;  // by block
-    // By word: the blocks that touched it so, and their first signal that did.
-    std::unordered_map<uintptr_t, std::vector<std::pair<uint32_t, uint32_t>>> listeners_;
+    std::map<std::array<uint32_t, 3>, Examples<Candidate>> conflicts_;
+    std::map<uint32_t, Examples<UnwrittenRead>> unwritten_reads_;
+    Signals signals_;
+    std::atomic<bool> all_signals_known_{true};
 };
 
 }  // namespace xray

@@ -43,15 +43,14 @@ void SharedShadow::note(unsigned warp, const Request& request) {
     if (!reads(request.kind) && !writes(request.kind) && !bulk_store) return;
     Past now;
     now.place = number_of(request.place);
-    // A volatile read beside atomics is no race; beside volatile writes it is one, as between warps of old.
-    now.atomic = request.kind == AccessKind::shared_atomic ||
-                 (request.is_volatile && request.kind == AccessKind::shared_load);
+    now.strength = strength_of(request);
     for (unsigned left = request.lanes; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));
         const uintptr_t address = request.address[lane];
         if (address < low_ || address + request.bytes > high_) continue;
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
-        now.moment = order_.now(now.thread);
+        now.syncs = order_.syncs(now.thread);
+        now.signals = order_.signals(now.thread);
         note_access(now, request.kind, address, request.bytes);
     }
 }
@@ -87,8 +86,8 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
         cell.written_block = block_number_;
         return;
     }
-    if (cell.interval != now.moment.interval) {  // a barrier ordered all that was before
-        cell.interval = now.moment.interval;
+    if (cell.interval != order_.interval()) {  // a barrier ordered all that was before
+        cell.interval = order_.interval();
         cell.writer = cell.reader = cell.same_warp_reader = cell.other_warp_reader = Past{};
     }
     if (reads(kind) && cell.written_block != block_number_ && !is_padding(whole)) {
@@ -99,11 +98,11 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
             hazard.offset = address - low_;
         }
     }
-    if (conflict(cell.writer, now)) report_race(cell.writer, true, now, writes(kind), address);
+    if (conflict(cell.writer, now)) note_conflict(cell.writer, true, now, writes(kind), address);
     if (writes(kind)) {
         for (const Past* reader : {&cell.reader, &cell.same_warp_reader, &cell.other_warp_reader}) {
             if (!conflict(*reader, now)) continue;
-            report_race(*reader, false, now, true, address);
+            note_conflict(*reader, false, now, true, address);
             break;
         }
         cell.writer = now;
@@ -140,29 +139,57 @@ void SharedShadow::remember_reader(Cell& cell, const Past& now) {
     cell.reader = now;
 }
 
-// Whether nothing orders the two, if one of them writes.
+// Whether no barrier orders the two, if one of them writes.
 bool SharedShadow::conflict(const Past& before, const Past& now) const {
     if (before.thread == Past::kNobody) return false;
-    return !(before.atomic && now.atomic) && !in_order(before, now);
+    return !may_collide(before.strength, now.strength) && !in_order(before, now);
 }
 
 bool SharedShadow::in_order(const Past& before, const Past& now) const {
-    return order_.is_before(before.thread, before.moment, now.thread);
+    return order_.have_met(before.thread, before.syncs, now.thread);
 }
 
 // Which of the two came first is chance: one race, the writer named first, whichever way it shows.
-void SharedShadow::report_race(const Past& before, bool before_writes, const Past& now,
-                               bool now_writes, uintptr_t address) {
+void SharedShadow::note_conflict(const Past& before, bool before_writes, const Past& now,
+                                 bool now_writes, uintptr_t address) {
     const bool in_order = before_writes && (!now_writes || before.place <= now.place);
     const Past& first = in_order ? before : now;
     const Past& second = in_order ? now : before;
-    const bool second_writes = before_writes && now_writes;
-    Hazard& race = races_[{first.place, second.place, second_writes}];
-    if (race.times++ != 0) return;
-    race.first = toucher(first, true);
-    race.second = toucher(second, second_writes);
-    race.block = block_;
-    race.offset = address - low_;
+    conflicts_[{first.place, second.place, before_writes && now_writes}].add(
+        {first, second, address});
+}
+
+Instant SharedShadow::instant_of(const Past& past, uintptr_t address) const {
+    return {order_.block(), past.thread, {order_.interval(), past.syncs, past.signals, 0}, address};
+}
+
+void SharedShadow::end_interval() {
+    if (conflicts_.empty()) return;
+    all_judged_ = all_judged_ && order_.all_known();
+    for (const auto& [places, found] : conflicts_) {
+        if (!order_.all_known()) break;
+        std::vector<std::pair<Instant, Instant>> pairs;
+        for (const Conflict& each : found.kept) {
+            pairs.emplace_back(instant_of(each.first, each.address),
+                               instant_of(each.second, each.address));
+        }
+        const std::vector<bool> ordered = ordered_by(order_.since_barrier(), {}, pairs);
+        const auto race = std::find(ordered.begin(), ordered.end(), false);
+        if (race == ordered.end()) continue;
+        Hazard& hazard = races_[places];
+        const auto not_races =
+            static_cast<size_t>(std::count(ordered.begin(), ordered.end(), true));
+        const bool is_new = hazard.times == 0;
+        hazard.times += found.times_but(not_races);
+        if (!is_new) continue;
+        const Conflict& example = found.kept[static_cast<size_t>(race - ordered.begin())];
+        hazard.first = toucher(example.first, true);
+        hazard.second = toucher(example.second, std::get<2>(places));
+        hazard.block = block_;
+        hazard.offset = example.address - low_;
+        hazard.interval = order_.interval_in_block();
+    }
+    conflicts_.clear();
 }
 
 Toucher SharedShadow::toucher(const Past& past, bool writes) const {
@@ -175,7 +202,12 @@ uint32_t SharedShadow::number_of(uintptr_t place) {
     return found->second;
 }
 
+void SharedShadow::end_early() {
+    if (order_.since_barrier().release()) conflicts_.clear();
+}
+
 std::vector<Hazard> SharedShadow::take_races() {
+    end_interval();
     return values_of(races_);
 }
 

@@ -11,10 +11,12 @@
 #include <memory>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "block_order.hpp"
 #include "counts.hpp"
+#include "examples.hpp"
 #include "warp_requests.hpp"
 
 namespace xray {
@@ -30,18 +32,26 @@ public:
     // Any access of a warp; what does not go to the block's shared memory is ignored.
     void note(unsigned warp, const Request& request);
 
+    // All threads of the block meet, or have ended.
+    void end_interval();
+
+    // The launch ended before the block did: what its threads told each other is not all known.
+    void end_early();
+
     // What was found since the last call.
     std::vector<Hazard> take_races();
     std::vector<Hazard> take_uninitialized_reads();
+    // Whether all that was found since the last call could be judged.
+    bool take_all_judged() { return std::exchange(all_judged_, true); }
 
 private:
     // An access that a later one may conflict with.
     struct Past {
         static constexpr uint16_t kNobody = UINT16_MAX;
         uint16_t thread = kNobody;
-        bool atomic = false;
+        Strength strength = Strength::plain;
         uint32_t place = 0;  // index in places_
-        Moment moment;
+        uint32_t syncs = 0, signals = 0;
 
         unsigned warp() const { return thread / 32u; }
     };
@@ -74,8 +84,9 @@ private:
     void remember_reader(Cell& cell, const Past& now);
     bool conflict(const Past& before, const Past& now) const;
     bool in_order(const Past& before, const Past& now) const;
-    void report_race(const Past& before, bool before_writes, const Past& now, bool now_writes,
-                     uintptr_t address);
+    void note_conflict(const Past& before, bool before_writes, const Past& now, bool now_writes,
+                       uintptr_t address);
+    Instant instant_of(const Past& past, uintptr_t address) const;
     uint32_t number_of(uintptr_t place);
     Toucher toucher(const Past& past, bool writes) const;
 
@@ -88,7 +99,15 @@ private:
 
     std::vector<uintptr_t> places_;
     std::unordered_map<uintptr_t, uint32_t> numbers_;
-    std::map<std::tuple<uint32_t, uint32_t, bool>, Hazard> races_;
+    // Those of one pair of places, since the last barrier: what else may order them is known at the next.
+    struct Conflict {
+        Past first, second;
+        uintptr_t address;
+    };
+    using Places = std::tuple<uint32_t, uint32_t, bool>;
+    std::map<Places, Examples<Conflict>> conflicts_;
+    std::map<Places, Hazard> races_;
+    bool all_judged_ = true;
     std::map<uint32_t, Hazard> uninitialized_reads_;
 };
 

@@ -33,7 +33,22 @@ bool same(const Access& a, const Access& b) {
     return std::memcmp(&a.place, &b.place, kBytes) == 0;
 }
 
+bool is_of_atomics(AccessKind kind) {
+    return kind == AccessKind::global_atomic || kind == AccessKind::shared_atomic ||
+           kind == AccessKind::remote_atomic || kind == AccessKind::constant_atomic;
+}
+
 }  // namespace
+
+Strength strength_of(const Request& request) {
+    if (request.is_atomic || is_of_atomics(request.kind)) return Strength::atomic;
+    if (!request.is_volatile) return Strength::plain;
+    const uintptr_t first = request.address[lowest(request.lanes)];
+    for (unsigned left = request.lanes; left != 0; left &= left - 1) {
+        if (request.address[lowest(left)] != first) return Strength::volatile_data;
+    }
+    return Strength::volatile_flag;
+}
 
 void WarpRequests::begin(unsigned existing) {
     existing_ = existing;
@@ -214,7 +229,10 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
     const Access* const way = spans_[lowest(lanes)].next;
     for (size_t i = 0; i < steps; i++) {
         const Access& step = way[i];
-        if (step.kind == AccessKind::waypoint) continue;
+        if (step.kind == AccessKind::waypoint) {
+            if (step.manner != 0) tell_signal(lanes, i, step.manner, events);
+            continue;
+        }
         if (step.place == kMeeting) {
             events.on_meeting(lanes, step.manner != 0);
             continue;
@@ -224,6 +242,7 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         request_.bytes = step.bytes;
         request_.split = (step.manner & cpu_device::kSplit) != 0;
         request_.is_volatile = (step.manner & cpu_device::kVolatile) != 0;
+        request_.is_atomic = (step.manner & cpu_device::kAtomic) != 0;
         request_.lanes = lanes;
         for (unsigned left = lanes; left != 0; left &= left - 1) {
             const unsigned lane = lowest(left);
@@ -237,6 +256,17 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         spans_[lane].next += steps;
         if (last.place != kMeeting) told_[lane] = FlowOrder::key_of(last);
     }
+}
+
+void WarpRequests::tell_signal(unsigned lanes, size_t step, unsigned ordering, WarpEvents& events) {
+    signal_.lanes = lanes;
+    signal_.ordering = ordering;
+    signal_.address = &request_.address;  // a lane's signal is right behind the access
+    for (unsigned left = lanes; left != 0; left &= left - 1) {
+        const unsigned lane = lowest(left);
+        signal_.when[lane] = spans_[lane].next[step].address;
+    }
+    events.on_signal(signal_);
 }
 
 void WarpRequests::keep_the_rest() {

@@ -27,9 +27,33 @@ struct Request {
     uint16_t bytes = 0;  // per lane
     bool split = false;  // see cpu_device::Access
     bool is_volatile = false;
-    unsigned lanes = 0;  // a bit for each that takes part
+    bool is_atomic = false;  // though its kind does not say so
+    unsigned lanes = 0;      // a bit for each that takes part
     std::array<uintptr_t, 32> address;
 };
+
+// What of the last access of each of the lanes, or besides, can order threads: see cpu_device/observer.hpp.
+struct WarpSignal {
+    unsigned lanes = 0;
+    unsigned ordering = 0;
+    std::array<uint64_t, 32> when;
+    const std::array<uintptr_t, 32>* address = nullptr;  // of those accesses
+};
+
+// How a lane touches memory, if another does at the same time.
+enum class Strength : uint8_t {
+    plain,
+    volatile_data,  // each lane another word: steps of a warp, as they were written before __syncwarp
+    volatile_flag,  // one word
+    atomic
+};
+Strength strength_of(const Request& request);
+
+// Whether two accesses, one of which writes, are no race whatever their order.
+inline bool may_collide(Strength a, Strength b) {
+    return a != Strength::plain && b != Strength::plain &&
+           !(a == Strength::volatile_data && b == Strength::volatile_data);
+}
 
 // Receives what a warp does, in an order in which it may have happened.
 class WarpEvents {
@@ -37,6 +61,7 @@ public:
     virtual ~WarpEvents() = default;
     virtual void on_request(const Request& request) = 0;
     virtual void on_meeting(unsigned lanes, bool synchronizes) = 0;
+    virtual void on_signal(const WarpSignal& /*signal*/) {}
 };
 
 // The lanes of one warp of one block.
@@ -74,6 +99,7 @@ private:
     unsigned choose(unsigned lanes, FlowOrder& order) const;
     uint32_t rank_of(unsigned lanes, const cpu_device::Access& step, FlowOrder& order) const;
     void go_on(unsigned lanes, size_t steps, WarpEvents& events);
+    void tell_signal(unsigned lanes, size_t step, unsigned ordering, WarpEvents& events);
     void keep_the_rest();
 
     unsigned existing_ = 0;
@@ -84,6 +110,7 @@ private:
     std::vector<cpu_device::Access> kept_[32];  // between replays
     unsigned keeping_ = 0;                      // lanes whose kept_ is not empty
     Request request_;
+    WarpSignal signal_;
 };
 
 }  // namespace xray

@@ -10,9 +10,9 @@ namespace cpu_device {
 
 // Replaces *address by update(*address) and returns what was there before.
 template <class T, class Update>
-__device__ inline T atomic_update(T* address, Update update) {
+__device__ inline T atomic_update(T* address, Update update, unsigned ordering = kUnfencedAtomic) {
     using Bits = Word<sizeof(T)>;
-    note_atomic(address, sizeof(T));
+    note_atomic(address, sizeof(T), ordering);
     Bits* bits = reinterpret_cast<Bits*>(address);
     Bits before = __atomic_load_n(bits, __ATOMIC_RELAXED);
     for (;;) {

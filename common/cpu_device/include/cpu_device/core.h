@@ -102,9 +102,30 @@ void grid_wait();
 
 // ---------------------------------------------------------------- memory
 
+// How an access, or a fence, can order threads: bits.
+enum Ordering : unsigned {
+    kObserves = 1,  // reads what other threads may have written
+    kTells = 2,     // writes what other threads may read
+    kAcquires = 4,  // what comes after it is after what it observes
+    kReleases = 8,  // what comes before it is before what observes it
+    kFences = 16,   // no access: makes those after it release, and those before it acquire
+    kArrives = 32,  // no access: a cluster's or grid's barrier, in two halves
+    kWaits = 64,
+    kOfBlock = 128,  // for threads of the same block only
+};
+// What atomicAdd() and the like are: they release what a fence stands behind. Of code that observes by them, the
+// fence that would have to follow is not asked for.
+constexpr unsigned kUnfencedAtomic = kObserves | kTells | kAcquires;
+
 // To be called by every atomic before it happens: checks the address as for any access, and gives
 // other lanes a turn now and then, so that a lock held by one of them is released some day.
-void note_atomic(const void* address, int bytes);
+void note_atomic(const void* address, int bytes, unsigned ordering = kUnfencedAtomic);
+
+// The same of one that only stores, which is counted as a store.
+void note_atomic_store(const void* address, int bytes, unsigned ordering);
+
+// The strongest fence there is. `ordering`: of kFences and kOfBlock, what is known of it to an observer.
+void fence(unsigned ordering);
 
 // An access that is no load or store of the kernel's own, of 1 to 16 bytes: checked and told to the
 // observer like any. What it moves is moved otherwise, with the next.

@@ -42,13 +42,11 @@ __device__ inline void __cluster_barrier_wait() {
 __device__ inline void cudaGridDependencySynchronize() {}
 __device__ inline void cudaTriggerProgrammaticLaunchCompletion() {}
 
-// Lanes of a block take turns and blocks are threads of the operating system: the strongest fence
-// is right for every scope. Not inlined, because GCC warns of fences in code with memory hooks.
-__attribute__((noinline, no_sanitize("thread"))) inline void __threadfence() {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+__device__ inline void __threadfence() {
+    cpu_device::fence(cpu_device::kFences);
 }
 __device__ inline void __threadfence_block() {
-    __threadfence();
+    cpu_device::fence(cpu_device::kFences | cpu_device::kOfBlock);
 }
 __device__ inline void __threadfence_system() {
     __threadfence();
