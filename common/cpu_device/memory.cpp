@@ -310,10 +310,13 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
     return check_host_range(from, from_bytes, "cudaMemcpy reads");
 }
 
-void tell_of_copy(uintptr_t to, uintptr_t from, size_t bytes) {
+void tell_of_copy(uintptr_t to, uintptr_t from, size_t bytes, cudaMemcpyKind kind) {
     Observer* const watcher = observer();
     if (watcher == nullptr) return;
-    watcher->read_by_host(from, bytes);
+    const bool to_host =
+        kind == cudaMemcpyDeviceToHost ||
+        (kind == cudaMemcpyDefault && !is_device_side(reinterpret_cast<const void*>(to)));
+    watcher->read_by_host(from, bytes, to_host);
     watcher->written_by_host(to, bytes);
 }
 
@@ -341,7 +344,7 @@ struct Copy {
             std::memmove(static_cast<char*>(to) + row * to_pitch,
                          static_cast<const char*>(from) + row * from_pitch, width);
             tell_of_copy(as_address(to) + row * to_pitch, as_address(from) + row * from_pitch,
-                         width);
+                         width, kind);
         }
     }
 };

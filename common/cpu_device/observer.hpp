@@ -108,7 +108,8 @@ public:
     virtual void memory_allocated(uintptr_t /*low*/, size_t /*bytes*/, bool /*host_may_write*/) {}
     virtual void memory_freed(uintptr_t /*low*/) {}
     virtual void written_by_host(uintptr_t /*low*/, size_t /*bytes*/) {}
-    virtual void read_by_host(uintptr_t /*low*/, size_t /*bytes*/) {}
+    // to_host: by a copy to the host's memory, or by the host itself.
+    virtual void read_by_host(uintptr_t /*low*/, size_t /*bytes*/, bool /*to_host*/) {}
 };
 
 // Installs an observer for the launches that follow; null removes it. Returns the previous one.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <thread>
 #include <utility>
@@ -222,6 +223,10 @@ void hand_over_all_logs(Worker& worker) {
     for (unsigned number = 0; number < worker.warp_count; number++) {
         hand_over_logs(worker, number, worker.warps[number].existing);
     }
+}
+
+long long nanoseconds() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
 void relax() {

@@ -52,6 +52,17 @@ std::string line_of(uintptr_t place) {
     return user_line(frames);
 }
 
+// Of memory that the host may touch, managed or pinned.
+void tell_of_host_access(uintptr_t address, size_t bytes, bool is_load) {
+    Observer* const watcher = observer();
+    if (watcher == nullptr) return;
+    if (is_load) {
+        watcher->read_by_host(address, bytes, true);
+    } else {
+        watcher->written_by_host(address, bytes);
+    }
+}
+
 const char* verb(bool is_load) {
     return is_load ? "reads" : "writes";
 }
@@ -123,7 +134,9 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
         const auto table = allocation_table();
         const Allocation* allocation = nearest_allocation(*table, address);
         const bool inside = allocation != nullptr && address < allocation->high();
-        if (inside && !allocation->freed && allocation->kind != MemoryKind::device) return;
+        if (inside && !allocation->freed && allocation->kind != MemoryKind::device) {
+            return tell_of_host_access(address, bytes, is_load);
+        }
         char what[160];
         std::snprintf(what, sizeof what, "the host %s memory of the device (%s), at ",
                       verb(is_load),
@@ -204,13 +217,24 @@ void begin_kernel(const char* name, unsigned long long most_threads) {
 
 namespace {
 
+bool is_one_allocation(uintptr_t low, uintptr_t last) {
+    using namespace cpu_device;
+    const auto table = allocation_table();
+    const Allocation* const allocation = nearest_allocation(*table, low);
+    return allocation != nullptr && last < allocation->high();
+}
+
 // The C library's functions carry no hooks. Of a kernel's struct copies the hooks know already.
 void judge_library(const void* at, size_t bytes, bool is_load, const void* place) {
     using namespace cpu_device;
     if (current.lane != nullptr || bytes == 0) return;
     const auto caller = reinterpret_cast<uintptr_t>(place);
-    judge_host_access(as_address(at), 1, is_load, caller);
-    judge_host_access(as_address(at) + bytes - 1, 1, is_load, caller);
+    const uintptr_t low = as_address(at), last = low + bytes - 1;
+    if (device_memory_range().holds(low) && is_one_allocation(low, last)) {
+        return judge_host_access(low, static_cast<unsigned>(bytes), is_load, caller);
+    }
+    judge_host_access(low, 1, is_load, caller);
+    judge_host_access(last, 1, is_load, caller);
 }
 
 // A string, whose length nobody knows yet.

@@ -104,9 +104,8 @@ std::map<uintptr_t, GlobalShadow::Written>::iterator GlobalShadow::allocation_be
 }
 
 void GlobalShadow::memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) {
-    if (host_may_write) return;
     const std::unique_lock<std::shared_mutex> lock(written_mutex_);
-    written_[low] = {bytes, std::vector<uint64_t>(bytes / 64 + 1)};
+    written_[low] = {bytes, std::vector<uint64_t>(bytes / 64 + 1), host_may_write};
 }
 
 void GlobalShadow::memory_freed(uintptr_t low) {
@@ -124,22 +123,29 @@ void GlobalShadow::written_by_host(uintptr_t low, size_t bytes) {
     }
 }
 
-size_t GlobalShadow::first_unwritten(uintptr_t low, size_t bytes) const {
+GlobalShadow::Unwritten GlobalShadow::unwritten(uintptr_t low, size_t bytes) const {
     const std::shared_lock<std::shared_mutex> lock(written_mutex_);
     const auto above = written_.upper_bound(low);
-    if (above == written_.begin()) return SIZE_MAX;
+    if (above == written_.begin()) return {};
     const auto& [begin, written] = *std::prev(above);
-    if (low - begin >= written.bytes) return SIZE_MAX;
-    const size_t count = std::min(bytes, written.bytes - (low - begin));
-    if (written.all(low - begin, count)) return SIZE_MAX;
     const size_t from = low - begin;
+    if (from >= written.bytes) return {};
+    const size_t count = std::min(bytes, written.bytes - from);
+    if (written.all(from, count)) return {};
     const auto is_unwritten = [&written = written, from](size_t at) {
         return !written.all(from + at, 1);
     };
-    if (cpu_device::is_padding_of_objects(low, count, is_unwritten)) return SIZE_MAX;
-    size_t first = 0;
-    while (!is_unwritten(first)) first++;
-    return first;
+    if (cpu_device::is_padding_of_objects(low, count, is_unwritten)) return {};
+    Unwritten found;
+    for (size_t at = 0; at < count; at++) {
+        if (!is_unwritten(at)) continue;
+        if (found.bytes++ == 0) found.first = at;
+    }
+    found.is_tail = found.bytes == count - found.first;
+    found.offset = from;
+    found.last_launch = __atomic_load_n(&written.last_launch, __ATOMIC_RELAXED);
+    found.host_may_write = written.host_may_write;
+    return found;
 }
 
 // ---------------------------------------------------------------- a launch
@@ -294,12 +300,14 @@ void GlobalShadow::note_written(uintptr_t begin, Written& written, const Past& n
                                 uintptr_t address, unsigned bytes, bool reads, bool writes) {
     const size_t offset = address - begin;
     if (offset + bytes > written.bytes) return;
-    if (reads && !written.all(offset, bytes) &&
+    if (reads && !written.host_may_write && !written.all(offset, bytes) &&
         !written.lacks_only_padding(address, offset, bytes)) {
         const std::lock_guard<std::mutex> lock(found_mutex_);
         unwritten_reads_[now.place].add({now, address});
     }
-    if (writes) written.set(offset, bytes);
+    if (!writes) return;
+    written.set(offset, bytes);
+    __atomic_store_n(&written.last_launch, launch_, __ATOMIC_RELAXED);
 }
 
 // ---------------------------------------------------------------- judgement

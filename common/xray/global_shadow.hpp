@@ -48,9 +48,17 @@ public:
     void memory_freed(uintptr_t low);
     void written_by_host(uintptr_t low, size_t bytes);
 
-    // The first byte of the range that nobody has written, as an offset from its beginning; SIZE_MAX if
-    // there is none.
-    size_t first_unwritten(uintptr_t low, size_t bytes) const;
+    // What of a range nobody has written.
+    struct Unwritten {
+        size_t bytes = 0;      // how many; padding between members is none
+        size_t first = 0;      // the first of them, from the range's beginning
+        bool is_tail = false;  // all from the first to the range's end
+        size_t offset = 0;     // of the range in its allocation
+        uint32_t last_launch =
+            0;  // the last that wrote into the allocation, of the launches begun; 0: none did
+        bool host_may_write = false;
+    };
+    Unwritten unwritten(uintptr_t low, size_t bytes) const;
 
     void begin_launch(const cpu_device::LaunchConfiguration& configuration);
     // Its shared variables lie at [shared_low, shared_high).
@@ -93,6 +101,9 @@ private:
     struct Written {
         size_t bytes;
         std::vector<uint64_t> bits;
+        bool host_may_write =
+            false;  // managed and pinned memory: what kernels read of it is not judged
+        uint32_t last_launch = 0;
 
         bool all(size_t from, size_t count) const;
         // Of these bytes at an address, at most 32, which may be a piece of an object.

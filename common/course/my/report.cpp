@@ -29,10 +29,12 @@ using xray::KernelCounts;
 struct Totals {
     int64_t launches = 0, faults = 0;
     size_t races = 0, uninitialized = 0;
+    size_t unwritten_results = 0;  // lines of the host's
 };
 
-Totals totals_of(const std::vector<KernelCounts>& kernels) {
+Totals totals_of(const std::vector<KernelCounts>& kernels, const Watcher& watcher) {
     Totals totals;
+    totals.unwritten_results = watcher.finding_count();
     totals.faults = static_cast<int64_t>(cpu_device::error_count());
     for (const KernelCounts& kernel : kernels) {
         totals.launches += kernel.launches;
@@ -63,6 +65,10 @@ std::string summary(const Totals& totals, size_t kernels, int status) {
         found.push_back(count_of(static_cast<int64_t>(totals.uninitialized), "read") +
                         " of what nobody has written");
     }
+    if (totals.unwritten_results != 0) {
+        found.push_back(count_of(static_cast<int64_t>(totals.unwritten_results), "result") +
+                        " that nobody has written");
+    }
     if (status != 0) found.push_back("exit status " + std::to_string(status));
     if (found.empty()) return ran + ": good";
     std::string text = ran + ": " + found[0];
@@ -79,7 +85,8 @@ void say_hazards(const Counted& counted) {
 }
 
 void say_all_else(const Options& options, const Watcher& watcher) {
-    for (const std::string& reading : watcher.readings()) say("note: " + reading);
+    for (const std::string& finding : watcher.findings()) say(finding);
+    for (const std::string& note : watcher.notes()) say("note: " + note);
     for (const std::string& note : cpu_device::notes()) say("note: " + note);
     std::ifstream notes(options.notes);
     for (std::string line; std::getline(notes, line);) say("note: " + line);
@@ -134,7 +141,8 @@ std::string json_of(const Options& options, const Counted& counted, const Watche
                        {"program", options.program},
                        {"counted", "as written"},
                        {"kernels", xray::Json::array()},
-                       {"notes", watcher.readings()}};
+                       {"unwritten_results", watcher.findings()},
+                       {"notes", watcher.notes()}};
     for (const std::string& note : cpu_device::notes()) json["notes"].push_back(note);
     for (const KernelCounts& kernel : counted.kernels) {
         json["kernels"].push_back(xray::to_json(kernel, counted.sources));
@@ -223,8 +231,9 @@ void count(const Options& options, const Counted& counted, const Watcher& watche
 
 Outcome report(const Options& options, const Watcher& watcher, int status, int output) {
     const Counted counted{watcher.kernels(), xray::SourceMap(watcher.kernels()), false, false};
-    const Totals totals = totals_of(counted.kernels);
-    Outcome outcome{totals.faults == 0 && totals.races == 0 && totals.uninitialized == 0};
+    const Totals totals = totals_of(counted.kernels, watcher);
+    Outcome outcome{totals.faults == 0 && totals.races == 0 && totals.uninitialized == 0 &&
+                    totals.unwritten_results == 0};
     try {
         if (options.mode == Mode::count) {
             count(options, counted, watcher, output);

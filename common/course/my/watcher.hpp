@@ -39,16 +39,36 @@ public:
     Watcher() : Counter(&scenes_, nullptr, &global_) {}
 
     const FirstScenes& scenes() const { return scenes_; }
-    // The sentences on what the host read and nobody has written, each once.
-    const std::vector<std::string>& readings() const { return readings_; }
+    // What copies between buffers of the device's read and nobody has written, a sentence each.
+    const std::vector<std::string>& notes() const { return notes_; }
+    // The same of what the host read, which is then not what kernels computed.
+    std::vector<std::string> findings() const;
+    size_t finding_count() const { return finds_.size(); }
 
-    void read_by_host(uintptr_t low, size_t bytes) override;
+    void begin_launch(const cpu_device::ObservedLaunch& launch) override;
+    void read_by_host(uintptr_t low, size_t bytes, bool to_host) override;
 
 private:
+    // What one line of the host's read, perhaps in several pieces.
+    struct Find {
+        std::string line;
+        xray::GlobalShadow::Unwritten first;
+        size_t read = 0, unwritten = 0;
+        int64_t times = 0;
+    };
+    struct Launch {
+        std::string kernel;
+        dim3 grid, block;
+    };
+    std::string text_of(const Find& find) const;
+    std::string words_on_writer(const Find& find) const;
+
     xray::GlobalShadow global_;
     FirstScenes scenes_;
     std::set<std::pair<uintptr_t, size_t>> read_already_;
-    std::vector<std::string> readings_;
+    std::vector<Launch> launches_;
+    std::vector<Find> finds_;
+    std::vector<std::string> notes_;
 };
 
 }  // namespace my

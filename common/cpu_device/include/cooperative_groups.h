@@ -5,10 +5,9 @@
 // grid_group. Not here, so that using it does not compile: tiles of more than
 // one warp, multi_grid_group.
 #pragma once
-#include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
+#include "cpu_device/host_headers.h"
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {

@@ -2,11 +2,21 @@
 // CUDA C++ on the CPU device. g++ finds this in place of the toolkit's header of the same name;
 // each part stands in a file of its own under cpu_device/.
 #pragma once
+#include <limits.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <utility>
+// What nvcc includes with --extended-lambda ends here: a learner's program that lacks <cstdio> lacks it here as well.
+#ifndef __CUDACC__
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#endif
 
 #include "cpu_device/atomics.h"
 #include "cpu_device/core.h"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/cpu_device/translate/outline.hpp"
+#include "common/cpu_device/translate/own_names.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 
 namespace translate {
@@ -43,10 +44,11 @@ void check_head(const Tokens& tokens, const Declaration& kernel, const Edits& ed
     const std::string name = "the kernel '" + tokens[kernel.name].text + "'";
     for (size_t i = kernel.head.begin; i < kernel.name; ++i) {
         if (tokens[i].text == "void") break;
+        if (tokens[i].text == "auto" && has_word(tokens, kernel.head, {"->"})) break;
         if (tokens[i].text == "<" && tokens[i - 1].text == "template") break;
         if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(kernel.name);
-        if (is_one_of(tokens[i], {"bool", "char", "short", "int", "unsigned", "long", "float",
-                                  "double", "size_t"})) {
+        if (is_one_of(tokens[i], {"auto", "bool", "char", "short", "int", "unsigned", "long",
+                                  "float", "double", "size_t"})) {
             edits.fail(tokens[i], name +
                                       " returns something, and nobody is there to take it: "
                                       "write void, and let it write to memory");
@@ -63,28 +65,72 @@ void check_head(const Tokens& tokens, const Declaration& kernel, const Edits& ed
                                       " takes a reference, and what that refers to is on the "
                                       "host: take the value, or a pointer to memory of the device");
         }
+        if (tokens[i].text == "..." && tokens[i - 1].text == "," && i + 1 == close) {
+            edits.fail(tokens[i], name +
+                                      " takes any arguments by '...', which nvcc refuses: write a "
+                                      "template with Arguments... arguments");
+        }
         if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(close);
     }
 }
 
-// int a[n], where n is a parameter: g++ has such arrays, nvcc has them for the host alone.
-void refuse_variable_arrays(const Tokens& tokens, const Declaration& function, const Edits& edits) {
-    std::set<std::string> parameters;
-    const size_t close = matching_close(tokens, function.name + 1).value_or(function.name);
-    for (size_t i = function.name + 2; i < close; ++i) {
-        if (is_one_of(tokens[i + 1], {",", ")", "="})) parameters.insert(tokens[i].text);
+// What is known of a name in an array's size: nothing, that it is a value of the running kernel's, or a constant of
+// the function's, of which the compiler has to say whether it is one to it.
+enum class Size { unknown, of_running, perhaps };
+
+Size size_by(const Tokens& tokens, const Declaration& function, const Token& name) {
+    if (is_one_of(name, {"warpSize", "blockDim", "gridDim", "threadIdx", "blockIdx"}))
+        return Size::of_running;
+    const auto declared = own_declaration(tokens, function, name.text);
+    if (!declared || *declared < function.name) return Size::unknown;
+    if (*declared < function.body.begin) return Size::of_running;  // a parameter
+    size_t begin = *declared;
+    while (begin > function.body.begin && !is_one_of(tokens[begin - 1], {";", "{", "}", "("}))
+        --begin;
+    const Range type{begin, *declared};
+    if (has_word(tokens, type, {"constexpr", "auto", "<", "using", "typedef", "struct", "enum"}))
+        return Size::unknown;
+    return has_word(tokens, type, {"const"}) ? Size::perhaps : Size::of_running;
+}
+
+// int a[n], where n is known only when the kernel runs: g++ has such arrays, nvcc has them for the host alone.
+void refuse_variable_arrays(const Tokens& tokens, const Declaration& function, Edits& edits) {
+    bool asks_compiler = false;
+    for (size_t i = function.body.begin; i + 3 < function.body.end; ++i) {
+        const bool declares = tokens[i].kind == TokenKind::identifier &&
+                              tokens[i + 1].kind == TokenKind::identifier &&
+                              tokens[i + 2].text == "[" &&
+                              !is_one_of(tokens[i], {"return", "else", "delete", "case", "new"});
+        const auto close = declares ? matching_close(tokens, i + 2) : std::nullopt;
+        if (!close || has_word(tokens, {i + 3, *close}, {"sizeof", "decltype"})) continue;
+        for (size_t at = i + 3; at < *close; ++at) {
+            if (tokens[at].kind != TokenKind::identifier ||
+                is_one_of(tokens[at - 1], {".", "->", "::"}) || tokens[at + 1].text == "::") {
+                continue;
+            }
+            const Size size = size_by(tokens, function, tokens[at]);
+            asks_compiler = asks_compiler || size == Size::perhaps;
+            if (size != Size::of_running) continue;
+            edits.fail(tokens[i + 1], "the array '" + tokens[i + 1].text + "' has " +
+                                          text_of(tokens, {i + 3, *close}) +
+                                          " elements, which is known only when the kernel runs: "
+                                          "nvcc requires a constant, such as a template parameter" +
+                                          (tokens[at].text == "warpSize" ? ", or 32" : ""));
+        }
     }
-    for (size_t i = function.body.begin; i + 4 < function.body.end; ++i) {
-        const bool declares =
-            is_one_of(tokens[i], {"int", "unsigned", "float", "double", "char"}) &&
-            tokens[i + 1].kind == TokenKind::identifier && tokens[i + 2].text == "[" &&
-            tokens[i + 4].text == "]";
-        if (!declares || parameters.count(tokens[i + 3].text) == 0) continue;
-        edits.fail(
-            tokens[i + 1],
-            "the array '" + tokens[i + 1].text + "' has " + tokens[i + 3].text +
-                " elements, which is known only when the kernel runs: nvcc wants a constant, "
-                "such as a template parameter");
+    if (!asks_compiler) return;
+    edits.insert(
+        tokens[function.body.begin].begin,
+        "_Pragma(\"GCC diagnostic push\") _Pragma(\"GCC diagnostic error \\\"-Wvla\\\"\") ");
+    edits.insert(tokens[function.body.end].begin, "_Pragma(\"GCC diagnostic pop\") ");
+}
+
+// warpSize is no constant to nvcc, though each GPU has 32.
+void rewrite_warp_size(const Tokens& tokens, const Declaration& function, Edits& edits) {
+    for (size_t i = function.body.begin; i < function.body.end; ++i) {
+        if (tokens[i].text != "warpSize" || is_one_of(tokens[i - 1], {".", "->", "::"})) continue;
+        if (has_its_own(tokens, function, "warpSize")) return;
+        edits.replace(tokens[i].begin, tokens[i].end, "::cpu_device::warp_size()");
     }
 }
 
@@ -172,6 +218,7 @@ void begin_kernels(const Region& region, Edits& edits) {
         }
         if (kernel.is_defined() && is_for_device(tokens, kernel)) {
             refuse_variable_arrays(tokens, kernel, edits);
+            rewrite_warp_size(tokens, kernel, edits);
         }
         if (!is_kernel(tokens, kernel)) continue;
         check_head(tokens, kernel, edits);
@@ -209,7 +256,9 @@ void make_variables_known(const Region& region, Edits& edits) {
                          tokens.end(), [](const Token& token) {
                              return is_one_of(token, {"__device__", "__constant__", "__managed__"});
                          });
-        edits.insert(qualifier->end, " __attribute__((aligned(::cpu_device::kVariableAlignment)))");
+        edits.insert(
+            qualifier->end,
+            " CPU_DEVICE_CONSTINIT __attribute__((aligned(::cpu_device::kVariableAlignment)))");
     }
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/cpu_device/translate/outline.hpp"
+#include "common/cpu_device/translate/own_names.hpp"
 #include "common/cpu_device/translate/places.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 
@@ -243,19 +244,6 @@ bool has_lambda(const Tokens& tokens, Range range) {
     return false;
 }
 
-// Whether the function has something of its own that is called so: a parameter, a variable, a lambda.
-bool has_its_own(const Tokens& tokens, const Declaration& function, const std::string& name) {
-    for (size_t i = function.name + 1; i < function.body.end; ++i) {
-        if (tokens[i].text != name) continue;
-        const Token& before = tokens[i - 1];
-        const bool typed = (before.kind == TokenKind::identifier &&
-                            !is_one_of(before, {"return", "else", "case", "throw"})) ||
-                           is_one_of(before, {"&", "*", ">"});
-        if (typed && is_one_of(tokens[i + 1], {"=", ";", ",", ")", "{", "["})) return true;
-    }
-    return false;
-}
-
 }  // namespace
 
 void refuse_what_is_missing(const Region& region, Edits& edits) {
@@ -298,6 +286,7 @@ void Functions::add(const Functions& others) {
     for_device.insert(others.for_device.begin(), others.for_device.end());
     for_host.insert(others.for_host.begin(), others.for_host.end());
     declared.insert(others.declared.begin(), others.declared.end());
+    variables.add(others.variables);
     for (const std::string& name : for_device) host.erase(name);
     for (const std::string& name : for_host) device.erase(name);
 }
@@ -407,7 +396,9 @@ void refuse_launches_of_functions(const Tokens& tokens,
 Functions functions_of(const std::string& source) {
     Functions all;
     for (const Region& region : regions_of(source)) {
-        if (!region.is_macro) all.add(functions_in(region.tokens, declarations_of(region)));
+        if (region.is_macro) continue;
+        all.add(functions_in(region.tokens, declarations_of(region)));
+        all.variables.add(host_variables_of(region));
     }
     return all;
 }

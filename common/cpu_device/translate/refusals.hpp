@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/cpu_device/translate/edits.hpp"
+#include "common/cpu_device/translate/host_variables.hpp"
 #include "common/cpu_device/translate/lexer.hpp"
 
 namespace translate {
@@ -15,9 +16,10 @@ namespace translate {
 void refuse_what_is_missing(const Region& region, Edits& edits);
 
 // Functions by their names: those that are defined for the host alone or for the device alone, those that are also
-// for the other side, and all that are declared.
+// for the other side, and all that are declared. And the host's variables.
 struct Functions {
     std::set<std::string> host, device, for_device, for_host, declared;
+    HostVariables variables;
 
     void add(const Functions& others);
 };

@@ -108,6 +108,13 @@ void read_static_declaration(const Tokens& tokens, Range range, bool in_namespac
     edits.insert(tokens[range.end].end, " CPU_DEVICE_KNOW_TYPE_OF(" + tokens[name].text + ")");
 }
 
+// A declaration that nobody uses: g++ says by it, as nvcc does, where a name is declared again with another type,
+// also by a template for its second type.
+std::string told_by_name(const SharedArray& array) {
+    return "[[maybe_unused]] extern " + array.type + "extern___shared___needs_one_type_for_" +
+           array.name + array.dimensions + ";";
+}
+
 }  // namespace
 
 void rewrite_shared_arrays(const Region& region, Edits& edits) {
@@ -133,13 +140,16 @@ void rewrite_shared_arrays(const Region& region, Edits& edits) {
         const SharedArray array = read_declaration(tokens, range, edits);
         if (places[i].in_namespace) {
             edits.insert(tokens[array.end_of_dimensions - 1].end, " __asm__(\"shared_bytes\")");
+            if (range.end < tokens.size())
+                edits.insert(tokens[range.end].end, " " + told_by_name(array));
             continue;
         }
         const size_t begin = tokens[range.begin].begin;
         const size_t end = tokens[range.end - 1].end;
         edits.replace(begin, end,
-                      "[[maybe_unused]] auto& " + array.name + " = ::cpu_device::dynamic_shared<" +
-                          array.type + array.dimensions + ">()" + edits.line_ends(begin, end));
+                      told_by_name(array) + " [[maybe_unused]] auto& " + array.name +
+                          " = ::cpu_device::dynamic_shared<" + array.type + array.dimensions +
+                          ">()" + edits.line_ends(begin, end));
     }
 }
 

@@ -5,12 +5,14 @@
 
 #include "common/cpu_device/translate/edits.hpp"
 #include "common/cpu_device/translate/host_members.hpp"
+#include "common/cpu_device/translate/host_variables.hpp"
 #include "common/cpu_device/translate/kernels.hpp"
 #include "common/cpu_device/translate/lambdas.hpp"
 #include "common/cpu_device/translate/launches.hpp"
 #include "common/cpu_device/translate/lexer.hpp"
 #include "common/cpu_device/translate/refusals.hpp"
 #include "common/cpu_device/translate/shared_arrays.hpp"
+#include "common/cpu_device/translate/statements.hpp"
 #include "common/cpu_device/translate/tokens.hpp"
 
 namespace translate {
@@ -34,6 +36,8 @@ std::string translate(const std::string& original, const std::string& path,
         refuse_host_functions(region, included, edits);
         refuse_device_functions(region, included, edits);
         refuse_host_members(region, edits);
+        refuse_statements(region, edits);
+        refuse_host_variables(region, included.variables, edits);
         begin_kernels(region, edits);
         make_variables_known(region, edits);
         make_classes_known(region, edits);

@@ -268,11 +268,14 @@ float factor = 2.f;  // of the host's
 namespace {
 int calls;
 }
+// By a macro: what is named so the translation finds.
+#define FACTOR factor
+#define CALLS calls
 __global__ void reads_of_host(float* x) {
-    x[threadIdx.x] *= factor;  // @reads_of_host
+    x[threadIdx.x] *= FACTOR;  // @reads_of_host
 }
 __global__ void counts_on_host() {
-    calls++;  // @counts_on_host
+    CALLS++;  // @counts_on_host
 }
 
 struct Arrays {

@@ -102,6 +102,7 @@ of_table() {
 
 faults() { of_table faults; }
 endings() { of_table endings; }
+results() { of_table results; }
 
 # ---------------------------------------------------------------- what does not compile, and stops only itself
 rejected() {
@@ -330,6 +331,43 @@ __global__ void kernel(int* x, int n) {
 int main() {}
 END
     expect 1 "variable.cu:2:.*the array 'mine' has n elements, which is known only when the kernel runs" run_mine my/variable.cu
+    program array_of_host.cu <<'END'
+#include "weights.h"
+__global__ void kernel(float* x) {
+    x[threadIdx.x] = weights[threadIdx.x];
+}
+int main() {}
+END
+    program weights.h <<'END'
+const float weights[3] = {1, 2, 3};
+END
+    expect 1 "array_of_host.cu:3:.*'kernel' runs on the device and uses 'weights', an array of the host, of which the device has no copy: write __constant__ or __device__" run_mine my/array_of_host.cu
+    # The compiler says these.
+    program two_types.cu <<'END'
+template <class T>
+__global__ void kernel(T* x) {
+    extern __shared__ T tile[];
+    x[0] = tile[0];
+}
+int main() {
+    kernel<<<1, 1, 8>>>(static_cast<float*>(nullptr));
+    kernel<<<1, 1, 8>>>(static_cast<double*>(nullptr));
+}
+END
+    expect 1 "two_types.cu:3:.*error: conflicting declaration .double extern___shared___needs_one_type_for_tile" run_mine my/two_types.cu
+    program no_header.cu <<'END'
+__global__ void kernel(int n) {
+    const int lanes = n;
+    float mine[lanes];
+    mine[0] = 1;
+}
+__device__ int unknown = atoi("3");
+int main() {
+    uint32_t count = 3;
+    printf("%d", count);
+}
+END
+    expect 1 "no_header.cu:3:.*error: .*variable length array .mine.*no_header.cu:6:.*unknown.*does not have a constant initializer.*no_header.cu:8:.*.uint32_t. was not declared.*no_header.cu:9:.*.printf. was not declared.*<cstdio>" run_mine my/no_header.cu
     # A helper of a header beside it, without __device__; a name that the program has itself.
     program helpers/square.h <<'END'
 #pragma once
@@ -824,7 +862,7 @@ END
 }
 
 parts=("${@:3}")
-((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults endings)
+((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults endings results)
 for part in "${parts[@]}"; do $part; done
 echo "$checks checks, $failures failures"
 ((failures == 0))

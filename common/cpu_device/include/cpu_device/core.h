@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <type_traits>
 
 #include "cpu_device/types.h"
@@ -143,6 +143,9 @@ bool is_global(const void* address);
 
 // Lets other lanes and blocks run (__nanosleep and other ways of waiting politely).
 void relax();
+
+// Since some moment of the past.
+long long nanoseconds();
 
 // ---------------------------------------------------------------- what the translation tells
 

@@ -4,7 +4,7 @@
 // approximations, so compare results with a tolerance.
 #pragma once
 #include <cmath>
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <cstdlib>
 
 // The C++ library's <math.h> makes the overloads for float and double visible without std::, as
@@ -216,8 +216,8 @@ __host__ __device__ inline int __double2loint(double x) {
     return static_cast<int>(__double_as_longlong(x));
 }
 __host__ __device__ inline double __hiloint2double(int high, int low) {
-    const uint64_t upper = static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32;
-    return cpu_device::bit_cast<double>(upper | static_cast<uint32_t>(low));
+    const cpu_device::uint64_t upper = static_cast<cpu_device::uint64_t>(static_cast<cpu_device::uint32_t>(high)) << 32;
+    return cpu_device::bit_cast<double>(upper | static_cast<cpu_device::uint32_t>(low));
 }
 
 // ---------------------------------------------------------------- four roundings of one function
@@ -341,10 +341,10 @@ __device__ inline float __frsqrt_rn(float x) {
     }
 CPU_DEVICE_TO_INTEGER(int, __float2int, float, 0)
 CPU_DEVICE_TO_INTEGER(unsigned, __float2uint, float, 0u)
-CPU_DEVICE_TO_INTEGER(long long, __float2ll, float, INT64_MIN)
+CPU_DEVICE_TO_INTEGER(long long, __float2ll, float, LLONG_MIN)
 CPU_DEVICE_TO_INTEGER(unsigned long long, __float2ull, float, 1ull << 63)
-CPU_DEVICE_TO_INTEGER(int, __double2int, double, INT32_MIN)
+CPU_DEVICE_TO_INTEGER(int, __double2int, double, INT_MIN)
 CPU_DEVICE_TO_INTEGER(unsigned, __double2uint, double, 1u << 31)
-CPU_DEVICE_TO_INTEGER(long long, __double2ll, double, INT64_MIN)
+CPU_DEVICE_TO_INTEGER(long long, __double2ll, double, LLONG_MIN)
 CPU_DEVICE_TO_INTEGER(unsigned long long, __double2ull, double, 1ull << 63)
 #undef CPU_DEVICE_TO_INTEGER

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CUDA's integer functions.
 #pragma once
-#include <cstdint>
+#include "cpu_device/integers.h"
 
 #include "cpu_device/qualifiers.h"
 #include "cpu_device/traits.h"
@@ -86,7 +86,7 @@ __device__ inline unsigned __fns(unsigned mask, unsigned base, int n) {
 
 // Four of the eight bytes of (high, low), chosen by three bits of each nibble of selector.
 __host__ __device__ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
-    const uint64_t bytes = static_cast<uint64_t>(high) << 32 | low;
+    const cpu_device::uint64_t bytes = static_cast<cpu_device::uint64_t>(high) << 32 | low;
     unsigned result = 0;
     for (int i = 0; i < 4; ++i) {
         const unsigned chosen = selector >> 4 * i & 7;
@@ -98,7 +98,7 @@ __host__ __device__ inline unsigned __byte_perm(unsigned low, unsigned high, uns
 // The 64 bits (high, low) shifted; _l gives the upper half, _r the lower. A shift of more than 32
 // wraps around, or with c stays ("clamps") at 32.
 __host__ __device__ inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-    const uint64_t bits = static_cast<uint64_t>(high) << 32 | low;
+    const cpu_device::uint64_t bits = static_cast<cpu_device::uint64_t>(high) << 32 | low;
     return static_cast<unsigned>(bits << (shift & 31) >> 32);
 }
 
@@ -107,7 +107,7 @@ __host__ __device__ inline unsigned __funnelshift_lc(unsigned low, unsigned high
 }
 
 __host__ __device__ inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-    const uint64_t bits = static_cast<uint64_t>(high) << 32 | low;
+    const cpu_device::uint64_t bits = static_cast<cpu_device::uint64_t>(high) << 32 | low;
     return static_cast<unsigned>(bits >> (shift & 31));
 }
 
@@ -119,7 +119,7 @@ __host__ __device__ inline unsigned __funnelshift_rc(unsigned low, unsigned high
 
 __host__ __device__ inline int __mul24(int a, int b) {
     const auto extend = [](int x) { return static_cast<int>(static_cast<unsigned>(x) << 8) >> 8; };
-    return static_cast<int>(static_cast<int64_t>(extend(a)) * extend(b));
+    return static_cast<int>(static_cast<cpu_device::int64_t>(extend(a)) * extend(b));
 }
 
 __host__ __device__ inline unsigned __umul24(unsigned a, unsigned b) {
@@ -127,11 +127,11 @@ __host__ __device__ inline unsigned __umul24(unsigned a, unsigned b) {
 }
 
 __host__ __device__ inline int __mulhi(int a, int b) {
-    return static_cast<int>(static_cast<int64_t>(a) * b >> 32);
+    return static_cast<int>(static_cast<cpu_device::int64_t>(a) * b >> 32);
 }
 
 __host__ __device__ inline unsigned __umulhi(unsigned a, unsigned b) {
-    return static_cast<unsigned>(static_cast<uint64_t>(a) * b >> 32);
+    return static_cast<unsigned>(static_cast<cpu_device::uint64_t>(a) * b >> 32);
 }
 
 __host__ __device__ inline long long __mul64hi(long long a, long long b) {
@@ -149,25 +149,25 @@ __host__ __device__ inline unsigned __usad(unsigned a, unsigned b, unsigned c) {
 }
 
 __host__ __device__ inline unsigned __sad(int a, int b, unsigned c) {
-    const int64_t difference = static_cast<int64_t>(a) - b;
+    const cpu_device::int64_t difference = static_cast<cpu_device::int64_t>(a) - b;
     return static_cast<unsigned>(difference < 0 ? -difference : difference) + c;
 }
 
 // Averages without overflow; with r the half is rounded up.
 __host__ __device__ inline int __hadd(int a, int b) {
-    return static_cast<int>((static_cast<int64_t>(a) + b) >> 1);
+    return static_cast<int>((static_cast<cpu_device::int64_t>(a) + b) >> 1);
 }
 
 __host__ __device__ inline int __rhadd(int a, int b) {
-    return static_cast<int>((static_cast<int64_t>(a) + b + 1) >> 1);
+    return static_cast<int>((static_cast<cpu_device::int64_t>(a) + b + 1) >> 1);
 }
 
 __host__ __device__ inline unsigned __uhadd(unsigned a, unsigned b) {
-    return static_cast<unsigned>((static_cast<uint64_t>(a) + b) >> 1);
+    return static_cast<unsigned>((static_cast<cpu_device::uint64_t>(a) + b) >> 1);
 }
 
 __host__ __device__ inline unsigned __urhadd(unsigned a, unsigned b) {
-    return static_cast<unsigned>((static_cast<uint64_t>(a) + b + 1) >> 1);
+    return static_cast<unsigned>((static_cast<cpu_device::uint64_t>(a) + b + 1) >> 1);
 }
 
 // ---------------------------------------------------------------- products of packed integers
@@ -190,12 +190,12 @@ __device__ inline Sum dot_product(unsigned a, unsigned b, Sum c, int count, int 
 }  // namespace cpu_device
 
 __device__ inline int __dp4a(int a, int b, int c) {
-    return cpu_device::dot_product<int8_t, int8_t>(static_cast<unsigned>(a),
+    return cpu_device::dot_product<cpu_device::int8_t, cpu_device::int8_t>(static_cast<unsigned>(a),
                                                    static_cast<unsigned>(b), c, 4);
 }
 
 __device__ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-    return cpu_device::dot_product<uint8_t, uint8_t>(a, b, c, 4);
+    return cpu_device::dot_product<cpu_device::uint8_t, cpu_device::uint8_t>(a, b, c, 4);
 }
 
 __device__ inline int __dp4a(char4 a, char4 b, int c) {
@@ -207,19 +207,19 @@ __device__ inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
 }
 
 __device__ inline int __dp2a_lo(int a, int b, int c) {
-    return cpu_device::dot_product<int16_t, int8_t>(static_cast<unsigned>(a),
+    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(static_cast<unsigned>(a),
                                                     static_cast<unsigned>(b), c, 2);
 }
 
 __device__ inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
-    return cpu_device::dot_product<uint16_t, uint8_t>(a, b, c, 2);
+    return cpu_device::dot_product<cpu_device::uint16_t, cpu_device::uint8_t>(a, b, c, 2);
 }
 
 __device__ inline int __dp2a_hi(int a, int b, int c) {
-    return cpu_device::dot_product<int16_t, int8_t>(static_cast<unsigned>(a),
+    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(static_cast<unsigned>(a),
                                                     static_cast<unsigned>(b), c, 2, 2);
 }
 
 __device__ inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {
-    return cpu_device::dot_product<uint16_t, uint8_t>(a, b, c, 2, 2);
+    return cpu_device::dot_product<cpu_device::uint16_t, cpu_device::uint8_t>(a, b, c, 2, 2);
 }

@@ -25,10 +25,11 @@
 // every lane would read. (clang-tidy does not know the word.) used: what nobody writes g++ would take
 // for zero, and then nobody reads it either.
 #ifdef __clang__
-#define __shared__ __attribute__((used)) thread_local
+#define CPU_DEVICE_CONSTINIT
 #else
-#define __shared__ __attribute__((used)) __constinit thread_local
+#define CPU_DEVICE_CONSTINIT __constinit
 #endif
+#define __shared__ __attribute__((used)) CPU_DEVICE_CONSTINIT thread_local
 
 // A constant or managed variable of a header is one object, however many files include it.
 #define __constant__ inline

@@ -10,7 +10,7 @@
 // those as CUDA's overloads do.
 #pragma once
 #include <cmath>
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <type_traits>
 
 #include "cpu_device/qualifiers.h"

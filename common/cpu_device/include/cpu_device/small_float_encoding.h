@@ -2,7 +2,7 @@
 // The 16-bit floating-point formats: from and to float and double, with one rounding.
 #pragma once
 #include <cmath>
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <limits>
 #include <type_traits>
 

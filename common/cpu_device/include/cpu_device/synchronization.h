@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Barriers, fences, waiting, and the ways in which a kernel gives up.
 #pragma once
-#include <chrono>
-
 #include "cpu_device/core.h"
 #include "cpu_device/qualifiers.h"
 
@@ -59,7 +57,7 @@ __device__ inline void __nanosleep(unsigned) {
 
 // clock() itself is the C library's. Ticks are nanoseconds here, and say nothing about a GPU.
 __device__ inline long long clock64() {
-    return std::chrono::steady_clock::now().time_since_epoch().count();
+    return cpu_device::nanoseconds();
 }
 
 __device__ inline void __trap() {

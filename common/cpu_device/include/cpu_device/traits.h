@@ -2,7 +2,7 @@
 // Small helpers the device headers share.
 #pragma once
 #include <cstddef>
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <type_traits>
 
 #include "cpu_device/qualifiers.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include "cpu_device/integers.h"
 
 #include "vector_types.h"
 

@@ -9,6 +9,11 @@ constexpr int warpSize = 32;
 
 namespace cpu_device {
 
+// What device code has for warpSize: 32, but no constant to the compiler, as for nvcc.
+__device__ inline int warp_size() {
+    return warpSize;
+}
+
 template <class T>
 __device__ inline uint64_t to_bits(T value) {
     static_assert(std::is_arithmetic_v<T> || is_small_float<T>,
@@ -85,7 +90,7 @@ __device__ inline unsigned __activemask() {
 }
 
 __device__ inline unsigned __ballot_sync(unsigned mask, int predicate) {
-    const uint64_t* votes =
+    const cpu_device::uint64_t* votes =
         cpu_device::warp_exchange(mask, predicate != 0, cpu_device::Collective::vote);
     return cpu_device::lanes_equal(votes, mask, 1);
 }
@@ -108,7 +113,7 @@ __device__ inline int __uni_sync(unsigned mask, int predicate) {
 template <class T>
 __device__ inline unsigned __match_any_sync(unsigned mask, T value) {
     static_assert(sizeof(T) >= 4, "__match_any_sync takes numbers of 4 or 8 bytes");
-    const uint64_t bits = cpu_device::to_bits(value);
+    const cpu_device::uint64_t bits = cpu_device::to_bits(value);
     return cpu_device::lanes_equal(
         cpu_device::warp_exchange(mask, bits, cpu_device::Collective::match), mask, bits);
 }

@@ -18,7 +18,7 @@
 // Products are exact here, summed up in double precision and rounded once to the accumulator. A GPU cuts
 // digits off on the way (see common/operations/gemm/judge.cuh).
 #pragma once
-#include <cstdint>
+#include "cpu_device/integers.h"
 #include <type_traits>
 
 #include "cpu_device/core.h"

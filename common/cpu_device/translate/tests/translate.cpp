@@ -191,12 +191,13 @@ TEST_CASE("lambdas in device functions are always inlined") {
 }
 
 TEST_CASE("dynamic shared memory in functions") {
-    const auto reference = [](const std::string& name, const std::string& type) {
-        return "{ [[maybe_unused]] auto& " + name + " = ::cpu_device::dynamic_shared<" + type +
-               ">(); }";
+    const auto reference = [](const std::string& type, const std::string& dimensions) {
+        return "{ [[maybe_unused]] extern " + type + " extern___shared___needs_one_type_for_t" +
+               dimensions + "; [[maybe_unused]] auto& t = ::cpu_device::dynamic_shared<" + type +
+               " " + dimensions + ">(); }";
     };
-    CHECK(body("{ extern __shared__ float t[]; }") == reference("t", "float []"));
-    CHECK(body("{ extern __shared__ T t[][33]; }") == reference("t", "T [][33]"));
+    CHECK(body("{ extern __shared__ float t[]; }") == reference("float", "[]"));
+    CHECK(body("{ extern __shared__ T t[][33]; }") == reference("T", "[][33]"));
     for (const std::string specifiers :
          {"extern __shared__ __align__(16) unsigned char",
           "extern __align__(16) __shared__ unsigned char",
@@ -204,19 +205,23 @@ TEST_CASE("dynamic shared memory in functions") {
           "extern __shared__ alignas(16) unsigned char", "__shared__ extern unsigned char",
           "extern unsigned char __shared__",
           "extern __shared__ unsigned char __align__(sizeof(float4))"}) {
-        CHECK(body("{ " + specifiers + " t[]; }") == reference("t", "unsigned char []"));
+        CHECK(body("{ " + specifiers + " t[]; }") == reference("unsigned char", "[]"));
     }
-    CHECK(body("{ extern __shared__ typename A<T>::B\n  t [] __align__(16); }") ==
-          "{ [[maybe_unused]] auto& t = ::cpu_device::dynamic_shared<typename A < T > :: B "
-          "[]>()\n; }");
-    CHECK_THAT(
-        body("template <class T> struct S { T* f() { extern __shared__ int t[]; return t; } };"),
-        ContainsSubstring("dynamic_shared<int []>()"));
+    CHECK(
+        body("{ extern __shared__ typename A<T>::B\n  t [] __align__(16); }") ==
+        "{ [[maybe_unused]] extern typename A < T > :: B extern___shared___needs_one_type_for_t[]; "
+        "[[maybe_unused]] auto& t = ::cpu_device::dynamic_shared<typename A < T > :: B "
+        "[]>()\n; }");
+    CHECK_THAT(body("template <class T> struct S { __device__ T* f() { extern __shared__ int t[]; "
+                    "return t; } };"),
+               ContainsSubstring("dynamic_shared<int []>()"));
 }
 
 TEST_CASE("dynamic shared memory in namespaces") {
     const std::string declaration = "extern __shared__ __align__(16) unsigned char bytes[]";
-    const std::string alias = declaration + " __asm__(\"shared_bytes\");";
+    const std::string alias = declaration +
+                              " __asm__(\"shared_bytes\"); [[maybe_unused]] extern unsigned char "
+                              "extern___shared___needs_one_type_for_bytes[];";
     for (const std::string around :
          {"@", "namespace n { @ }", "inline namespace n { namespace { @ } }", "extern \"C\" { @ }",
           "void f() { if (a) { } } @", "template <class T> struct S { int a; }; @",
@@ -229,7 +234,9 @@ TEST_CASE("dynamic shared memory in namespaces") {
         CHECK(body(with(declaration + ";")) == with(alias));
     }
     CHECK(body("extern __shared__ float t[][4] __align__(8);") ==
-          "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8);");
+          "extern __shared__ float t[][4] __asm__(\"shared_bytes\") __align__(8); [[maybe_unused]] "
+          "extern float "
+          "extern___shared___needs_one_type_for_t[][4];");
 }
 
 TEST_CASE("the first read of a loop around an exchange becomes volatile") {
@@ -244,10 +251,10 @@ TEST_CASE("the first read of a loop around an exchange becomes volatile") {
 }
 
 TEST_CASE("the alignment behind __shared__ goes to the beginning, where C++ has it") {
-    CHECK(body("void f() { static __shared__ alignas(T) float t[n]; }") ==
-          "void f() { alignas(T) static __shared__  float t[n]; }");
-    CHECK(body("void f() { __shared__ __align__(16) float t[n]; }") ==
-          "void f() { __shared__ __align__(16) float t[n]; }");
+    CHECK(body("__device__ void f() { static __shared__ alignas(T) float t[n]; }") ==
+          "__device__ void f() { alignas(T) static __shared__  float t[n]; }");
+    CHECK(body("__device__ void f() { __shared__ __align__(16) float t[n]; }") ==
+          "__device__ void f() { __shared__ __align__(16) float t[n]; }");
 }
 
 TEST_CASE("a kernel begins with a call that knows its bounds") {
@@ -285,17 +292,18 @@ TEST_CASE("classes, and types of shared variables, are made known") {
           "enum class S { a };", "struct { int x; } s;", "struct S s = {1};", "struct S s{1};"}) {
         CHECK(body(source) == source);
     }
-    CHECK(body("void f() { __shared__ Pair<int, T> s[4], t; }") ==
-          "void f() { __shared__ Pair<int, T> s[4], t; CPU_DEVICE_KNOW_TYPE_OF(s) }");
+    CHECK(body("__device__ void f() { __shared__ Pair<int, T> s[4], t; }") ==
+          "__device__ void f() { __shared__ Pair<int, T> s[4], t; CPU_DEVICE_KNOW_TYPE_OF(s) }");
 }
 
 TEST_CASE("a __shared__ variable of a class that is defined with it stays as it is") {
-    const std::string source = "void f() { __shared__ union { int a; T b; } x; }";
+    const std::string source = "__device__ void f() { __shared__ union { int a; T b; } x; }";
     CHECK(body(source) == source);
 }
 
 TEST_CASE("variables of the device are made known behind their declarations") {
-    const std::string aligned = " __attribute__((aligned(::cpu_device::kVariableAlignment)))";
+    const std::string aligned =
+        " CPU_DEVICE_CONSTINIT __attribute__((aligned(::cpu_device::kVariableAlignment)))";
     const auto known = [](const std::string& name) {
         return " [[maybe_unused]] static const ::cpu_device::KnownVariable cpu_device_knows_" +
                name + "(&" + name + ", sizeof " + name + ", \"" + name + "\");";

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "common/cpu_device/translate/own_names.hpp"
+
+namespace translate {
+namespace {
+
+bool is_builtin_type(const Token& token) {
+    return is_one_of(token, {"auto", "bool", "char", "short", "int", "unsigned", "long", "float",
+                             "double", "size_t", "int64_t", "const", "volatile"});
+}
+
+// Whether the name at `i` is declared there: behind a type that begins a statement or a parameter.
+bool is_declared_at(const Tokens& tokens, const Declaration& function, size_t i) {
+    size_t at = i;
+    bool has_type = false, is_sure = false, has_stars = false;
+    while (at > function.head.begin) {
+        const Token& before = tokens[at - 1];
+        if (is_one_of(before, {"*", "&"})) {
+            has_stars = has_stars || !has_type;
+        } else if (before.text == ">") {
+            const auto open = matching_angle(tokens, at - 1);
+            if (!open) return false;
+            has_type = true;
+            at = *open;
+            continue;
+        } else if (before.kind == TokenKind::identifier &&
+                   !is_one_of(before, {"return", "else", "case", "throw", "new", "delete", "sizeof",
+                                       "goto", "co_return"})) {
+            has_type = true;
+            is_sure = is_sure || is_builtin_type(before);
+        } else if (before.text != "::") {
+            break;
+        }
+        --at;
+    }
+    if (!has_type || at == i) return false;
+    if (!has_stars || is_sure || at == function.head.begin) return true;
+    // T * name: a product where it is an argument, unless the parenthesis is the function's own.
+    const Token& before = tokens[at - 1];
+    if (is_one_of(before, {";", "{", "}"})) return true;
+    const size_t open = function.name + 1;
+    return i > open && i < matching_close(tokens, open).value_or(open);
+}
+
+// auto [name, other] = ...; [name = x] { ... }
+bool is_bound_at(const Tokens& tokens, size_t i) {
+    if (!is_one_of(tokens[i - 1], {"[", ",", "&"})) return false;
+    size_t open = i;
+    while (open > 0 && tokens[open].text != "[" && !is_one_of(tokens[open], {";", "{", "}"}))
+        --open;
+    if (open == 0 || tokens[open].text != "[") return false;
+    const size_t type = is_one_of(tokens[open - 1], {"&"}) ? open - 2 : open - 1;
+    return tokens[type].text == "auto" || tokens[i + 1].text == "=";
+}
+
+}  // namespace
+
+std::optional<size_t> own_declaration(const Tokens& tokens, const Declaration& function,
+                                      const std::string& name) {
+    for (size_t i = function.head.begin; i < function.body.end; ++i) {
+        if (tokens[i].text != name || i == 0 || i == function.name) continue;
+        if (i < function.name) return i;  // a parameter of the template's
+        if (is_one_of(tokens[i - 1], {".", "->", "::"})) continue;
+        if (is_declared_at(tokens, function, i) || is_bound_at(tokens, i)) return i;
+    }
+    return {};
+}
+
+bool has_its_own(const Tokens& tokens, const Declaration& function, const std::string& name) {
+    return own_declaration(tokens, function, name).has_value();
+}
+
+}  // namespace translate

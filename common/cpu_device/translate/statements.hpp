@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "common/cpu_device/translate/edits.hpp"
+#include "common/cpu_device/translate/lexer.hpp"
+
+namespace translate {
+
+// What is C++, and nvcc refuses where it stands: exceptions and run-time types in device code, variables of the
+// device's inside functions, __shared__ ones in functions of the host, lambdas for the device that capture by
+// reference.
+void refuse_statements(const Region& region, Edits& edits);
+
+}  // namespace translate
