@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "access.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -252,9 +253,26 @@ AddressRange all_stacks(const Worker& worker) {
     return {low, low + kMaxThreads * kStackStride};
 }
 
-void note_observed() {
-    Lane& lane = *std::exchange(current.observing, nullptr);
-    lane.log[current.observed_in].address |= current.worker->launch->signals.fetch_add(1);
+void finish_record() {
+    Lane& lane = *std::exchange(current.unfinished, nullptr);
+    Access& record = lane.log[current.unfinished_record];
+    if (record.kind == AccessKind::waypoint) {
+        record.address |= current.worker->launch->signals.fetch_add(1);
+        return;
+    }
+    uint64_t value[2] = {};
+    std::memcpy(value, reinterpret_cast<const void*>(record.address), record.bytes);
+    const uint64_t mixed = (value[0] ^ value[1] * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
+    record.address |= std::max<uint64_t>((mixed ^ mixed << 29) >> kAddressBits, 1) << kAddressBits;
+}
+
+void note_stored(uintptr_t address) {
+    Lane* const lane = current.lane;
+    if (lane == nullptr || lane->log.empty()) return;
+    const Access& last = lane->log.back();
+    if (last.address != address || last.kind == AccessKind::waypoint) return;
+    current.unfinished = lane;
+    current.unfinished_record = lane->log.size() - 1;
 }
 
 void log_signal(uintptr_t address, uintptr_t place, unsigned ordering) {
@@ -263,13 +281,13 @@ void log_signal(uintptr_t address, uintptr_t place, unsigned ordering) {
     Worker& worker = *current.worker;
     if ((ordering & (kReleases | kFences)) != 0) worker.releases = true;
     if (!worker.releases && worker.thread_locals.holds(address)) return;
-    if (current.observing != nullptr) note_observed();
+    if (current.unfinished != nullptr) finish_record();
     const uint64_t now = worker.launch->signals.fetch_add(1);
     log_access(*lane, {now << 32, place, lane->path, 0, AccessKind::waypoint,
                        static_cast<uint8_t>(ordering)});
     if ((ordering & kObserves) == 0) return;
-    current.observing = lane;
-    current.observed_in = lane->log.size() - 1;
+    current.unfinished = lane;
+    current.unfinished_record = lane->log.size() - 1;
 }
 
 // A turn that is due is given before: nothing comes between what is noted and what happens.

@@ -24,6 +24,9 @@ std::string text_of(Direction direction, unsigned bytes);
 void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintptr_t place,
                   bool split, bool is_volatile = false, bool is_atomic = false);
 
+// The running lane is about to store what an observer may want to know, at the address that was judged last.
+void note_stored(uintptr_t address);
+
 // The block of the cluster in whose shared memory `address` lies, this one included; or null.
 const Worker* owner_of_shared(const Worker& worker, uintptr_t address);
 

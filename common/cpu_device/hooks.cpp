@@ -48,6 +48,7 @@ void check_range(void* pointer, size_t bytes, Direction direction, uintptr_t pla
         judge_access(address, bytes, direction, place, false);
     }
     if (--current.accesses_left < 0) take_turns(address, place);
+    if (direction == Direction::store && current.observed) note_stored(address);
 }
 
 template <unsigned bytes, Direction direction>

@@ -45,8 +45,8 @@ constexpr uint8_t kAtomic = 4;    // a store that is atomic, or a load
 
 // One access of one lane, in program order.
 struct Access {
-    uintptr_t address;
-    uintptr_t place;  // return address in the kernel: read its line at place - 1
+    uintptr_t address;  // see address_of() and value_of()
+    uintptr_t place;    // return address in the kernel: read its line at place - 1
     uint32_t path;   // hash of the calls from the kernel down to here: one source line, two callers
     uint16_t bytes;  // 1, 2, 4, 8 or 16; of a waypoint 0, as its address unless it is a signal
     AccessKind kind;
@@ -56,6 +56,16 @@ struct Access {
         return a.place == b.place && a.path == b.path && a.kind == b.kind;
     }
 };
+
+// The upper byte of a plain store's address says what was stored: 0 where that is not known, else mostly another number
+// for another value.
+constexpr unsigned kAddressBits = 56;
+inline uintptr_t address_of(const Access& access) {
+    return access.address & ((uintptr_t{1} << kAddressBits) - 1);
+}
+inline uint8_t value_of(const Access& access) {
+    return static_cast<uint8_t>(access.address >> kAddressBits);
+}
 
 // Accesses of one lane, in order.
 struct AccessLog {

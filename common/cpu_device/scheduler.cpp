@@ -135,7 +135,7 @@ void begin_block(Worker& worker) {
     worker.copies.begin_block();
     worker.exits.begin_block(worker.gang->members.size());
     worker.releases = false;
-    current.observing = nullptr;
+    current.unfinished = nullptr;
     poison_shared_memory(worker);
     if (Observer* observer = worker.launch->observer) {
         observer->begin_block(worker.number, worker.block, worker.thread_locals.low,
@@ -202,7 +202,7 @@ void take_turns(uintptr_t address, uintptr_t place) {
 void hand_over_logs(Worker& worker, unsigned number, unsigned meeting) {
     Observer* observer = worker.launch->observer;
     if (observer == nullptr) return;
-    if (current.observing != nullptr) note_observed();
+    if (current.unfinished != nullptr) finish_record();
     const Warp& warp = worker.warps[number];
     Lane* lanes = lanes_of_warp(worker, number);
     WarpLogs logs{};

@@ -258,8 +258,9 @@ struct Current {
     bool follows = false;       // an undefined value of a lane of this block
     bool at_length = false;     // every access is to be looked at: observed or follows
     bool atomic_noted = false;  // the running lane's next atomic is
-    Lane* observing = nullptr;  // the lane whose last signal has yet to be told when it observed
-    size_t observed_in = 0;     // the record of its log
+    // The lane whose latest record has yet to be told what it stored, or of a signal, when it observed; and which.
+    Lane* unfinished = nullptr;
+    size_t unfinished_record = 0;
     bool wants_sample = false;  // the next access is to be looked at for progress
     bool copies_under_way = false;  // asynchronous ones, of the block: every access is judged
     QuickRange stack, dynamic_shared, static_shared;
@@ -358,12 +359,12 @@ void give_turn();
 // kernel: a sample or a turn is due.
 void take_turns(uintptr_t address, uintptr_t place);
 
-// Tells the signal that has yet to be told so that it has happened by now.
-void note_observed();
+// Tells the record that is not finished what has happened by now.
+void finish_record();
 
 // Notes an access for the observer.
 inline void log_access(Lane& lane, const Access& access) {
-    if (__builtin_expect(current.observing != nullptr, 0)) note_observed();
+    if (current.unfinished != nullptr) finish_record();
     if (lane.log.size() == lane.log.capacity()) {
         const Undisturbed container_grows;
         lane.log.reserve(2 * lane.log.size() + 16);

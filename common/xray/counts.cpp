@@ -11,7 +11,8 @@ constexpr size_t kMostHazards = 64;
 
 bool same_cause(const Hazard& a, const Hazard& b) {
     return a.first.place == b.first.place && a.second.place == b.second.place &&
-           a.second.writes == b.second.writes && a.between_blocks == b.between_blocks;
+           a.second.writes == b.second.writes && a.between_blocks == b.between_blocks &&
+           a.in_cluster == b.in_cluster;
 }
 
 }  // namespace
@@ -39,6 +40,7 @@ void add_hazards(std::vector<Hazard>& to, const std::vector<Hazard>& from) {
             to.begin(), to.end(), [&](const Hazard& other) { return same_cause(hazard, other); });
         if (known != to.end()) {
             known->times += hazard.times;
+            known->same_value = known->same_value && hazard.same_value;
         } else if (to.size() < kMostHazards) {
             to.push_back(hazard);
         }

@@ -98,6 +98,7 @@ struct Hazard {
     int64_t times = 0;
     bool global = false;
     bool between_blocks = false;
+    bool same_value = false;  // both write, and the same
     bool in_cluster = false;  // where it is `global`: in shared memory, of a cluster's blocks
     uint32_t interval = 0;    // how many barriers of the block came before
 };

@@ -227,6 +227,7 @@ void GlobalShadow::note(Block& block, unsigned warp, const Request& request) {
         if (is_own && !touch.shared) continue;  // a bulk copy's other end
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
         now.moment = block.order_.now(now.thread);
+        now.value = request.value[lane];
         now.bytes = bytes_in_word(address, request.bytes);
         if (allocation == written_.end() ||
             address - allocation->first >= allocation->second.bytes) {
@@ -324,8 +325,8 @@ std::vector<bool> GlobalShadow::ordered(const std::vector<Candidate>& candidates
     return ordered_by(signals_, gangs_, pairs);
 }
 
-// The logs of blocks come in any order: what another block stores in this launch may have been there in
-// time. (If it is not sure to, that is a race.)
+// The logs of blocks, and of warps between two barriers, come in any order: what another thread stores may have been
+// there in time. (If it is not sure to, that is a race.)
 bool GlobalShadow::was_stored_elsewhere(const UnwrittenRead& read) {
     const uintptr_t word = read.address / kWordBytes;
     Shard& shard = shards_[word / kWords % kShards];
@@ -334,7 +335,10 @@ bool GlobalShadow::was_stored_elsewhere(const UnwrittenRead& read) {
     const Cell& cell = (*chunk->second)[word % kWords];
     return cell.epoch == epoch_of(read.now.block, false) &&
            (cell.written_by_several ||
-            (cell.storing_block != Past::kNobody && cell.storing_block != read.now.block));
+            (cell.storing_block != Past::kNobody && cell.storing_block != read.now.block) ||
+            (cell.storing_block == read.now.block && cell.writer.block == read.now.block &&
+             cell.writer.thread != read.now.thread && cell.writer.strength != Strength::atomic &&
+             cell.writer.moment.interval == read.now.moment.interval));
 }
 
 Toucher GlobalShadow::toucher(const Past& past, bool writes) const {
@@ -346,7 +350,8 @@ Toucher GlobalShadow::toucher(const Past& past, bool writes) const {
 }
 
 // Which of the two came first is chance: the writer is named first, whichever way it shows.
-Hazard GlobalShadow::race_of(const Candidate& found, int64_t times) const {
+Hazard GlobalShadow::race_of(const Candidate& found, const Examples<Candidate>& all,
+                             size_t not_races) const {
     const bool in_order =
         found.before_writes && (!found.now_writes || found.before.place <= found.now.place);
     Hazard race;
@@ -355,11 +360,15 @@ Hazard GlobalShadow::race_of(const Candidate& found, int64_t times) const {
                            : toucher(found.before, found.before_writes);
     race.block = race.first.block;
     race.offset = found.address;
-    race.times = times;
+    race.times = all.times_but(not_races);
     race.global = true;
     race.between_blocks = found.before.block != found.now.block;
     race.in_cluster = found.shared;
     race.interval = found.interval;
+    race.same_value = race.second.writes &&
+                      std::all_of(all.kept.begin(), all.kept.end(), [](const Candidate& each) {
+                          return each.before.value != 0 && each.before.value == each.now.value;
+                      });
     return race;
 }
 
@@ -377,8 +386,8 @@ void GlobalShadow::end_launch(KernelCounts& kernel, bool failed) {
         if (race == in_order.end()) continue;
         const auto not_races =
             static_cast<size_t>(std::count(in_order.begin(), in_order.end(), true));
-        const Hazard hazard = race_of(found.kept[static_cast<size_t>(race - in_order.begin())],
-                                      found.times_but(not_races));
+        const Hazard hazard =
+            race_of(found.kept[static_cast<size_t>(race - in_order.begin())], found, not_races);
         const auto known = std::find_if(races.begin(), races.end(), [&](const Hazard& other) {
             return same_pair(hazard, other);
         });
@@ -386,6 +395,7 @@ void GlobalShadow::end_launch(KernelCounts& kernel, bool failed) {
             races.push_back(hazard);
         } else {
             known->times += hazard.times;
+            known->same_value = known->same_value && hazard.same_value;
         }
     }
     add_hazards(kernel.races, races);

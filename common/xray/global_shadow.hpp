@@ -80,6 +80,7 @@ private:
         uint16_t thread = 0;
         uint8_t bytes = 0;  // a bit for each of the word's
         Strength strength = Strength::plain;
+        uint8_t value = 0;  // of a store
     };
 
     // The history of a word in one launch.
@@ -139,7 +140,7 @@ private:
     std::vector<bool> ordered(const std::vector<Candidate>& candidates) const;
     bool was_stored_elsewhere(const UnwrittenRead& read);
     Toucher toucher(const Past& past, bool writes) const;
-    Hazard race_of(const Candidate& found, int64_t times) const;
+    Hazard race_of(const Candidate& found, const Examples<Candidate>& all, size_t not_races) const;
 
     static constexpr size_t kShards = 64;
     std::array<Shard, kShards> shards_;

@@ -33,6 +33,7 @@ Json to_json(const Hazard& hazard, const SourceMap& sources) {
     Json json = {{"times", hazard.times},
                  {"memory", hazard.global ? "global" : "shared"},
                  {"block", {hazard.block.x, hazard.block.y, hazard.block.z}}};
+    if (hazard.same_value) json["same_value"] = true;
     if (hazard.first.place != 0) json["first"] = toucher(hazard.first);
     json["second"] = toucher(hazard.second);
     return json;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
+#include "causes.hpp"
 #include "common/cpu_device/failure.hpp"
 #include "common/io/text.hpp"
 #include "memory_model.hpp"
@@ -148,12 +150,65 @@ std::string side(const Toucher& toucher, const Hazard& hazard, const SourceMap& 
 }
 
 const char* memory_of(const Hazard& hazard) {
+    if (hazard.in_cluster) return "the cluster's shared memory";
     return hazard.global ? "global memory" : "shared memory";
 }
 
-const char* what_is_missing(const Hazard& race) {
-    if (!race.between_blocks) return "    with no __syncthreads or __syncwarp between\n";
-    return "    and nothing orders two blocks of a launch: it takes atomics, or two kernels\n";
+constexpr size_t kShownOfACause = 2;
+
+std::string how_often(const Hazard& hazard) {
+    return grouped(hazard.times) + (hazard.times == 1 ? " time" : " times") + ", first in block " +
+           cpu_device::coordinates(hazard.block) + ":";
+}
+
+// The lines of those races of a cause that are not shown.
+std::string lines_of(const Cause& cause, const SourceMap& sources) {
+    std::set<std::string> lines;
+    for (size_t i = kShownOfACause; i < cause.races.size(); i++) {
+        lines.insert(sources.text_of(cause.races[i]->first.place));
+        lines.insert(sources.text_of(cause.races[i]->second.place));
+    }
+    std::string text;
+    constexpr size_t kMost = 8;
+    for (const std::string& line : lines) {
+        if (text.empty()) {
+            text = line;
+            continue;
+        }
+        const size_t colon = line.rfind(':');
+        const bool same_file =
+            colon != std::string::npos && text.rfind(line.substr(0, colon), 0) == 0;
+        text += ", " + (same_file ? line.substr(colon + 1) : line);
+        if (static_cast<size_t>(std::count(text.begin(), text.end(), ',')) + 1 == kMost) break;
+    }
+    return text + (lines.size() > kMost ? ", ..." : "");
+}
+
+std::string text_of(const Cause& cause, const SourceMap& sources) {
+    if (cause.same_value) {
+        return io::wrapped(std::string("  RACE in ") + memory_of(*cause.races.front()) +
+                               " that looks harmless: all threads write the same value, " +
+                               grouped(cause.times()) + " times, at " +
+                               sources.text_of(cause.races.front()->first.place),
+                           kPageWidth) +
+               "\n";
+    }
+    std::string text;
+    const size_t shown = std::min(cause.races.size(), kShownOfACause);
+    for (size_t i = 0; i < shown; i++) {
+        const Hazard& race = *cause.races[i];
+        text += numbers(std::string("  RACE in ") + memory_of(race) + ", " + how_often(race)) +
+                side(race.first, race, sources) + side(race.second, race, sources);
+    }
+    text += io::wrapped("    " + what_is_missing(cause), kPageWidth) + "\n";
+    const size_t more = cause.races.size() - shown;
+    if (more == 0) return text;
+    return text +
+           io::wrapped(std::string("    Most likely the same is missing for ") +
+                           std::to_string(more) + " more pairs of accesses, at " +
+                           lines_of(cause, sources),
+                       kPageWidth) +
+           "\n";
 }
 
 // What the instructions of one place did, and the calls that lead there.
@@ -259,15 +314,7 @@ std::string source_lines(const KernelCounts& kernel, const Counted& counted) {
 
 std::string hazards_text(const KernelCounts& kernel, const SourceMap& sources) {
     std::string text;
-    const auto how_often = [](const Hazard& hazard) {
-        return grouped(hazard.times) + (hazard.times == 1 ? " time" : " times") +
-               ", first in block " + cpu_device::coordinates(hazard.block) + ":";
-    };
-    for (const Hazard& race : kernel.races) {
-        text += numbers(std::string("  RACE in ") + memory_of(race) + ", " + how_often(race)) +
-                side(race.first, race, sources) + side(race.second, race, sources) +
-                what_is_missing(race);
-    }
+    for (const Cause& cause : causes_of(kernel.races)) text += text_of(cause, sources);
     for (const Hazard& read : kernel.uninitialized_reads) {
         text += numbers(std::string("  READ of ") + memory_of(read) + " that nobody has written, " +
                         how_often(read)) +
@@ -275,6 +322,11 @@ std::string hazards_text(const KernelCounts& kernel, const SourceMap& sources) {
     }
     if (!kernel.all_memory_watched) {
         text += "  Races in global memory were looked for in a part of it: it is too much.\n";
+    }
+    if (!kernel.all_signals_known) {
+        text +=
+            "  There are more atomics and fences than can be followed: races were looked\n"
+            "  for in a part of the launch.\n";
     }
     return text;
 }

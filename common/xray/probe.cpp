@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "causes.hpp"
 #include "common/cpu_device/failure.hpp"
 #include "common/cpu_device/host_faults.hpp"
 #include "common/cpu_device/launch.hpp"
@@ -61,14 +62,21 @@ std::vector<runner::Counts::Hazard> hazards_of(const std::vector<xray::KernelCou
             return thread_in_words(toucher.thread, threads) + " of block " +
                    cpu_device::coordinates(hazard.global ? toucher.block : hazard.block);
         };
-        for (const xray::Hazard& race : kernel.races) {
+        for (const xray::Cause& cause : xray::causes_of(kernel.races)) {
+            const xray::Hazard& race = *cause.races.front();
             const std::string what =
-                "race in " + std::string(race.global ? "global" : "shared") + " memory: ";
-            const std::string missing =
-                race.between_blocks ? ": nothing orders two blocks" : ", with no barrier between";
+                "race in " + std::string(race.global && !race.in_cluster ? "global" : "shared") +
+                " memory: ";
+            const size_t more = cause.races.size() - 1;
+            const std::string missing = cause.same_value
+                                            ? ", the same value, which looks harmless"
+                                            : ", " + xray::what_is_missing(cause) +
+                                                  (more == 0 ? ""
+                                                             : ", as for " + std::to_string(more) +
+                                                                   " more pairs of accesses");
             found.push_back({what + touch(race.first) + who(race, race.first) + " and " +
                                  touch(race.second) + who(race, race.second) + missing,
-                             what + touch(race.first) + touch(race.second) + missing});
+                             what + touch(race.first) + touch(race.second)});
         }
         for (const xray::Hazard& read : kernel.uninitialized_reads) {
             const std::string what = std::string(read.global ? "global" : "shared") +

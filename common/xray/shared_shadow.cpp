@@ -51,6 +51,7 @@ void SharedShadow::note(unsigned warp, const Request& request) {
         now.thread = static_cast<uint16_t>(warp * 32 + lane);
         now.syncs = order_.syncs(now.thread);
         now.signals = order_.signals(now.thread);
+        now.value = request.value[lane];
         note_access(now, request.kind, address, request.bytes);
     }
 }
@@ -91,12 +92,7 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
         cell.writer = cell.reader = cell.same_warp_reader = cell.other_warp_reader = Past{};
     }
     if (reads(kind) && cell.written_block != block_number_ && !is_padding(whole)) {
-        Hazard& hazard = uninitialized_reads_[now.place];
-        if (hazard.times++ == 0) {
-            hazard.second = toucher(now, false);
-            hazard.block = block_;
-            hazard.offset = address - low_;
-        }
+        unwritten_[now.place].add({now.thread, address});
     }
     if (conflict(cell.writer, now)) note_conflict(cell.writer, true, now, writes(kind), address);
     if (writes(kind)) {
@@ -105,6 +101,7 @@ void SharedShadow::note_cell(Cell& cell, const Past& now, AccessKind kind, uintp
             note_conflict(*reader, false, now, true, address);
             break;
         }
+        if (!unwritten_.empty() && !reads(kind)) stored_since_.try_emplace(address, now.thread);
         cell.writer = now;
         cell.written_block = block_number_;
     } else {
@@ -164,7 +161,38 @@ Instant SharedShadow::instant_of(const Past& past, uintptr_t address) const {
 }
 
 void SharedShadow::end_interval() {
-    if (conflicts_.empty()) return;
+    if (!conflicts_.empty()) judge_conflicts();
+    if (!unwritten_.empty()) judge_unwritten();
+}
+
+// What another thread stores between the same barriers may have been there in time: where it is not sure to, that is a
+// race.
+void SharedShadow::judge_unwritten() {
+    for (const auto& [place, found] : unwritten_) {
+        const UnwrittenRead* example = nullptr;
+        size_t written = 0;
+        for (const UnwrittenRead& read : found.kept) {
+            const auto stored = stored_since_.find(read.address);
+            if (stored != stored_since_.end() && stored->second != read.thread) {
+                written++;
+            } else if (example == nullptr) {
+                example = &read;
+            }
+        }
+        if (example == nullptr) continue;
+        Hazard& hazard = uninitialized_reads_[place];
+        const bool is_new = hazard.times == 0;
+        hazard.times += found.times_but(written);
+        if (!is_new) continue;
+        hazard.second = {example->thread, places_[place], false, {}};
+        hazard.block = block_;
+        hazard.offset = example->address - low_;
+    }
+    unwritten_.clear();
+    stored_since_.clear();
+}
+
+void SharedShadow::judge_conflicts() {
     all_judged_ = all_judged_ && order_.all_known();
     for (const auto& [places, found] : conflicts_) {
         if (!order_.all_known()) break;
@@ -188,6 +216,11 @@ void SharedShadow::end_interval() {
         hazard.block = block_;
         hazard.offset = example.address - low_;
         hazard.interval = order_.interval_in_block();
+        hazard.same_value =
+            std::get<2>(places) &&
+            std::all_of(found.kept.begin(), found.kept.end(), [](const auto& each) {
+                return each.first.value != 0 && each.first.value == each.second.value;
+            });
     }
     conflicts_.clear();
 }

@@ -50,6 +50,7 @@ private:
         static constexpr uint16_t kNobody = UINT16_MAX;
         uint16_t thread = kNobody;
         Strength strength = Strength::plain;
+        uint8_t value = 0;   // of a store
         uint32_t place = 0;  // index in places_
         uint32_t syncs = 0, signals = 0;
 
@@ -87,6 +88,8 @@ private:
     void note_conflict(const Past& before, bool before_writes, const Past& now, bool now_writes,
                        uintptr_t address);
     Instant instant_of(const Past& past, uintptr_t address) const;
+    void judge_conflicts();
+    void judge_unwritten();
     uint32_t number_of(uintptr_t place);
     Toucher toucher(const Past& past, bool writes) const;
 
@@ -108,6 +111,13 @@ private:
     std::map<Places, Examples<Conflict>> conflicts_;
     std::map<Places, Hazard> races_;
     bool all_judged_ = true;
+    // Of one place, since the last barrier: another thread may yet turn out to have written that.
+    struct UnwrittenRead {
+        uint16_t thread;
+        uintptr_t address;
+    };
+    std::map<uint32_t, Examples<UnwrittenRead>> unwritten_;
+    std::unordered_map<uintptr_t, uint16_t> stored_since_;  // by which thread
     std::map<uint32_t, Hazard> uninitialized_reads_;
 };
 

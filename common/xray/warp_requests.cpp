@@ -246,7 +246,9 @@ void WarpRequests::go_on(unsigned lanes, size_t steps, WarpEvents& events) {
         request_.lanes = lanes;
         for (unsigned left = lanes; left != 0; left &= left - 1) {
             const unsigned lane = lowest(left);
-            request_.address[lane] = spans_[lane].next[i].address;
+            const Access& own = spans_[lane].next[i];
+            request_.address[lane] = cpu_device::address_of(own);
+            request_.value[lane] = cpu_device::value_of(own);
         }
         events.on_request(request_);
     }

@@ -30,6 +30,7 @@ struct Request {
     bool is_atomic = false;  // though its kind does not say so
     unsigned lanes = 0;      // a bit for each that takes part
     std::array<uintptr_t, 32> address;
+    std::array<uint8_t, 32> value;  // of a store, see cpu_device::value_of()
 };
 
 // What of the last access of each of the lanes, or besides, can order threads: see cpu_device/observer.hpp.

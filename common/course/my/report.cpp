@@ -13,6 +13,7 @@
 #include "common/cpu_device/observer.hpp"
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/xray/causes.hpp"
 #include "common/xray/counted.hpp"
 #include "common/xray/findings.hpp"
 #include "common/xray/kernel_json.hpp"
@@ -38,7 +39,7 @@ Totals totals_of(const std::vector<KernelCounts>& kernels, const Watcher& watche
     totals.faults = static_cast<int64_t>(cpu_device::error_count());
     for (const KernelCounts& kernel : kernels) {
         totals.launches += kernel.launches;
-        totals.races += kernel.races.size();
+        totals.races += xray::causes_of(kernel.races).size();
         totals.uninitialized += kernel.uninitialized_reads.size();
     }
     return totals;
