@@ -17,9 +17,10 @@ bool share_a_place(const Hazard& a, const Hazard& b) {
 
 // A barrier orders all of a block's threads; for blocks there is none that would be in one place for all.
 bool same_cause(const Hazard& a, const Hazard& b) {
-    if (a.same_value || b.same_value) return false;
     if (a.global != b.global || a.in_cluster != b.in_cluster) return false;
+    if (a.same_value != b.same_value) return false;
     if (same_places(a, b)) return true;
+    if (a.same_value) return false;
     if (a.between_blocks != b.between_blocks) return false;
     if (a.between_blocks) return share_a_place(a, b);
     return a.interval == b.interval;
@@ -58,12 +59,10 @@ std::string what_is_missing(const Cause& cause) {
         return "with no cluster.sync() between, which alone orders the blocks of a cluster";
     }
     if (cause.between_blocks) {
-        return std::string(
-                   "and nothing orders two blocks of a launch, no __syncthreads either: it "
-                   "takes ") +
-               (one_word_of_all ? "an atomic function, or one thread that writes"
-                                : "two launches, grid.sync(), or a flag or counter with a "
-                                  "__threadfence before it");
+        return std::string("and nothing orders two blocks of a launch, no __syncthreads either: ") +
+               (one_word_of_all ? "it takes an atomic function, or one thread that writes"
+                                : "it takes two launches, grid.sync(), or a flag set behind a "
+                                  "__threadfence");
     }
     const std::string missing = "with no __syncthreads or __syncwarp between";
     if (!one_word_of_all) return missing;

@@ -323,6 +323,9 @@ std::string hazards_text(const KernelCounts& kernel, const SourceMap& sources) {
     if (!kernel.all_memory_watched) {
         text += "  Races in global memory were looked for in a part of it: it is too much.\n";
     }
+    if (!kernel.clusters_watched) {
+        text += "  Races in the shared memory of clusters were not looked for.\n";
+    }
     if (!kernel.all_signals_known) {
         text +=
             "  There are more atomics and fences than can be followed: races were looked\n"

@@ -87,11 +87,9 @@ std::vector<runner::Counts::Hazard> hazards_of(const std::vector<xray::KernelCou
     return found;
 }
 
-bool any_cluster(const std::vector<xray::KernelCounts>& kernels) {
-    return std::any_of(kernels.begin(), kernels.end(), [](const xray::KernelCounts& kernel) {
-        const dim3 cluster = kernel.configuration.cluster;
-        return cluster.x * cluster.y * cluster.z > 1;
-    });
+bool any_cluster_unwatched(const std::vector<xray::KernelCounts>& kernels) {
+    return std::any_of(kernels.begin(), kernels.end(),
+                       [](const xray::KernelCounts& kernel) { return !kernel.clusters_watched; });
 }
 
 class CountingProbe : public runner::Probe {
@@ -110,7 +108,7 @@ public:
         runner::Counts counts = sums_of(counter_->kernels());
         counts.hazards = hazards_of(counter_->kernels());
         counts.global_watched = global_.has_value();
-        counts.in_clusters = any_cluster(counter_->kernels());
+        counts.in_clusters = any_cluster_unwatched(counter_->kernels());
         counter_.reset();
         return counts;
     }

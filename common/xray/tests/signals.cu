@@ -219,6 +219,22 @@ __global__ void from_warp_to_warp(Memory given) {
         m.y[threadIdx.x] = m.data[31 - threadIdx.x];
     }
 }
+// Nothing is there until the second warp has written it; the first one's logs come before.
+__global__ void hands_over_what_is_new(Memory m) {
+    __shared__ int made[32];
+    __shared__ int flag;
+    if (threadIdx.x == 0) flag = 0;
+    __syncthreads();
+    if (threadIdx.x >= 32) {
+        made[threadIdx.x - 32] = 1;
+        __syncwarp();
+        if (threadIdx.x == 32) tell<By::volatiles>(&flag);
+    } else {
+        if (threadIdx.x == 0) wait_for<By::volatiles>(&flag);
+        __syncwarp();
+        m.y[threadIdx.x] = made[31 - threadIdx.x];
+    }
+}
 template <bool shared, bool everybody>
 __global__ void lock_of_warps(Memory given) {
     __shared__ int memory[2 * kThreads];
@@ -388,6 +404,7 @@ TEST_CASE("warps that tell each other are in order") {
     CHECK(races_of(from_warp_to_warp<true, By::atomic_ref>, 1) == 0);
     CHECK(races_of(from_warp_to_warp<false, By::atomic_ref>, 1) == 0);
     CHECK(races_of(from_warp_to_warp<true, By::block_fence>, 1) == 0);
+    CHECK(races_of(hands_over_what_is_new, 1) == 0);
     CHECK(races_of(lock_of_warps<true, true>, 1) == 0);
     CHECK(races_of(lock_of_warps<false, true>, 1) == 0);
     CHECK(races_of(lock_of_all<true>, 1) == 0);
