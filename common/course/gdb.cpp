@@ -132,14 +132,12 @@ std::string batch_script(const std::vector<std::string>& batch, const std::strin
     return script;
 }
 
-// For whoever types the commands.
+// For whoever types the commands: gdb itself would only say that the program is not being run.
 std::string end_is_said(const std::string& thread) {
     std::string script;
     for (const char* const command : {"continue", "next", "step", "finish", "until"}) {
-        script += std::string("define hookpost-") + command + "\nif $_thread == 0\n" +
-                  echoed("The program has ended, and " + thread +
-                         " with it: no thread came to a breakpoint.") +
-                  "end\nend\n";
+        script += std::string("define hook-") + command + "\nif $_thread == 0\n" +
+                  echoed(thread + " has come to its end, and so has the program.") + "end\nend\n";
     }
     return script;
 }

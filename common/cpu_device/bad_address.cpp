@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@ namespace cpu_device {
 namespace {
 
 constexpr uintptr_t kFirstPage = 4096;
+constexpr uintptr_t kNear = 64 * kKilobyte;  // what an access so far away missed is known
 // As far as 32 bits count elements of 16 bytes: no program's memory lies so low, or so high.
 constexpr uintptr_t kReachOfIndex = uintptr_t{1} << 36;
 
@@ -43,29 +45,27 @@ struct Distance {
 
 // ---------------------------------------------------------------- shared memory
 
-void describe_dynamic(Failure& failure, const char* access, uintptr_t offset) {
-    const AddressRange& asked = current.worker->dynamic_shared;
-    failure.set_what(
-        "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for", access,
-        static_cast<size_t>(offset), static_cast<size_t>(asked.high - asked.low));
+// Below the thread-local block lies the stack of the worker, which nobody has a pointer to.
+bool is_near_shared(const AddressRange& thread_locals, uintptr_t address) {
+    constexpr uintptr_t kBelow = 4096 * kKilobyte, kAbove = 64 * kKilobyte;
+    return address + kBelow >= thread_locals.low && address < thread_locals.high + kAbove;
 }
 
 void describe_shared(Failure& failure, const char* access, const Worker& owner, uintptr_t address,
                      size_t bytes) {
     const Worker& worker = *current.worker;
     const AddressRange dynamic = dynamic_array(worker, owner);
+    const size_t asked = worker.dynamic_shared.high - worker.dynamic_shared.low;
     if (dynamic.holds(address)) {
-        return describe_dynamic(failure, access, address - dynamic.low);
+        failure.set_what(
+            "%s, byte %zu of the %zu bytes of dynamic shared memory that the launch asked for",
+            access, static_cast<size_t>(address - dynamic.low), asked);
+        return;
     }
-    const uintptr_t base = owner.thread_locals.low;
-    const size_t dynamic_bytes = worker.dynamic_shared.high - worker.dynamic_shared.low;
-    Distance nearest;
-    const Symbol* variable = nullptr;  // null: the dynamic array is nearest
-    if (dynamic_bytes > 0) {
-        nearest = Distance::between(address, bytes, dynamic.low, dynamic.low + dynamic_bytes);
-    }
+    Distance nearest = Distance::between(address, bytes, dynamic.low, dynamic.low + asked);
+    const Symbol* variable = nullptr;
     for (const Symbol& other : program_image().shared) {
-        const uintptr_t low = base + other.value;
+        const uintptr_t low = owner.thread_locals.low + other.value;
         const Distance distance = Distance::between(address, bytes, low, low + other.size);
         if (distance.bytes >= nearest.bytes) continue;
         nearest = distance;
@@ -73,14 +73,16 @@ void describe_shared(Failure& failure, const char* access, const Worker& owner, 
     }
     const char* const where = nearest.is_before ? "before" : "past the end of";
     const auto far = static_cast<size_t>(nearest.bytes);
-    if (variable != nullptr) {
+    if (nearest.bytes > kNear) {
+        failure.set_what("%s, %zu bytes %s the block's shared memory%s", access, far, where,
+                         hint_at_wrapping(nearest.bytes));
+    } else if (variable == nullptr) {
+        failure.set_what(
+            "%s, %zu bytes %s the %zu bytes of dynamic shared memory that the launch asked for",
+            access, far, where, asked);
+    } else {
         failure.set_what("%s, %zu bytes %s the __shared__ variable `%s` of %zu bytes", access, far,
                          where, demangled(variable->name).c_str(), variable->size);
-    } else if (dynamic_bytes > 0) {
-        failure.set_what("%s, %zu bytes %s the %zu bytes of dynamic shared memory", access, far,
-                         where, dynamic_bytes);
-    } else {
-        failure.set_what("%s, shared memory of which this block has none", access);
     }
 }
 
@@ -101,7 +103,6 @@ bool is_argument(const Allocation& allocation) {
 // The allocation that the access probably was meant for: a near one; else the nearest of those that
 // the launch got a pointer to; else the nearest of all. Where there is none, null.
 const Allocation* probable_allocation(uintptr_t address, size_t bytes, Distance& distance) {
-    constexpr uintptr_t kNear = 64 * kKilobyte;
     const Allocation* nearest[2] = {nullptr, nullptr};  // of all, of the arguments
     Distance distances[2];
     for (const Allocation& allocation : *current.worker->launch->memory) {
@@ -149,7 +150,10 @@ bool is_mapped(uintptr_t address) {
 void describe_null(Failure& failure, const char* access, uintptr_t address) {
     const uintptr_t before = 0 - address;
     failure.is_null = true;
-    if (address == 0) {
+    if (address == UINTPTR_MAX) {  // what device memory is filled with
+        failure.is_null = false;
+        failure.set_what("%s, a pointer that nobody has written", access);
+    } else if (address == 0) {
         failure.set_what("%s, a null pointer", access);
     } else if (address < before) {
         failure.set_what("%s, %zu bytes behind a null pointer", access,
@@ -161,14 +165,18 @@ void describe_null(Failure& failure, const char* access, uintptr_t address) {
 }
 
 void describe_unknown(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
+    const AddressRange& shared = current.worker->thread_locals;
+    const uintptr_t to_shared = Distance::between(address, bytes, shared.low, shared.high).bytes;
     Distance distance;
-    const Allocation* const nearest = probable_allocation(address, bytes, distance);
-    if (nearest == nullptr || distance.bytes > kReachOfIndex) {
+    probable_allocation(address, bytes, distance);
+    if (std::min(to_shared, distance.bytes) > kReachOfIndex) {
         failure.set_what("%s, where nothing is: the pointer was never set, or is overwritten",
                          access);
-        return;
+    } else if (to_shared < distance.bytes) {
+        describe_shared(failure, access, *current.worker, address, bytes);
+    } else {
+        describe_device(failure, access, address, bytes);
     }
-    describe_device(failure, access, address, bytes);
 }
 
 }  // namespace
@@ -184,8 +192,13 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
         describe_shared(failure, access, *owner, address, bytes);
     } else if (worker.launch->device_memory.holds(address)) {
         describe_device(failure, access, address, bytes);
+    } else if (address - current.lane->stack_low < kStackBytes) {
+        failure.set_what("%s, %zu bytes past the end of all local variables of the thread", access,
+                         static_cast<size_t>(address + bytes - current.lane->stack_high));
     } else if (all_stacks(worker).holds(address)) {
         failure.set_what("%s, a local variable of another thread", access);
+    } else if (is_near_shared(worker.thread_locals, address)) {
+        describe_shared(failure, access, worker, address, bytes);
     } else if (is_mapped(address)) {
         failure.set_what(
             "%s, which is host memory: a kernel can use what cudaMalloc gave, and "

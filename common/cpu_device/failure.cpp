@@ -80,6 +80,7 @@ void restore_previous(int signal) {
 // Runs on the worker's signal stack, and leaves by a jump to the scheduler.
 void on_signal(int signal, siginfo_t* info, void*) {
     const bool is_timeout = signal == watchdog_signal();
+    if (current.unwinding != nullptr && !is_timeout) siglongjmp(*current.unwinding, 1);
     if (current.lane == nullptr || current.in_signal) {
         if (!is_timeout) restore_previous(signal);
         return;
@@ -135,7 +136,12 @@ void Failure::set_what(const char* format, va_list arguments) {
 
 void Failure::capture_frames() {
     frame_count = 0;
-    _Unwind_Backtrace(add_frame, this);
+    sigjmp_buf broken_stack;  // a kernel may have overwritten where its functions return to
+    if (sigsetjmp(broken_stack, 1) == 0) {
+        current.unwinding = &broken_stack;
+        _Unwind_Backtrace(add_frame, this);
+    }
+    current.unwinding = nullptr;
 }
 
 void FirstFailure::record(const Failure& failure) {

@@ -280,6 +280,8 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
         return explained(cudaErrorInvalidMemcpyDirection, "cudaMemcpy: there is no direction %d",
                          static_cast<int>(kind));
     }
+    if (to == nullptr) return check_range(to, to_bytes, "cudaMemcpy writes");
+    if (from == nullptr) return check_range(from, from_bytes, "cudaMemcpy reads");
     const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if ((to_device && !is_device_side(to)) || (from_device && !is_device_side(from))) {
@@ -360,7 +362,7 @@ struct Fill {
 
     cudaError_t check() const {
         if (width > pitch) return cudaErrorInvalidPitchValue;
-        if (!is_device_side(to)) {
+        if (to != nullptr && !is_device_side(to)) {
             return explained(cudaErrorInvalidValue,
                              "cudaMemset of memory that is not the device's");
         }

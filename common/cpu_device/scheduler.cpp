@@ -31,6 +31,8 @@ namespace {
 
 // What every lane's fiber runs: the kernel, once a block, for ever.
 void lane_main() {
+    current.lane->stack_high = as_address(__builtin_frame_address(0));
+    become(*current.lane);
     for (;;) {
         Lane& lane = *current.lane;
         Worker& worker = *current.worker;
@@ -243,6 +245,7 @@ void become_worker(Worker& worker) {
         Lane* lane = new (&worker.lanes[i]) Lane();
         lane->linear = i;
         lane->stack_low = as_address(worker.stacks) + i * kStackStride;
+        lane->stack_high = lane->stack_low + kStackBytes;
     }
     for (unsigned i = 0; i < kMaxWarps; i++) new (&worker.warps[i]) Warp;
     worker.thread_locals.low = thread_local_block();

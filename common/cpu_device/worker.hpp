@@ -76,6 +76,7 @@ struct alignas(64) Lane {
     uint3 index{};
     unsigned linear = 0;
     uintptr_t stack_low = 0;
+    uintptr_t stack_high = 0;  // of what the kernel has of it
 
     // What it waits for, and where in the kernel.
     uintptr_t place = 0;
@@ -249,6 +250,8 @@ constexpr QuickRange kEverywhere{0, UINTPTR_MAX - 16};
 // What the hooks look at on every access. While no lane runs on a worker all ranges are empty; on the
 // host's own threads, whose code carries hooks as well, nothing is ever to be looked at.
 struct Current {
+    sigjmp_buf* unwinding =
+        nullptr;  // where a fault continues that comes while frames are captured
     Lane* lane = nullptr;
     Worker* worker = nullptr;
     bool in_signal = false;
@@ -321,7 +324,7 @@ void run_block(Worker& worker);
 inline void become(Lane& lane) {
     current.lane = &lane;
     current.accesses_left = current.wants_sample ? 0 : kAccessesPerTurn;
-    current.stack.set({lane.stack_low, lane.stack_low + kStackBytes});
+    current.stack.set({lane.stack_low, lane.stack_high});
     lane_thread_index = lane.index;
 }
 

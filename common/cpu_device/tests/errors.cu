@@ -260,9 +260,9 @@ TEST_CASE("a shuffle that reads a lane outside its mask") {
     DeviceArray<int> data(32);
     shuffle_by<<<1, 32>>>(16, 0x0000ffffu, 20, data.data());
     check_failure(cudaErrorLaunchFailure,
-                  {"kernel shuffle_by, block (0,0,0), thread (0,0,0): shuffle reads lane 20, which "
-                   "is outside its mask 0x0000ffff",
-                   here(kShuffleLine)});
+                  {"kernel shuffle_by, block (0,0,0), thread (0,0,0): stores an undefined value",
+                   here(kShuffleLine + 2), "the shuffle at", here(kShuffleLine),
+                   "reads lane 20, which is outside its mask 0x0000ffff"});
 }
 
 constexpr int kExitedLine = __LINE__ + 3;
@@ -276,11 +276,10 @@ TEST_CASE("a shuffle that reads a lane that has exited, or never was") {
     shuffle_from_exited<<<1, 32>>>(data.data());
     check_failure(
         cudaErrorLaunchFailure,
-        {"kernel shuffle_from_exited, block (0,0,0), thread (0,0,0): shuffle reads lane 3, "
-         "which has exited",
-         here(kExitedLine)});
+        {"kernel shuffle_from_exited, block (0,0,0), thread (0,0,0): stores an undefined value",
+         "reads lane 3, which has exited", here(kExitedLine)});
     shuffle_by<<<1, 20>>>(20, 0xffffffffu, 25, data.data());
-    check_failure(cudaErrorLaunchFailure, {"shuffle reads lane 25, which is not there"});
+    check_failure(cudaErrorLaunchFailure, {"reads lane 25, which is not there"});
 }
 
 // ---------------------------------------------------------------- the thread itself

@@ -196,6 +196,11 @@ __global__ void shuffle_from_exited(int* x) {
     x[threadIdx.x] = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x), 5);  // @shuffle_exited
 }
 
+__global__ void shuffle_dropped(int* x) {
+    const int right = __shfl_down_sync(0xffffffffu, static_cast<int>(threadIdx.x), 1);  // @shuffle_dropped
+    x[threadIdx.x] = threadIdx.x + 1 < blockDim.x ? right : 0;  // @shuffle_stored
+}
+
 __global__ void shuffle_in_a_branch(int* x) {
     if (threadIdx.x < 16) {
         x[threadIdx.x] = __shfl_xor_sync(0xffffffffu, 1, 1);  // @shuffle_branch
@@ -206,6 +211,11 @@ __global__ void shuffle_in_a_branch(int* x) {
 __global__ void endless(volatile int* x) {
     while (*x == 0) {
     }
+}
+
+__global__ void barrier_of_blocks(unsigned* count) {
+    atomicAdd(count, 1);
+    while (atomicAdd(count, 0) < gridDim.x) {}  // @barrier_of_blocks
 }
 
 __global__ void divide(int* x) {
@@ -233,6 +243,22 @@ __global__ void store_everywhere(float* x) {
 
 __global__ void load_before(float* x) {
     x[threadIdx.x] = x[static_cast<int>(threadIdx.x) - 1];  // @load_before
+}
+
+__global__ void index_before(float* x) {
+    x[static_cast<int>(threadIdx.x) - 3000] = 1.f;  // @index_before
+}
+
+__global__ void index_wraps(float* x, int rows, int cols) {
+    const int at = static_cast<int>(static_cast<unsigned>(rows) * static_cast<unsigned>(cols));
+    x[at] = 1.f;  // @index_wraps
+}
+
+__global__ void local_overrun(float* x, int count) {
+    float few[8];
+    float* const values = few;
+    for (int i = 0; i < count; i++) values[i] = 1.f;  // @local_overrun
+    x[threadIdx.x] = few[count % 8];
 }
 
 __global__ void shared_index(float* x) {
@@ -410,13 +436,18 @@ const std::map<std::string, void (*)()> kFaults = {
      }},
     {"shuffle_beyond_block", [] { shuffle_beyond_block<<<1, 20>>>(device<int>()); }},
     {"shuffle_from_exited", [] { shuffle_from_exited<<<1, 32>>>(device<int>()); }},
+    {"shuffle_dropped", [] { shuffle_dropped<<<1, 20>>>(device<int>()); }},
     {"shuffle_in_a_branch", [] { shuffle_in_a_branch<<<1, 32>>>(device<int>()); }},
     {"endless", [] { endless<<<1, 1>>>(device<int>()); }},
+    {"barrier_of_blocks", [] { barrier_of_blocks<<<1024, 1>>>(device<unsigned>()); }},
     {"divide", [] { divide<<<1, 1>>>(device<int>()); }},
     {"asserts", [] { asserts<<<1, 1>>>(device()); }},
     {"recurse_too_deep", [] { recurse_too_deep<<<1, 1>>>(device<int>()); }},
     {"too_many_blocks", [] { store_everywhere<<<2, 200>>>(device()); }},
     {"load_before", [] { load_before<<<1, 32>>>(device()); }},
+    {"index_before", [] { index_before<<<1, 32>>>(device()); }},
+    {"index_wraps", [] { index_wraps<<<1, 1>>>(device(), 50000, 50000); }},
+    {"local_overrun", [] { local_overrun<<<1, 1>>>(device(), 50000); }},
     {"use_after_free",
      [] {
          float* const x = device();
@@ -424,6 +455,18 @@ const std::map<std::string, void (*)()> kFaults = {
          store_everywhere<<<1, 32>>>(x);
      }},
     {"null_pointer", [] { store_everywhere<<<1, 32>>>(nullptr); }},
+    {"null_offset", [] { store_everywhere<<<1, 32>>>(static_cast<float*>(nullptr) + 1000); }},
+    {"unchecked_malloc",
+     [] {
+         float* x = nullptr;
+         cudaMalloc(&x, size_t{1} << 43);  // @unchecked_malloc
+         store_everywhere<<<1, 32>>>(x);
+     }},
+    {"unchecked_copy",
+     [] {
+         float one = 1.f, *x = nullptr;
+         cudaMallocManaged(&x, size_t{1} << 43), cudaMemcpy(x, &one, 4, cudaMemcpyHostToDevice);  // @unchecked_copy
+     }},
     {"host_pointer",
      [] {
          std::vector<float> host(kCount);
