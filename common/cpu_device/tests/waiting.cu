@@ -59,7 +59,7 @@ TEST_CASE(
     "blocks, flags and locks that are waited for in vain end a launch as soon as one that nobody "
     "observes") {
     const Environment threads("CPU_DEVICE_THREADS", "2"),
-        patience("CPU_DEVICE_WATCHDOG_SECONDS", "0.4");
+        patience("CPU_DEVICE_WATCHDOG_SECONDS", "0.3");
     DeviceArray<int> data(64);
     REQUIRE(cudaMemset(data.data(), 0, 64 * sizeof(int)) == cudaSuccess);
     const auto check = [](const char* kernel, const std::string& more) {

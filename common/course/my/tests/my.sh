@@ -859,6 +859,25 @@ END
         --block 1 --thread 9 --batch 'print threadIdx' --batch 'print blockIdx.x' --batch 'print n'
     expect 2 "no kernel that is called third was launched; these were: first first second" debug_mine my/stops.cu --kernel third --batch bt
     expect 2 "thread 64: there are 64, the last is 63" debug_mine my/stops.cu --thread 64 --batch bt
+    # Threads that are never reached, or no longer there.
+    program ends.cu <<'END'
+__global__ void past(int* x, int n) {
+    if (threadIdx.x + n >= 64) x[threadIdx.x + n] = 1;
+}
+int main(int count, char**) {
+    int* x;
+    cudaMalloc(&x, 256);
+    if (count < 3) past<<<4, 64>>>(x, count > 1 ? 0 : 8);
+}
+END
+    expect 1 "thread .56,0,0.: store of 4 bytes.*ends.cu:2 .*stages: block .3,0,0. never began: the launch of past ended before" \
+        debug_mine my/ends.cu --block 3 --thread 5 --batch bt --batch next
+    expect 1 "stages: thread .60,0,0. of block .0,0,0. never began: the launch of past ended before" \
+        debug_mine my/ends.cu --thread 60 --batch bt
+    expect 1 "past .*ends.cu:[12] .*stages: .next. comes too late, the program has ended: thread .5,0,0. of block .0,0,0. has come to its end" \
+        debug_mine my/ends.cu --thread 5 --batch 'break 2 if threadIdx.x == 70' --batch continue --batch next one
+    expect 0 "past .*ends.cu:[12] .*exited normally" debug_mine my/ends.cu --thread 5 --batch continue one
+    expect 2 "stages: no kernel was launched, so that none can be debugged" debug_mine my/ends.cu --batch bt one two
 }
 
 parts=("${@:3}")
