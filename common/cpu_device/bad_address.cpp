@@ -122,6 +122,7 @@ const Allocation* probable_allocation(uintptr_t address, size_t bytes, Distance&
 void describe_device(Failure& failure, const char* access, uintptr_t address, size_t bytes) {
     const Allocation* inside = nearest_allocation(*current.worker->launch->memory, address);
     if (inside != nullptr && inside->freed && address < inside->high()) {
+        failure.freed = inside->low;
         failure.set_what("%s, use after free of the allocation of %zu bytes at 0x%" PRIxPTR, access,
                          inside->bytes, inside->low);
         return;

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "access.hpp"
+#include "allocation_history.hpp"
 #include "cpu_device/core.h"
-#include "failed_allocations.hpp"
 #include "program_image.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"
@@ -202,6 +202,7 @@ std::string failure_text(const Failure& failure, const std::string& kernel_name)
     } else if (failure.frame_count > 0) {
         text += ", at " + user_line({failure.frames, failure.frames + failure.frame_count});
     }
+    if (failure.freed != 0) text += freed_text(failure.freed);
     if (failure.is_null) text += failed_allocations_text();
     if (failure.cause != 0) {
         text += ": the shuffle at " + user_line({failure.cause}) + " " + failure.cause_text;

@@ -31,6 +31,7 @@ struct Failure {
     int frame_count = 0;
     uintptr_t frames[kMaxFrames] = {};  // return addresses, innermost first
     bool is_null = false;               // a null pointer was used: perhaps of a call that failed
+    uintptr_t freed = 0;                // the allocation, where that was used after it was freed
     uintptr_t cause = 0;                // the place of a shuffle that led to it, and what it does
     char cause_text[128] = {};
 

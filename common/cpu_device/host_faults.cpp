@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "access.hpp"
-#include "failed_allocations.hpp"
+#include "allocation_history.hpp"
 #include "failure.hpp"
 #include "strict.hpp"
 #include "symbolize.hpp"

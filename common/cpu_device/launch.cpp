@@ -436,12 +436,34 @@ void describe_unbegun(const Launch& launch, char* text, size_t size) {
                   names);
 }
 
+// Whether a thread of the worker waits for a word that the host may write as well.
+bool waits_for_host(const Worker& worker) {
+    const Launch& launch = *worker.launch;
+    if (!launch.only_waits) return false;
+    for (const PolledWords& words : worker.polled) {
+        for (unsigned i = 0; i < words.count; i++) {
+            const uintptr_t address = words.word[i].address;
+            const Allocation* const allocation = nearest_allocation(*launch.memory, address);
+            if (allocation != nullptr && address < allocation->high() &&
+                allocation->kind != MemoryKind::device)
+                return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 void describe_timeout(Failure& failure) {
     const Launch& launch = *current.worker->launch;
     char blocks[224] = "";
-    describe_unbegun(launch, blocks, sizeof blocks);
+    if (waits_for_host(*current.worker)) {
+        std::snprintf(blocks, sizeof blocks,
+                      "; some of it is the host's as well, which cannot write it meanwhile: on the "
+                      "CPU device a launch has ended when its call returns");
+    } else {
+        describe_unbegun(launch, blocks, sizeof blocks);
+    }
     const bool is_tenfold = launch.observer != nullptr && !launch.only_waits;
     failure.code = cudaErrorLaunchTimeout;
     failure.set_what(

@@ -14,12 +14,12 @@
 #include <string>
 #include <utility>
 
+#include "allocation_history.hpp"
 #include "api.hpp"
 #include "capture.hpp"
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "device_variables.hpp"
-#include "failed_allocations.hpp"
 #include "host_memory.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
@@ -161,8 +161,8 @@ cudaError_t refuse_to_release(const AllocationTable& table, uintptr_t address, b
     }
     if (allocation->freed) {
         return explained(cudaErrorInvalidValue,
-                         "%s of an allocation of %zu bytes that is freed already", call,
-                         allocation->bytes);
+                         "%s of an allocation of %zu bytes that is freed already%s", call,
+                         allocation->bytes, freed_text(allocation->low).c_str());
     }
     return explained(cudaErrorInvalidValue, "%s of memory that %s must free", call,
                      host ? "cudaFree" : "cudaFreeHost");
@@ -178,6 +178,7 @@ bool free_allocation(Arena& to, Allocation& allocation) {
     }
     if (Observer* const watcher = observer()) watcher->memory_freed(allocation.low);
     allocation.freed = true;
+    note_freed(allocation.low);
     to.live_bytes -= allocation.bytes;
     return true;
 }
@@ -229,8 +230,8 @@ cudaError_t check_range(const void* pointer, size_t bytes, const char* verb) {
                          "%s %zu bytes of device memory that nothing allocated", verb, bytes);
     }
     if (allocation->freed) {
-        return explained(cudaErrorInvalidValue, "%s %zu bytes of an allocation that is freed", verb,
-                         bytes);
+        return explained(cudaErrorInvalidValue, "%s %zu bytes of an allocation that is freed%s",
+                         verb, bytes, freed_text(allocation->low).c_str());
     }
     const size_t left = allocation->bytes - (address - allocation->low);
     if (bytes <= left) return cudaSuccess;

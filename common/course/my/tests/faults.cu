@@ -218,6 +218,10 @@ __global__ void barrier_of_blocks(unsigned* count) {
     while (atomicAdd(count, 0) < gridDim.x) {}  // @barrier_of_blocks
 }
 
+__global__ void wait_for_host(volatile int* flag) {
+    while (*flag == 0) {}  // @wait_for_host
+}
+
 __global__ void divide(int* x) {
     x[0] = 10 / x[1];  // @divide
 }
@@ -440,6 +444,14 @@ const std::map<std::string, void (*)()> kFaults = {
     {"shuffle_in_a_branch", [] { shuffle_in_a_branch<<<1, 32>>>(device<int>()); }},
     {"endless", [] { endless<<<1, 1>>>(device<int>()); }},
     {"barrier_of_blocks", [] { barrier_of_blocks<<<1024, 1>>>(device<unsigned>()); }},
+    {"wait_for_host",
+     [] {
+         int* flag = nullptr;
+         cudaMallocHost(&flag, 4);
+         *flag = 0;
+         wait_for_host<<<1, 1>>>(flag);
+         *flag = 1;
+     }},
     {"divide", [] { divide<<<1, 1>>>(device<int>()); }},
     {"asserts", [] { asserts<<<1, 1>>>(device()); }},
     {"recurse_too_deep", [] { recurse_too_deep<<<1, 1>>>(device<int>()); }},
@@ -451,7 +463,7 @@ const std::map<std::string, void (*)()> kFaults = {
     {"use_after_free",
      [] {
          float* const x = device();
-         cudaFree(x);
+         cudaFree(x);  // @frees
          store_everywhere<<<1, 32>>>(x);
      }},
     {"null_pointer", [] { store_everywhere<<<1, 32>>>(nullptr); }},
@@ -489,7 +501,7 @@ const std::map<std::string, void (*)()> kFaults = {
     {"double_free",
      [] {
          float* const x = device();
-         cudaFree(x);
+         cudaFree(x);  // @frees_first
          cudaFree(x);  // @double_free
      }},
     {"free_inside", [] { cudaFree(device() + 4); }},  // @free_inside

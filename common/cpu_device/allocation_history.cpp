@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-#include "failed_allocations.hpp"
+#include "allocation_history.hpp"
 
-#include <cinttypes>
 #include <cstdio>
 #include <deque>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "common/io/memory.hpp"
 #include "cpu_device/runtime_api.h"
 #include "failure.hpp"
 #include "memory.hpp"
+#include "strict.hpp"
 #include "symbolize.hpp"
 
 namespace cpu_device {
@@ -24,14 +25,32 @@ struct FailedAllocation {
     std::vector<uintptr_t> frames;
 };
 
-struct Failed {
-    std::mutex mutex;
-    std::deque<FailedAllocation> latest;
+struct Freed {
+    uintptr_t low;
+    std::vector<uintptr_t> frames;
 };
 
-Failed& failed() {
-    static auto* const all = new Failed;  // alive until the very end of the process
+struct History {
+    std::mutex mutex;
+    std::deque<FailedAllocation> failed;
+    std::deque<Freed> freed;
+};
+
+History& history() {
+    static auto* const all = new History;  // alive until the very end of the process
     return *all;
+}
+
+template <class Entry>
+void add(std::deque<Entry>& to, Entry entry, size_t most) {
+    to.push_back(std::move(entry));
+    if (to.size() > most) to.pop_front();
+}
+
+std::vector<uintptr_t> frames_here() {
+    Failure here;
+    here.capture_frames();
+    return {here.frames, here.frames + here.frame_count};
 }
 
 std::string reason(const FailedAllocation& of) {
@@ -49,28 +68,36 @@ std::string reason(const FailedAllocation& of) {
 cudaError_t noted_allocation(const char* call, size_t bytes, cudaError_t result) {
     if (result == cudaSuccess && bytes != 0) return result;
     constexpr size_t kRemembered = 2;
-    Failure here;
-    here.capture_frames();
-    Failed& all = failed();
-    const std::lock_guard<std::mutex> lock(all.mutex);
-    all.latest.push_back({call,
-                          bytes,
-                          result,
-                          io::available_memory(),
-                          {here.frames, here.frames + here.frame_count}});
-    if (all.latest.size() > kRemembered) all.latest.pop_front();
+    FailedAllocation failed{call, bytes, result, io::available_memory(), frames_here()};
+    const std::lock_guard<std::mutex> lock(history().mutex);
+    add(history().failed, std::move(failed), kRemembered);
     return result;
 }
 
 std::string failed_allocations_text() {
-    Failed& all = failed();
-    const std::lock_guard<std::mutex> lock(all.mutex);
+    const std::lock_guard<std::mutex> lock(history().mutex);
     std::string text;
-    for (const FailedAllocation& one : all.latest) {
+    for (const FailedAllocation& one : history().failed) {
         text += std::string("; ") + one.call + " of " + std::to_string(one.bytes) + " bytes at " +
                 user_line(one.frames) + " gave no memory" + reason(one);
     }
     return text;
+}
+
+void note_freed(uintptr_t low) {
+    if (!is_strict()) return;
+    constexpr size_t kRemembered = 512;
+    Freed freed{low, frames_here()};
+    const std::lock_guard<std::mutex> lock(history().mutex);
+    add(history().freed, std::move(freed), kRemembered);
+}
+
+std::string freed_text(uintptr_t low) {
+    const std::lock_guard<std::mutex> lock(history().mutex);
+    for (const Freed& freed : history().freed) {
+        if (freed.low == low) return " (freed at " + user_line(freed.frames) + ")";
+    }
+    return "";
 }
 
 }  // namespace cpu_device
