@@ -14,6 +14,7 @@
 #include "shared_memory.hpp"
 #include "strict.hpp"
 #include "undefined.hpp"
+#include "virtual_functions.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -211,6 +212,7 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         if (allocation == nullptr) fail_at(address, bytes, direction);
         note_range(direction, {allocation->low, allocation->high()});
         judge_copies();
+        if (bytes == sizeof(uintptr_t) && is_load(direction)) note_pointer_read(address);
         note(kind(kGlobal, direction));
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
         require_alignment(address, bytes, direction);
@@ -223,6 +225,10 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
         note(kind(owner == &worker ? kShared : kRemote, direction));
     } else if (launch.program.holds(address)) {
         judge_program(address, bytes, direction);
+        if (bytes == sizeof(uintptr_t) && is_load(direction)) {
+            judge_table_read(address);
+            note_pointer_read(address);
+        }
         judge_copies();
         note(kind(kProgram, direction));
     } else if (!argument_block(launch).holds(address) && !exchanged_values(worker).holds(address)) {

@@ -59,6 +59,7 @@ const std::map<cudaError_t, ErrorText>& error_texts() {
         {cudaErrorInvalidConfiguration,
          {"cudaErrorInvalidConfiguration", "invalid configuration argument"}},
         {cudaErrorInvalidPitchValue, {"cudaErrorInvalidPitchValue", "invalid pitch argument"}},
+        {cudaErrorInvalidSymbol, {"cudaErrorInvalidSymbol", "invalid device symbol"}},
         {cudaErrorInvalidDevicePointer,
          {"cudaErrorInvalidDevicePointer", "invalid device pointer"}},
         {cudaErrorInvalidMemcpyDirection,

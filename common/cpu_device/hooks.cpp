@@ -12,6 +12,7 @@
 #include "access.hpp"
 #include "cpu_device/core.h"
 #include "padding.hpp"
+#include "virtual_functions.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -253,7 +254,11 @@ void __tsan_func_exit() {
     leave_function();
 }
 void __tsan_init() {}
-void __tsan_vptr_update(void**, void*) {}
+// A constructor or destructor sets the pointer to the table of virtual functions: a store like any.
+void __tsan_vptr_update(void** pointer, void*) {
+    check<sizeof(void*), Direction::store>(pointer, as_address(__builtin_return_address(0)));
+    note_constructed(as_address(pointer), current.lane == nullptr);
+}
 void __tsan_vptr_read(void**) {}
 
 // In place of the C library's: a kernel's assert() ends the kernel, not the process.

@@ -23,6 +23,7 @@
 #include "host_memory.hpp"
 #include "launch.hpp"
 #include "strict.hpp"
+#include "virtual_functions.hpp"
 #include "worker.hpp"
 
 namespace cpu_device {
@@ -314,6 +315,10 @@ cudaError_t check_copy(const void* to, size_t to_bytes, const void* from, size_t
 }
 
 void tell_of_copy(uintptr_t to, uintptr_t from, size_t bytes, cudaMemcpyKind kind) {
+    const bool from_host =
+        kind == cudaMemcpyHostToDevice ||
+        (kind == cudaMemcpyDefault && !is_device_side(reinterpret_cast<const void*>(from)));
+    if (from_host) note_objects_of_host(to, bytes);
     Observer* const watcher = observer();
     if (watcher == nullptr) return;
     const bool to_host =

@@ -173,6 +173,24 @@ std::vector<Symbol> read_variables() {
     return variables;
 }
 
+std::vector<Symbol> read_virtual_tables() {
+    const ProgramImage& image = program_image();
+    std::vector<Symbol> tables;
+    for_each_symbol(image.path, [&](const ElfW(Sym) & symbol, const char* name, const char*) {
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_OBJECT && symbol.st_size > 0 &&
+            std::strncmp(name, "_ZTV", 4) == 0) {
+            tables.push_back({image.load_offset + symbol.st_value, symbol.st_size, name});
+        }
+    });
+    sort_by_address(tables);
+    return tables;
+}
+
+const std::vector<Symbol>& all_virtual_tables() {
+    static const auto& tables = *new std::vector<Symbol>(read_virtual_tables());
+    return tables;
+}
+
 const Symbol* symbol_that_holds(const std::vector<Symbol>& symbols, uintptr_t address) {
     const auto above =
         std::upper_bound(symbols.begin(), symbols.end(), address,
@@ -192,6 +210,16 @@ const Symbol* function_at(uintptr_t address) {
 const Symbol* variable_at(uintptr_t address) {
     static const auto& variables = *new std::vector<Symbol>(read_variables());
     return symbol_that_holds(variables, address);
+}
+
+AddressRange virtual_tables() {
+    const std::vector<Symbol>& tables = all_virtual_tables();
+    if (tables.empty()) return {};
+    return {tables.front().value, tables.back().value + tables.back().size};
+}
+
+bool is_virtual_table(uintptr_t address) {
+    return symbol_that_holds(all_virtual_tables(), address) != nullptr;
 }
 
 bool is_the_hosts(const Symbol& variable) {

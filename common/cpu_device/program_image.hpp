@@ -41,6 +41,11 @@ const Symbol* function_at(uintptr_t address);
 // The variable of the program that holds `address` and can be written to; null if there is none.
 const Symbol* variable_at(uintptr_t address);
 
+// The tables of virtual functions of the program's classes: from the first to the last, empty if there is none;
+// and whether an address lies in one.
+AddressRange virtual_tables();
+bool is_virtual_table(uintptr_t address);
+
 // Whether one that no translation made known as the device's is surely the host's. Of a member its class may
 // say elsewhere that it is the device's, and what a function keeps is the device's in one of the device's.
 bool is_the_hosts(const Symbol& variable);

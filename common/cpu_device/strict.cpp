@@ -71,6 +71,7 @@ const char* verb(bool is_load) {
 
 void be_strict() {
     strict = true;
+    virtual_tables();  // read here, and not on the small stack of a kernel's thread
     explain_host_faults();
     look_at_host(true);
 }
@@ -163,17 +164,11 @@ cudaError_t explained(cudaError_t code, const char* format, ...) {
     return code;
 }
 
-cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size) {
-    return explained(cudaErrorInvalidValue,
-                     "a copy of %zu bytes from byte %zu on of a variable that has %zu", bytes,
-                     offset, size);
-}
-
-cudaError_t address_for_host(void** pointer, const volatile void* symbol) {
-    if (pointer == nullptr) return remembered(cudaErrorInvalidValue);
-    *pointer = const_cast<void*>(symbol);
-    make_known_to_host(as_address(*pointer));
-    return cudaSuccess;
+void tell_of_virtual_argument(const char* kernel_name) {
+    explained(cudaErrorInvalidValue,
+              "kernel %s gets an object of a class with virtual functions by value: its pointer to "
+              "the table of functions is an address of the host's, and CUDA does not allow it",
+              kernel_name == nullptr ? "" : kernel_name);
 }
 
 std::string hidden_variable_in(const void* arguments, size_t bytes) {

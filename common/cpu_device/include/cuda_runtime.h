@@ -26,6 +26,7 @@
 #include "cpu_device/memory_access.h"
 #include "cpu_device/qualifiers.h"
 #include "cpu_device/runtime_api.h"
+#include "cpu_device/simd.h"
 #include "cpu_device/synchronization.h"
 #include "cpu_device/warp.h"
 #include "cuda_runtime_api.h"

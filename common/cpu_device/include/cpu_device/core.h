@@ -4,8 +4,8 @@
 // The stand-in headers (warp functions, atomics, cooperative groups, cub) are built on this alone.
 #pragma once
 
-#include <cstddef>
 #include "cpu_device/integers.h"
+#include <cstddef>
 #include <type_traits>
 
 #include "cpu_device/types.h"

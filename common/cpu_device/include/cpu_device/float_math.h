@@ -3,8 +3,8 @@
 // (__expf) are the C library's accurate ones: the CPU device does not imitate a GPU's
 // approximations, so compare results with a tolerance.
 #pragma once
-#include <cmath>
 #include "cpu_device/integers.h"
+#include <cmath>
 #include <cstdlib>
 
 // The C++ library's <math.h> makes the overloads for float and double visible without std::, as
@@ -216,7 +216,8 @@ __host__ __device__ inline int __double2loint(double x) {
     return static_cast<int>(__double_as_longlong(x));
 }
 __host__ __device__ inline double __hiloint2double(int high, int low) {
-    const cpu_device::uint64_t upper = static_cast<cpu_device::uint64_t>(static_cast<cpu_device::uint32_t>(high)) << 32;
+    const cpu_device::uint64_t upper =
+        static_cast<cpu_device::uint64_t>(static_cast<cpu_device::uint32_t>(high)) << 32;
     return cpu_device::bit_cast<double>(upper | static_cast<cpu_device::uint32_t>(low));
 }
 

@@ -190,8 +190,8 @@ __device__ inline Sum dot_product(unsigned a, unsigned b, Sum c, int count, int 
 }  // namespace cpu_device
 
 __device__ inline int __dp4a(int a, int b, int c) {
-    return cpu_device::dot_product<cpu_device::int8_t, cpu_device::int8_t>(static_cast<unsigned>(a),
-                                                   static_cast<unsigned>(b), c, 4);
+    return cpu_device::dot_product<cpu_device::int8_t, cpu_device::int8_t>(
+        static_cast<unsigned>(a), static_cast<unsigned>(b), c, 4);
 }
 
 __device__ inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
@@ -207,8 +207,8 @@ __device__ inline unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
 }
 
 __device__ inline int __dp2a_lo(int a, int b, int c) {
-    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(static_cast<unsigned>(a),
-                                                    static_cast<unsigned>(b), c, 2);
+    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(
+        static_cast<unsigned>(a), static_cast<unsigned>(b), c, 2);
 }
 
 __device__ inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
@@ -216,8 +216,8 @@ __device__ inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) {
 }
 
 __device__ inline int __dp2a_hi(int a, int b, int c) {
-    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(static_cast<unsigned>(a),
-                                                    static_cast<unsigned>(b), c, 2, 2);
+    return cpu_device::dot_product<cpu_device::int16_t, cpu_device::int8_t>(
+        static_cast<unsigned>(a), static_cast<unsigned>(b), c, 2, 2);
 }
 
 __device__ inline unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) {

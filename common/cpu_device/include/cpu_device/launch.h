@@ -60,6 +60,9 @@ struct LaunchRequest {
 // remembers and prints what went wrong.
 cudaError_t launch_request(const LaunchRequest& request);
 
+// Says that a kernel gets an object of a class with virtual functions by value, which CUDA does not allow.
+void tell_of_virtual_argument(const char* kernel_name);
+
 // Call with a function's name: its address.
 struct AskAddress {
     template <class... Parameters>
@@ -107,6 +110,8 @@ cudaError_t launch_body(const LaunchConfiguration& configuration, const char* ke
     using Call = Invocation<Body, std::decay_t<Arguments>...>;
 #ifdef __CUDACC__
     ((void)&padding_is_known<typename PointsToTemplate<std::decay_t<Arguments>>::Type>, ...);
+    if constexpr ((std::is_polymorphic_v<std::decay_t<Arguments>> || ...))
+        tell_of_virtual_argument(kernel_name);
 #endif
     Call call{body, {std::forward<Arguments>(arguments)...}};
     return launch_request({configuration, kernel_name, kernel_address, &Call::run, &call,

@@ -100,56 +100,82 @@ cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned flags = cudaMe
     return cudaMallocManaged(reinterpret_cast<void**>(pointer), bytes, flags);
 }
 
+// A __device__ or __constant__ variable is an ordinary variable of the program here. As in CUDA the variable itself is
+// given, by whose place it is found: &variable is a pointer, which lies elsewhere, and no symbol. Its address as
+// a const void* is one.
 namespace cpu_device {
-// Says that a copy goes past the end of a variable, and returns the code for that.
-cudaError_t refuse_symbol(size_t bytes, size_t offset, size_t size);
+
+// Copies to or from a variable of the device, of so many bytes; 0: of as many as the translation told.
+cudaError_t copy_to_symbol(const volatile void* symbol, size_t size, const void* from, size_t bytes,
+                           size_t offset, const cudaStream_t* stream);
+cudaError_t copy_from_symbol(void* to, const volatile void* symbol, size_t size, size_t bytes,
+                             size_t offset, const cudaStream_t* stream);
+cudaError_t size_of_symbol(size_t* bytes, const volatile void* symbol, size_t size);
 // The address of a variable, from now on known to the host: it may give it to kernels.
 cudaError_t address_for_host(void** pointer, const volatile void* symbol);
+
 }  // namespace cpu_device
 
-// A __device__ or __constant__ variable is an ordinary variable of the program here.
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind = cudaMemcpyHostToDevice) {
-    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
-    return cudaMemcpy(reinterpret_cast<char*>(&symbol) + offset, from, bytes, cudaMemcpyDefault);
+    return cpu_device::copy_to_symbol(&symbol, sizeof(T), from, bytes, offset, nullptr);
+}
+inline cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes,
+                                      size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) {
+    return cpu_device::copy_to_symbol(symbol, 0, from, bytes, offset, nullptr);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                  cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
-    return cudaMemcpy(to, reinterpret_cast<const char*>(&symbol) + offset, bytes,
-                      cudaMemcpyDefault);
+    return cpu_device::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, nullptr);
+}
+inline cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
+                                        size_t offset = 0,
+                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
+    return cpu_device::copy_from_symbol(to, symbol, 0, bytes, offset, nullptr);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind = cudaMemcpyHostToDevice,
+cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes,
+                                    size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr) {
-    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
-    return cudaMemcpyAsync(reinterpret_cast<char*>(&symbol) + offset, from, bytes,
-                           cudaMemcpyDefault, stream);
+    return cpu_device::copy_to_symbol(&symbol, sizeof(T), from, bytes, offset, &stream);
+}
+inline cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes,
+                                           size_t offset = 0,
+                                           cudaMemcpyKind = cudaMemcpyHostToDevice,
+                                           cudaStream_t stream = nullptr) {
+    return cpu_device::copy_to_symbol(symbol, 0, from, bytes, offset, &stream);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
-    if (offset + bytes > sizeof(T)) return cpu_device::refuse_symbol(bytes, offset, sizeof(T));
-    return cudaMemcpyAsync(to, reinterpret_cast<const char*>(&symbol) + offset, bytes,
-                           cudaMemcpyDefault, stream);
+    return cpu_device::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, &stream);
+}
+inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes,
+                                             size_t offset = 0,
+                                             cudaMemcpyKind = cudaMemcpyDeviceToHost,
+                                             cudaStream_t stream = nullptr) {
+    return cpu_device::copy_from_symbol(to, symbol, 0, bytes, offset, &stream);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
     return cpu_device::address_for_host(pointer, &symbol);
+}
+inline cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+    return cpu_device::address_for_host(pointer, symbol);
 }
 template <class Pointee, class T>
 cudaError_t cudaGetSymbolAddress(Pointee** pointer, const T& symbol) {
     return cudaGetSymbolAddress(reinterpret_cast<void**>(pointer), symbol);
 }
 template <class T>
-cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
-    if (bytes == nullptr) return cudaErrorInvalidValue;
-    *bytes = sizeof(T);
-    return cudaSuccess;
+cudaError_t cudaGetSymbolSize(size_t* bytes, const T& symbol) {
+    return cpu_device::size_of_symbol(bytes, &symbol, sizeof(T));
+}
+inline cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
+    return cpu_device::size_of_symbol(bytes, symbol, 0);
 }
 
 // ---------------------------------------------------------------- streams and events

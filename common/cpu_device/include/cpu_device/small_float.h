@@ -9,8 +9,8 @@
 // All functions are friends defined in their class: found through their arguments, and converting
 // those as CUDA's overloads do.
 #pragma once
-#include <cmath>
 #include "cpu_device/integers.h"
+#include <cmath>
 #include <type_traits>
 
 #include "cpu_device/qualifiers.h"
@@ -300,6 +300,8 @@ private:
         return __hmin(__hmax(a, from_bits(0)), SmallFloat(1.f));
     }
 
+public:
+    // Nobody's business, but of a class with private members g++ warns at each memcpy into an array of them.
     unsigned short bits_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The 16-bit floating-point formats: from and to float and double, with one rounding.
 #pragma once
-#include <cmath>
 #include "cpu_device/integers.h"
+#include <cmath>
 #include <limits>
 #include <type_traits>
 

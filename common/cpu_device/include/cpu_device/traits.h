@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Small helpers the device headers share.
 #pragma once
-#include <cstddef>
 #include "cpu_device/integers.h"
+#include <cstddef>
 #include <type_traits>
 
 #include "cpu_device/qualifiers.h"

@@ -3,8 +3,8 @@
 // The types of the CUDA runtime API that this course uses, with the toolkit's names and values.
 #pragma once
 
-#include <cstddef>
 #include "cpu_device/integers.h"
+#include <cstddef>
 
 #include "vector_types.h"
 
@@ -15,6 +15,7 @@ enum cudaError {
     cudaErrorInitializationError = 3,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorInvalidPitchValue = 12,
+    cudaErrorInvalidSymbol = 13,
     cudaErrorInvalidDevicePointer = 17,
     cudaErrorInvalidMemcpyDirection = 21,
     cudaErrorInsufficientDriver = 35,
