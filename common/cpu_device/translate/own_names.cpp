@@ -42,6 +42,34 @@ bool is_declared_at(const Tokens& tokens, const Declaration& function, size_t i)
     return i > open && i < matching_close(tokens, open).value_or(open);
 }
 
+// float first = 1, *name = x: behind the comma of a statement, or of a for's beginning, that declares its first name.
+bool is_declared_behind_comma(const Tokens& tokens, const Declaration& function, size_t i) {
+    size_t begin = i;
+    while (begin > 0 && is_one_of(tokens[begin - 1], {"*", "&"})) --begin;
+    if (begin == 0 || tokens[begin - 1].text != ",") return false;
+    for (--begin; begin > function.body.begin; --begin) {
+        const Token& before = tokens[begin - 1];
+        if (is_one_of(before, {";", "{"})) break;
+        if (is_one_of(before, {"(", "["})) {
+            if (tokens[begin - 2].text != "for") return false;
+            break;
+        }
+        if (!is_close(before)) continue;
+        const auto open = matching_open(tokens, begin - 1);
+        if (!open || *open <= function.body.begin) return false;
+        // The end of another statement's block, not of an initializer.
+        if (before.text == "}" && !is_one_of(tokens[begin], {","})) break;
+        begin = *open + 1;
+    }
+    for (size_t at = begin; at < i; ++at) {
+        if (tokens[at].kind == TokenKind::identifier &&
+            is_one_of(tokens[at + 1], {"=", ",", "[", "(", "{"})) {
+            return is_declared_at(tokens, function, at);
+        }
+    }
+    return false;
+}
+
 // auto [name, other] = ...; [name = x] { ... }
 bool is_bound_at(const Tokens& tokens, size_t i) {
     if (!is_one_of(tokens[i - 1], {"[", ",", "&"})) return false;
@@ -61,7 +89,10 @@ std::optional<size_t> own_declaration(const Tokens& tokens, const Declaration& f
         if (tokens[i].text != name || i == 0 || i == function.name) continue;
         if (i < function.name) return i;  // a parameter of the template's
         if (is_one_of(tokens[i - 1], {".", "->", "::"})) continue;
-        if (is_declared_at(tokens, function, i) || is_bound_at(tokens, i)) return i;
+        if (is_declared_at(tokens, function, i) || is_declared_behind_comma(tokens, function, i) ||
+            is_bound_at(tokens, i)) {
+            return i;
+        }
     }
     return {};
 }

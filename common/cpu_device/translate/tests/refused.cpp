@@ -31,15 +31,20 @@ constexpr const char* kConstants =
 
 TEST_CASE("an array, a pointer or a variable of the host in device code is refused at its line") {
     for (const std::string& source : std::vector<std::string>{
-             kernel("x[0] = w[threadIdx.x];", kArray), kernel("x[0] = w[1];", kArray),
+             kernel("x[0] = w[threadIdx.x];", kArray),
+             kernel("x[0] = w[1];", kArray),
              kernel("x[0] = w[threadIdx.x];", "constexpr int w[2] = {1, 2};"),
              kernel("x[0] = n * w[0];", kArray),
              kernel("x[0] = w[0][1];", "const int w[1][2] = {{1, 2}};"),
+             kernel("x[0] = max(n, w[0]);", kArray),
+             kernel("int i = n; x[0] = i, x[1] = w[0];", kArray),
              kernel("x[0] = w[0];", "inline constexpr float w[1] = {1};"),
              kernel("x[0] = w[0];", "const char w[] = \"abc\";"),
              kernel("x[0] = w[0];", "const char* const w = \"abc\";"),
-             kernel("x[0] = w;", "int w = 3;"), kernel("x[0] = w;", "static float w = 3;"),
-             kernel("x[0] = w;", "thread_local int w;"), kernel("w[0] = 1;", "float* w;"),
+             kernel("x[0] = w;", "int w = 3;"),
+             kernel("x[0] = w;", "static float w = 3;"),
+             kernel("x[0] = w;", "thread_local int w;"),
+             kernel("w[0] = 1;", "float* w;"),
              kernel("x[0] = w;", "const int w = atoi(\"3\");"),
              kernel("x[0] = w;", "int made() { return 3; } const int w = made();"),
              kernel("x[0] = w.x;", "const float2 w = make_float2(1, 2);"),
@@ -81,8 +86,9 @@ TEST_CASE("what nvcc takes of the host's constants is taken") {
              "x[0] = g<w[1]>();", "static_assert(w[0] == 1, \"\");",
              "switch (n) { case w[0]: x[0] = 1; }", "float w[3]; w[n] = 1;",
              "const float* w = x; x[0] = w[n];", "for (int w = 0; w < n; w++) x[w] = w;",
-             "const auto [w, v] = pair; x[0] = w;", "x[0] = threadIdx.x ? n3 : n;",
-             "atomicAdd(x, f); float y[2] = {f, f}; x[0] = y[n];",
+             "float a = f(1, 2), w = 3, v; x[0] = w;", "float b[2] = {1, 2}, *w = b; x[0] = w[n];",
+             "for (int i = 0, w = 1; i < n; i++) x[i] = w;", "const auto [w, v] = pair; x[0] = w;",
+             "x[0] = threadIdx.x ? n3 : n;", "atomicAdd(x, f); float y[2] = {f, f}; x[0] = y[n];",
              "auto g = [w = n](int i) { return w; };", "x[0] = s.w[n] + s->w[n];",
              "x[0] = other::w(n);"}) {
         CAPTURE(body);
