@@ -142,30 +142,6 @@ bool is_variable_of_device(const Tokens& tokens, const Declaration& declaration)
                       "union", "enum", "operator", "friend"});
 }
 
-// The names that a declaration of variables declares: those before [, =, {, a comma or the end.
-std::vector<std::string> names_of_variables(const Tokens& tokens, Range head) {
-    std::vector<std::string> names;
-    bool wanted = true;
-    for (size_t i = head.begin; i < head.end; ++i) {
-        const bool ends = i + 1 == head.end || is_one_of(tokens[i + 1], {"[", "=", "{", ","});
-        if (tokens[i].text == ",") wanted = true;
-        if (wanted && tokens[i].text == "<") {  // of the type's template arguments
-            size_t close = i + 1;
-            while (close < head.end &&
-                   !(tokens[close].text == ">" && matching_angle(tokens, close) == i))
-                ++close;
-            if (close < head.end) i = close;
-            continue;
-        }
-        if (wanted && ends && tokens[i].kind == TokenKind::identifier) {
-            names.push_back(tokens[i].text);
-            wanted = false;
-        }
-        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(head.end);
-    }
-    return names;
-}
-
 // Which of the file's device functions each of them calls.
 using Calls = std::map<std::string, std::set<std::string>>;
 
@@ -244,7 +220,8 @@ void make_variables_known(const Region& region, Edits& edits) {
         if (!is_variable_of_device(tokens, declaration)) continue;
         std::string known;
         const bool managed = has_word(tokens, declaration.head, {"__managed__"});
-        for (const std::string& name : names_of_variables(tokens, declaration.head)) {
+        for (const Declarator& declarator : declarators_of(tokens, declaration.head)) {
+            const std::string& name = tokens[declarator.name].text;
             known +=
                 " [[maybe_unused]] static const ::cpu_device::KnownVariable cpu_device_knows_" +
                 name + "(&" + name + ", sizeof " + name + ", \"" + name + "\"" +

@@ -121,6 +121,77 @@ std::vector<Declaration> declarations_of(const Region& region) {
     return Reader(region.tokens).run();
 }
 
+std::vector<ClassBody> classes_of(const Tokens& tokens,
+                                  const std::vector<Declaration>& declarations) {
+    std::vector<ClassBody> classes;
+    for (const Declaration& each : declarations) {
+        if (each.is_function || !has_word(tokens, each.head, {"struct", "class", "union"}))
+            continue;
+        std::string name;
+        for (size_t i = each.head.begin; i < each.head.end; ++i) {
+            if (name.empty() && i > each.head.begin &&
+                is_one_of(tokens[i - 1], {"struct", "class", "union"})) {
+                name = tokens[i].text;
+            }
+            if (tokens[i].text != "{") continue;
+            const size_t close = matching_close(tokens, i).value_or(each.head.end);
+            classes.push_back({name, {i + 1, close}});
+            break;
+        }
+    }
+    return classes;
+}
+
+std::string class_around(const std::vector<ClassBody>& classes, size_t at) {
+    std::string name;
+    size_t begin = 0;
+    for (const ClassBody& each : classes) {
+        if (each.body.begin <= at && at < each.body.end && each.body.begin >= begin) {
+            name = each.name;
+            begin = each.body.begin;
+        }
+    }
+    return name;
+}
+
+std::vector<Declarator> declarators_of(const Tokens& tokens, Range head) {
+    std::vector<Declarator> found;
+    std::optional<Declarator> at;
+    bool is_pointer = false, is_constant_pointer = false;
+    for (size_t i = head.begin; i < head.end; ++i) {
+        const std::string& text = tokens[i].text;
+        const bool ends = i + 1 == head.end || is_one_of(tokens[i + 1], {"[", "=", "{", ","});
+        if (text == "," && at) {
+            at->initializer.end = i;
+            found.push_back(*at);
+            at.reset();
+            is_pointer = is_constant_pointer = false;
+            continue;
+        }
+        if (!at) {
+            if (text == "*") is_pointer = true, is_constant_pointer = false;
+            if (text == "const" && is_pointer) is_constant_pointer = true;
+            if (text == "<") {  // of the type's template arguments
+                size_t close = i + 1;
+                while (close < head.end &&
+                       !(tokens[close].text == ">" && matching_angle(tokens, close) == i)) {
+                    ++close;
+                }
+                if (close < head.end) i = close;
+                continue;
+            }
+            const bool names = ends && tokens[i].kind == TokenKind::identifier && i > head.begin;
+            if (names) {
+                at = Declarator{i, is_pointer, is_constant_pointer, false, {i + 1, head.end}};
+                at->is_array = i + 1 < head.end && tokens[i + 1].text == "[";
+            }
+        }
+        if (is_open(tokens[i])) i = matching_close(tokens, i).value_or(head.end);
+    }
+    if (at) found.push_back(*at);
+    return found;
+}
+
 bool is_like_a_macro(const std::string& word) {
     return word.size() > 1 && std::none_of(word.begin(), word.end(),
                                            [](unsigned char c) { return std::islower(c) != 0; });

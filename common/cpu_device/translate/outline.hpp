@@ -23,6 +23,25 @@ struct Declaration {
 // as the branches of an #if may, what comes behind is left out.
 std::vector<Declaration> declarations_of(const Region& region);
 
+// A class that is defined in the file, and what stands between its braces.
+struct ClassBody {
+    std::string name;
+    Range body;
+};
+std::vector<ClassBody> classes_of(const Tokens& tokens,
+                                  const std::vector<Declaration>& declarations);
+
+// The innermost class around a token; empty where there is none.
+std::string class_around(const std::vector<ClassBody>& classes, size_t at);
+
+// A variable that a declaration declares: its name, and what stands behind it.
+struct Declarator {
+    size_t name;
+    bool is_pointer, is_constant_pointer, is_array;
+    Range initializer;
+};
+std::vector<Declarator> declarators_of(const Tokens& tokens, Range head);
+
 // A word without small letters: before a function's name it may stand for __device__.
 bool is_like_a_macro(const std::string& word);
 
