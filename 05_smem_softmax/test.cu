@@ -8,6 +8,7 @@
 #include "common/operations/softmax/properties.hpp"
 #include "common/runner/probe.hpp"
 #include "common/testing/random_cases.hpp"
+#include "common/testing/skip.hpp"
 #include "further/cluster_softmax.cuh"
 #include "further/functor_rows.cuh"
 #include "smem_softmax.cuh"
@@ -54,7 +55,8 @@ TEMPLATE_TEST_CASE("every variant of 05 is what it says", "", float, __half, __n
 
 TEST_CASE("packs of two floats, element by element in their order, take two wavefronts each") {
     const operations::softmax::Shape shape{8, 1024};
-    if (!conflicts<float>("softmax", shape)) return;  // on a GPU Nsight Compute counts them
+    if (!conflicts<float>("softmax", shape))
+        return testing::skip_on_gpu("on a GPU Nsight Compute counts them");
     // One put and two gets of each element, in requests of 32.
     const int64_t requests = 3 * operations::softmax::elements(shape) / 32;
     CHECK(conflicts<float>("four_rows_packed", shape) == requests);

@@ -143,10 +143,12 @@ template <class T>
 void rows_in_turn_hold(const Chip& chip, int64_t cols) {
     using smem_softmax::Algorithm;
     using smem_softmax::Cut;
+    int held = 0;
     for (const runner::Variant& variant : smem_softmax::on_chip_variants()) {
         const bool is_gradient = variant.name == "softmax_backward";
         const bool is_log = variant.name == "front_log_softmax";
         if (!is_gradient && !is_log && variant.name != "front_softmax") continue;
+        ++held;
         const operations::softmax::Shape shape{7, cols};
         const int tensors = is_gradient ? 2 : 1;
         const Cut cut = smem_softmax::turns_cut(shape.rows, smem_softmax::packs_of<T>(cols),
@@ -180,6 +182,7 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
                                  shape);
         }
     }
+    CHECK(held == 3);
 }
 
 }  // namespace plan_tests

@@ -24,17 +24,30 @@ Options in_header(const operations::sampling::Options& options) {
 
 // Reads of the row by the last way, at least: for its maximum and for the sums of its parts; for top-p for one
 // sum more; and for each digit of a cut.
+int cuts_by_count(const Shape& shape) {
+    return shape.options.top_k > 0 && shape.options.top_k < shape.cols ? 1 : 0;
+}
+int cuts_by_mass(const Shape& shape) {
+    return shape.options.top_p < 1 ? 1 : 0;
+}
 runner::Traffic traffic_of_cuts(const Shape& shape, DType dtype) {
     const int digits = runner::visit(dtype, [](auto of) {
         using T = typename decltype(of)::type;
         return (softmax_topk::sampling::kKeyBits<T> + softmax_topk::sampling::kDigit - 1) /
                softmax_topk::sampling::kDigit;
     });
-    const auto& options = shape.options;
-    const int by_count = options.top_k > 0 && options.top_k < shape.cols ? digits : 0;
-    const int by_mass = options.top_p < 1 ? 1 + digits : 0;
-    return {2. + by_count + by_mass, 0};
+    return {2. + cuts_by_count(shape) * digits + cuts_by_mass(shape) * (1 + digits), 0};
 }
+
+// A cut that goes through equal elements reads the row once more for each digit of a column.
+runner::Traffic more_traffic_of_cuts(const Shape& shape, DType) {
+    using softmax_topk::sampling::kDigit;
+    const int digits = (softmax_topk::sampling::bits_for(shape.cols) + kDigit - 1) / kDigit;
+    return {static_cast<double>((cuts_by_count(shape) + cuts_by_mass(shape)) * digits), 0};
+}
+constexpr const char* kWhyCutsReadMore =
+    "a cut through equal elements reads the row for each digit of a column, and the part that the "
+    "random number chooses is read again";
 
 // What a variant of the course says of itself. (The part of the row that the random number chooses is read once
 // more: the operation's tolerance.)
@@ -87,6 +100,14 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
                    ? traffic_of_cuts(shape, dtype)
                    : runner::Traffic{1, 0};
     };
+    // A list may end before the cuts do: then the row is read as if there were none.
+    variant.more_traffic_at = [](const Shape& shape, DType dtype) {
+        const runner::Traffic more = more_traffic_of_cuts(shape, dtype);
+        if (planned(shape, dtype).way != softmax_topk::sampling::Way::list) return more;
+        return runner::Traffic{1 + traffic_of_cuts(shape, dtype).loads + more.loads, more.stores};
+    };
+    variant.why_more_traffic =
+        "a list is read, and the row where the list ends before the cuts are found";
     variant.way = [](const Shape& shape, DType dtype) {
         constexpr const char* kNames[] = {"best", "whole_row", "list", "cuts"};
         const Plan plan = planned(shape, dtype);
@@ -100,6 +121,7 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
 std::vector<runner::Variant> softmax_topk::sampling_variants() {
     runner::Variant whole_row = way("sample_whole_row", "temperature alone: one read, a part again",
                                     sampling::Way::whole_row);
+    whole_row.why_more_traffic = "the part that the random number chooses is read again";
     whole_row.takes = {operations::sampling::kTemperature, operations::sampling::kSeed};
     whole_row.obstacle = [](const Shape& shape, DType) {
         return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
@@ -108,6 +130,10 @@ std::vector<runner::Variant> softmax_topk::sampling_variants() {
         way("sample_by_cuts", "any cut: the row once more for each digit", sampling::Way::cuts);
     cuts.traffic = {2, 0};  // and more for each cut
     cuts.traffic_at = [](const Shape& shape, DType dtype) { return traffic_of_cuts(shape, dtype); };
+    cuts.more_traffic_at = [](const Shape& shape, DType dtype) {
+        return more_traffic_of_cuts(shape, dtype);
+    };
+    cuts.why_more_traffic = kWhyCutsReadMore;
     cuts.obstacle = [](const Shape& shape, DType) {
         return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
     };

@@ -67,11 +67,12 @@ void fill(void* x, DType dtype, int64_t count, const At& at) {
 // The same float arithmetic, whatever the elements are: half a unit in the last place.
 constexpr double kFloatUnit = 0x1p-24;
 
-// What an element must be whose value before it is rounded to the type is off by `error` at most.
+// What an element must be whose value before it is rounded to the type is off by `error` at most; infinite: by any
+// finite amount; NaN: it may have overflowed.
 __host__ __device__ inline Expected expected(double value, double error,
                                              const softmax::Precision& precision) {
     if (value != value || fabs(value) == INFINITY) return {value, 0};
-    if (!(error < INFINITY)) return {value, NAN};
+    if (!(error < INFINITY)) return {value, error};
     if (fabs(value) - error >= precision.overflow) return {value > 0 ? INFINITY : -INFINITY, 0};
     if (fabs(value) + error >= precision.overflow) return {value, NAN};  // either is right
     return {value, error + precision.rounding(fabs(value) + error)};
@@ -81,6 +82,7 @@ __host__ __device__ inline Expected expected(double value, double error,
 __host__ __device__ inline Expected expected_beside(double other, const Expected& mine,
                                                     const Expected& its) {
     if (mine.bound != mine.bound || its.bound != its.bound) return {mine.value, NAN};
+    if (is_open(mine) || is_open(its)) return {mine.value, INFINITY};
     return {other, mine.bound + its.bound};
 }
 
@@ -94,16 +96,10 @@ struct Judge {
     softmax::Precision precision;
 
     __host__ __device__ void add(Tally& tally, int64_t i) const {
-        Verdict verdict;
-        verdict.got = runner::to_double(ours[i]);
-        verdict.wanted = wanted(i);
+        Expected expected = wanted(i);
         if (previous != nullptr)
-            verdict.wanted =
-                expected_beside(runner::to_double(previous[i]), verdict.wanted, of_previous(i));
-        verdict.unchecked = verdict.wanted.bound != verdict.wanted.bound;
-        verdict.share = share_of_bound(verdict.got, verdict.wanted);
-        verdict.smallest_normal = precision.smallest_normal;
-        tally.add(verdict, i);
+            expected = expected_beside(runner::to_double(previous[i]), expected, of_previous(i));
+        tally.add(verdict_of(runner::to_double(ours[i]), expected, precision.smallest_normal), i);
     }
 };
 

@@ -15,9 +15,14 @@ namespace operations {
 // What one element of the result must be.
 struct Expected {
     double value;     // NaN: only NaN will do
-    double bound;     // greatest absolute error; NaN: anything goes (counted as unchecked)
+    double bound;     // greatest absolute error; NaN: anything goes; infinite: any finite number
     double rest = 0;  // value + rest is what is meant
 };
+
+// Whether it is held to no value: what is right is counted as unchecked.
+__host__ __device__ inline bool is_open(const Expected& wanted) {
+    return !(wanted.bound < INFINITY);
+}
 
 // One element against its yardstick, as a share of the bound: good if at most 1. NaN counts as
 // infinitely wrong unless NaN is what was wanted.
@@ -50,6 +55,17 @@ struct Verdict {
     double smallest_normal = 0;  // of the result's type
 };
 
+__host__ __device__ inline Verdict verdict_of(double got, const Expected& wanted,
+                                              double smallest_normal) {
+    Verdict verdict;
+    verdict.unchecked = is_open(wanted);
+    verdict.got = got;
+    verdict.wanted = wanted;
+    verdict.share = share_of_bound(got, wanted);
+    verdict.smallest_normal = smallest_normal;
+    return verdict;
+}
+
 // A Report as a kernel can keep it.
 struct Tally {
     int64_t checked = 0;
@@ -65,7 +81,7 @@ struct Tally {
 
     __host__ __device__ void add(const Verdict& verdict, int64_t index) {
         if (verdict.skipped) return;
-        if (verdict.unchecked) {
+        if (verdict.unchecked && verdict.share <= 1) {
             ++unchecked;
             return;
         }

@@ -313,6 +313,7 @@ int stages_check(const char* what, const stages_problem* problem, const stages_o
                    found.worst_relative_error,
                    {}};
         std::string description = describe(found);
+        if (!found.judged()) report->share_of_bound = std::numeric_limits<double>::infinity();
         if (const auto overwritten = given.overwritten()) {
             report->mismatches += overwritten->elements;
             report->share_of_bound = std::numeric_limits<double>::infinity();

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Grows whenever a signature or a structure changes. */
-#define STAGES_ABI_VERSION 3
+#define STAGES_ABI_VERSION 4
 int stages_abi_version(void);
 
 /* What went wrong in the last call that failed. Valid until the next call. */
@@ -183,12 +183,13 @@ int stages_fill(const char* what, const stages_problem* problem, const char* inp
                 const stages_operand* operands, size_t count);
 
 typedef struct {
-    int64_t checked;           /* elements held to a value */
-    int64_t unchecked;         /* whose value is left open: at the border of stage 01's range */
+    int64_t checked;           /* elements held to a value: none, and nothing was judged */
+    int64_t unchecked;         /* that are held to none: the description says why */
     int64_t mismatches;        /* farther off than the bound allows; a NaN too many is one */
-    double share_of_bound;     /* the largest error, as a share of its bound */
+    double share_of_bound;     /* the largest error, as a share of its bound; infinite where nothing was
+                                  judged: what is at most 1 is good */
     double max_relative_error; /* over results that are normal numbers */
-    char description[240];     /* the first mismatch, in words */
+    char description[400];     /* the first mismatch, or what is left open, in words */
 } stages_report;
 
 /* The outputs against the fp64 reference of the inputs, on the device. what: a callable's name,

@@ -6,7 +6,7 @@ import json
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass, field
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 NOT_SUPPORTED = 801
 
@@ -75,7 +75,7 @@ class _Operand(ctypes.Structure):
 class _Report(ctypes.Structure):
     _fields_ = [("checked", c_int64), ("unchecked", c_int64), ("mismatches", c_int64),
                 ("share_of_bound", c_double), ("max_relative_error", c_double),
-                ("description", c_char * 240)]
+                ("description", c_char * 400)]
 
 
 class _Timing(ctypes.Structure):

@@ -19,6 +19,7 @@ struct Case {
     Shape shape;
     const std::vector<double>* values = nullptr;  // the user's, instead of a named input
     bool watched = false;  // its launches are looked at for races: they do not depend on the values
+    bool repeated = false;  // launched once more, over another poison
 };
 std::string text_of(const Case& one, DType dtype);
 

@@ -134,8 +134,8 @@ std::vector<const Operation*> families(const StageRun& run) {
 std::vector<Case> validation_cases(const StageRun& run, const Operation& family) {
     const RunOptions& options = run.options;
     if (run.array)
-        return {
-            {name_of_file(options), family.shape_of_array(run.array->shape), &run.array->values}};
+        return {{name_of_file(options), family.shape_of_array(run.array->shape), &run.array->values,
+                 false, true}};
     const std::vector<Shape> shapes =
         options.shapes.empty() ? validated_shapes(run, family) : options.shapes;
     std::vector<std::string> inputs;
@@ -146,8 +146,9 @@ std::vector<Case> validation_cases(const StageRun& run, const Operation& family)
     std::vector<Case> cases;
     for (const std::string& input : inputs) {
         // Shapes that were asked for are watched when they are counted.
-        const bool watched = options.shapes.empty() && input == inputs.front();
-        for (const Shape& shape : shapes) cases.push_back({input, shape, nullptr, watched});
+        const bool is_first = input == inputs.front();
+        for (const Shape& shape : shapes)
+            cases.push_back({input, shape, nullptr, is_first && options.shapes.empty(), is_first});
     }
     if (!run.stage.own || on_gpu() || !options.shapes.empty()) return cases;
     // What is counted and shown is checked. (On a GPU what was timed is checked anyway.)

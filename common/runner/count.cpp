@@ -16,6 +16,32 @@ using io::number;
 
 namespace {
 
+// "2.02 (1+)": as counted, and in brackets as declared; with a plus where it is more, as it may be.
+std::string counted_beside_claim(double counted, double claimed) {
+    const auto text = [](double accesses) {  // "1", but "1.25" where a mask counts
+        return number(accesses, accesses == std::round(accesses) ? 0 : 2);
+    };
+    constexpr double kShown = 0.005;
+    return number(counted, 2) + " (" + text(claimed) + (counted > claimed + kShown ? "+)" : ")");
+}
+
+// What is counted of the course's variants is what they declare: otherwise the lesson claims what is not.
+void require_declared_traffic(const Record& record, const Variant& variant,
+                              Validation& validation) {
+    const Traffic found = traffic_of(record), declared = record.declared;
+    if (is_traffic_of(variant, record.shape, record.dtype, found)) return;
+    const Traffic beyond = traffic_beyond(variant, record.shape, record.dtype);
+    const auto range = [](double from, double more) {
+        return number(from, 2) + (more < 0.005 ? "" : " to " + number(from + more, 2));
+    };
+    validation.add_failure(text_of(record.shape) + ", " + name_of(record.dtype),
+                           "counted are " + number(found.loads, 2) + " loads and " +
+                               number(found.stores, 2) + " stores per element, declared " +
+                               range(declared.loads, beyond.loads) + " and " +
+                               range(declared.stores, beyond.stores),
+                           "traffic");
+}
+
 // One launch that was watched; nothing where it came to nothing. error: how far its result was off.
 std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Shape& shape,
                                 DType dtype, double& error) {
@@ -33,8 +59,10 @@ std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Sha
         const std::string where = text_of(shape) + ", " + name_of(dtype);
         const Validation& said_before = run.results[{&variant, dtype}];
         case_inputs.require_kept(validation, where, &said_before);
-        error = operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype))
-                    .worst_relative_error;
+        const Report report =
+            operation.check(shape, dtype, inputs, result_of(variant, outputs, shape, dtype));
+        error = report.worst_relative_error;
+        if (said_before.verdict() != Verdict::wrong) validation.add(where, report);
         note_hazards(run, counts, validation, where, &said_before);
     });
     return counts;
@@ -59,16 +87,18 @@ std::vector<std::string> count(StageRun& run, const Variant& variant, const Shap
     run.records.push_back(record);
     const Traffic declared = record.declared;
     const Traffic found = traffic_of(record);
-    const auto claimed = [](double accesses) {  // "(1)", but "(1.25)" where a mask counts
-        return " (" + number(accesses, accesses == std::round(accesses) ? 0 : 2) + ")";
-    };
+    if (!run.stage.own) {
+        attempt_to_measure(run, variant, shape, dtype, [&](Validation& validation) {
+            require_declared_traffic(record, variant, validation);
+        });
+    }
     answer(run.options, loads_guess, found.loads, number(found.loads, 2) + " loads");
     answer(run.options, stores_guess, found.stores, number(found.stores, 2) + " stores");
     const std::optional<double> moved = bytes_moved_per_byte(*counts);
     return {shown_name(variant.name),
             text_of(shape),
-            number(found.loads, 2) + claimed(declared.loads),
-            number(found.stores, 2) + claimed(declared.stores),
+            counted_beside_claim(found.loads, declared.loads),
+            counted_beside_claim(found.stores, declared.stores),
             moved ? number(*moved, 2) : "-",
             std::to_string(record.bank_conflicts)};
 }
@@ -100,6 +130,7 @@ void measure_counts(StageRun& run) {
         "  asked for; 1 is perfect. conflicts: of banks of shared memory, as %s.\n",
         run.stage.own ? "what would do" : "as the lesson claims",
         run.stage.own ? "written" : "compiled");
+    print_more_traffic(run);
     print_races_looked_for(run);
 }
 

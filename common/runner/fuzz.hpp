@@ -47,8 +47,9 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
                    uint64_t seed, int64_t number, int64_t elements);
 
 // Runs it. What is wrong, or an empty text: a result beyond its bound, an element around or between
-// the rows of a result that was written to, an input that was changed, a launch that failed.
-std::string run_case(const FuzzCase& one);
+// the rows of a result that was written to, an input that was changed, a launch that failed. judged: whether any
+// element was held to a value.
+std::string run_case(const FuzzCase& one, bool* judged = nullptr);
 
 // Prints the first case that fails, and how to run it again.
 ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options);

@@ -22,9 +22,26 @@ using io::Column;
 namespace {
 
 std::string remark(const Validation& result) {
-    if (result.at_border > 0) return std::to_string(result.at_border) + " left open: see 01";
+    if (result.left_open > 0)
+        return "partly open in " + std::to_string(result.left_open) +
+               (result.left_open == 1 ? " case" : " cases");
     if (result.overflowed == 0) return "";
     return std::to_string(result.overflowed) + " overflow, as promised";
+}
+
+// How many elements are held to no value, and why: a sentence for each reason, of all variants together.
+std::vector<std::string> sentences_on_open(const StageRun& run) {
+    std::map<std::string, Validation::Open> by_reason;
+    for (const auto& [key, result] : run.results) {
+        for (const auto& [why, open] : result.open()) {
+            by_reason[why].unchecked += open.unchecked;
+            by_reason[why].all += open.all;
+        }
+    }
+    std::vector<std::string> sentences;
+    for (const auto& [why, open] : by_reason)
+        sentences.push_back("partly open: " + describe_unchecked(open.unchecked, open.all, why));
+    return sentences;
 }
 
 // Whether nothing was checked of a variant, for no reason that is said elsewhere.
@@ -95,6 +112,7 @@ void print_validation(StageRun& run) {
     for (const auto& [key, result] : run.results) {
         for (const std::string& line : result.remarks(key.first->name)) say(line);
     }
+    for (const std::string& sentence : sentences_on_open(run)) say(sentence);
     for (const Variant* variant : run.chosen) {
         if (!is_passed_over(run, *variant)) continue;
         run.verdict = std::max(run.verdict, Verdict::incomplete);
@@ -157,6 +175,16 @@ void print_legend_of_times(const StageRun& run) {
         "  roof: %s, timed in turn. speed-up: over the\n"
         "  variant before that computes the same.\n",
         roof);
+}
+
+void print_more_traffic(const StageRun& run) {
+    std::map<std::string, std::string> by_reason;  // of which variants
+    for (const Variant* variant : run.chosen) {
+        if (variant->why_more_traffic.empty()) continue;
+        std::string& names = by_reason[variant->why_more_traffic];
+        names += (names.empty() ? "" : ", ") + variant->name;
+    }
+    for (const auto& [why, names] : by_reason) say("more (+): " + why + " (" + names + ")");
 }
 
 void print_races_looked_for(const StageRun& run) {

@@ -25,6 +25,8 @@ void print_ways(StageRun& run);
 void print_left_out(const StageRun& run);
 void print_warnings(const StageRun& run);
 void print_legend_of_times(const StageRun& run);
+// Why some accesses are more than was declared, where a variant says that they may be.
+void print_more_traffic(const StageRun& run);
 void print_races_looked_for(const StageRun& run);
 
 // With --ask: what the audience says, and how that was; without nothing.

@@ -42,6 +42,10 @@ public:
     // From now on races in global memory are looked for as well.
     virtual void watch_global_memory() = 0;
 
+    // Said after a start: nobody has written these bytes of device memory, whatever lies there. Where races in global
+    // memory are looked for, a kernel that reads them is a hazard.
+    virtual void forget_written(const void* low, size_t bytes) = 0;
+
     // Said before a start: who writes these bytes of device memory last until the stop is told after that, once and
     // in words, by last_writer(). Empty where nobody can know.
     virtual void follow(const void* low, size_t bytes) = 0;

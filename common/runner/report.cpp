@@ -7,12 +7,15 @@
 namespace runner {
 
 std::string describe(const Report& report) {
-    if (report.checked + report.unchecked == 0) return "nothing was compared";
+    const int64_t all = report.checked + report.unchecked;
+    if (all == 0) return "nothing was compared";
+    const std::string open = describe_unchecked(report.unchecked, all, report.why_unchecked);
+    if (!report.judged()) return "nothing was judged: " + open;
     char text[160];
     if (report.good()) {
         std::snprintf(text, sizeof(text), "%lld elements good, worst error %.2f of its bound",
                       static_cast<long long>(report.checked), report.worst_share);
-        return text;
+        return text + (open.empty() ? "" : "; " + open);
     }
     std::snprintf(text, sizeof(text), ": got %.9g, wanted %.9g +- %.2g", report.first_got,
                   report.first_wanted, report.first_bound);
@@ -21,11 +24,27 @@ std::string describe(const Report& report) {
            (report.first_writer.empty() ? "" : "; " + report.first_writer);
 }
 
+std::string describe_unchecked(int64_t unchecked, int64_t all, const std::string& why) {
+    if (unchecked == 0) return "";
+    char text[96];
+    std::snprintf(
+        text, sizeof(text), "%lld of %lld element%s (%.3g %%) %s left open",
+        static_cast<long long>(unchecked), static_cast<long long>(all), all == 1 ? "" : "s",
+        100. * static_cast<double>(unchecked) / static_cast<double>(all), all == 1 ? "is" : "are");
+    return text + (why.empty() ? "" : ": " + why);
+}
+
+Report explained(Report report, const char* why_unchecked) {
+    if (report.unchecked > 0) report.why_unchecked = why_unchecked;
+    return report;
+}
+
 Report joined(const Report& first, const Report& second) {
     const bool first_is_wrong = first.mismatches > 0;
     Report both = first_is_wrong || second.mismatches == 0 ? first : second;
     both.checked = first.checked + second.checked;
     both.unchecked = first.unchecked + second.unchecked;
+    both.why_unchecked = first.unchecked > 0 ? first.why_unchecked : second.why_unchecked;
     both.promised = first.promised + second.promised;
     both.mismatches = first.mismatches + second.mismatches;
     both.worst_share = std::max(first.worst_share, second.worst_share);

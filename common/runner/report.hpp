@@ -9,7 +9,8 @@ namespace runner {
 
 struct Report {
     int64_t checked = 0;    // elements held to a value
-    int64_t unchecked = 0;  // elements whose value is open
+    int64_t unchecked = 0;  // elements that are held to none, and why: "a sum may overflow"
+    std::string why_unchecked;
     int64_t promised =
         0;  // elements that came out NaN or 0 because the arithmetic overflowed, as the
             // variant says of itself
@@ -24,7 +25,8 @@ struct Report {
     double first_wanted = 0;
     double first_bound = 0;
 
-    bool good() const { return mismatches == 0 && checked + unchecked > 0; }
+    bool judged() const { return checked > 0; }
+    bool good() const { return mismatches == 0 && judged(); }
 
     // One element more, that may be off by `bound`. NaN is wrong unless NaN is what was wanted. place: a
     // function that says where it is, asked only of the first that is wrong.
@@ -50,7 +52,13 @@ struct Report {
 // "12 of 4000 elements wrong; first at row 3, col 7: got nan, wanted 0.25 +- 1e-08".
 std::string describe(const Report& report);
 
+// "12 of 4000 elements (0.3 %) are left open: a sum may overflow". Empty where none is.
+std::string describe_unchecked(int64_t unchecked, int64_t all, const std::string& why);
+
 // Of two outputs of one launch.
 Report joined(const Report& first, const Report& second);
+
+// The report, with the reason why its operation leaves elements open.
+Report explained(Report report, const char* why_unchecked);
 
 }  // namespace runner

@@ -29,6 +29,33 @@ std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype)
     return variant.obstacle ? variant.obstacle(shape, dtype) : "";
 }
 
+Traffic traffic_beyond(const Variant& variant, const Shape& shape, DType dtype) {
+    const Operation& operation = *variant.operation;
+    const auto bytes = static_cast<double>(workspace_of(variant, shape, dtype));
+    const double scratch = bytes / static_cast<double>(size_of(dtype)) /
+                           static_cast<double>(operation.elements(shape));
+    // Scratch is written once, and read by every block of its part of the problem: no more blocks than it
+    // has floats there.
+    const double scratch_reads =
+        scratch * bytes / sizeof(float) / static_cast<double>(operation.parts(shape));
+    const Traffic tolerance = operation.tolerance(shape, dtype);
+    const Traffic more =
+        variant.more_traffic_at ? variant.more_traffic_at(shape, dtype) : Traffic{};
+    return {more.loads + tolerance.loads + scratch_reads, more.stores + tolerance.stores + scratch};
+}
+
+bool is_traffic_of(const Variant& variant, const Shape& shape, DType dtype,
+                   const Traffic& counted) {
+    const auto agrees = [](double found, double declared, double beyond) {
+        constexpr double kRounding = 1e-9;
+        return found >= declared - kRounding && found <= declared + beyond + kRounding;
+    };
+    const Traffic declared = traffic_of(variant, shape, dtype);
+    const Traffic beyond = traffic_beyond(variant, shape, dtype);
+    return agrees(counted.loads, declared.loads, beyond.loads) &&
+           agrees(counted.stores, declared.stores, beyond.stores);
+}
+
 Shape usual_shape_of(const Variant& variant) {
     const Shape usual = variant.operation->usual_shape();
     const DType dtype = variant.dtypes.front();

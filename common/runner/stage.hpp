@@ -34,6 +34,11 @@ struct Variant {
     // The traffic where it depends on the shape. Ask traffic_of().
     std::function<Traffic(const Shape&, DType)> traffic_at = {};
 
+    // What a launch may access beyond that, as the data have it, and why: "a cut through equal elements reads the
+    // row again". Ask traffic_beyond().
+    std::function<Traffic(const Shape&, DType)> more_traffic_at = {};
+    std::string why_more_traffic = {};
+
     // How many threads add up one sum. Ask arithmetic_of().
     std::function<int64_t(const Shape&, DType)> partial_sums = {};
 
@@ -108,6 +113,13 @@ inline Traffic traffic_of(const Variant& variant, const Shape& shape, DType dtyp
         variant.traffic_at ? variant.traffic_at(shape, dtype) : variant.traffic;
     return variant.operation->counted(declared, shape, dtype);
 }
+
+// What a launch may access beyond its declared traffic: the variant's own more, the operation's tolerance, and
+// its scratch memory.
+Traffic traffic_beyond(const Variant& variant, const Shape& shape, DType dtype);
+
+// Whether that is what was counted of one: no less than the declared traffic, and no more than it may be beyond.
+bool is_traffic_of(const Variant& variant, const Shape& shape, DType dtype, const Traffic& counted);
 
 struct Stage {
     std::string name;   // the folder's: "03_online_softmax"

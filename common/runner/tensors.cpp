@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/tensors.hpp"
+#include "common/runner/probe.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -18,6 +19,18 @@ double as_double(T value) {
 
 }  // namespace
 
+void poison(void* device, ElementType type, int64_t elements, Poison with) {
+    if (elements == 0) return;
+    constexpr int kNan = 0xff;
+    constexpr int kPositive = 0x7b, kNegative = 0xfb;  // bytes of large numbers, whatever the type
+    const size_t size = size_of(type), all = static_cast<size_t>(elements) * size;
+    check_cuda(cudaMemset(device, with == Poison::nan ? kNan : kPositive, all),
+               "poisoning the output");
+    if (with == Poison::nan || elements == 1) return;
+    check_cuda(cudaMemset2D(device, 2 * size, kNegative, size, static_cast<size_t>(elements) / 2),
+               "poisoning the output");
+}
+
 Tensors::Tensors(std::vector<Operand> operands) : operands_(std::move(operands)) {
     for (const Operand& each : operands_) memory_.emplace_back(static_cast<size_t>(each.bytes()));
 }
@@ -29,8 +42,9 @@ View Tensors::view() const {
     return view;
 }
 
-void Tensors::poison() {
-    for (DeviceBuffer<unsigned char>& each : memory_) each.poison();
+void Tensors::poison(Poison with) {
+    for (size_t i = 0; i < operands_.size(); ++i)
+        runner::poison(memory_[i].data(), operands_[i].type, operands_[i].elements(), with);
 }
 
 int64_t Tensors::bytes() const {
@@ -89,11 +103,15 @@ Tensors inputs_with(const Operation& operation, const Shape& shape, DType dtype,
 }
 
 Tensors poisoned_outputs(const Operation& operation, const Shape& shape, DType dtype,
-                         const View& inputs) {
+                         const View& inputs, Poison with) {
     Tensors outputs(outputs_of(operation.operands(shape, dtype)));
-    outputs.poison();
+    outputs.poison(with);
     for (const Operand& each : outputs.operands()) {
-        if (each.role != Role::in_out) continue;
+        if (each.role != Role::in_out) {
+            probe().forget_written(outputs.view()[each.name].data,
+                                   static_cast<size_t>(each.bytes()));
+            continue;
+        }
         check_cuda(cudaMemcpy(outputs.view()[each.name].data, inputs[each.name].data,
                               static_cast<size_t>(each.bytes()), cudaMemcpyDeviceToDevice),
                    "copying what is read and written");

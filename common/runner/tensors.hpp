@@ -10,6 +10,13 @@
 
 namespace runner {
 
+// What lies in outputs before a launch. A kernel that takes it for something is right over one of these at most:
+// fmax(y, p) and isnan(y) over NaN, whatever compares over numbers that are large and of either sign.
+enum class Poison { nan, large };
+
+// So many elements of a type: NaN in every floating-point type, -1 in integers; or every other element negative.
+void poison(void* device, ElementType type, int64_t elements, Poison with);
+
 class Tensors {
 public:
     // Uninitialised.
@@ -17,7 +24,7 @@ public:
 
     const std::vector<Operand>& operands() const { return operands_; }
     View view() const;
-    void poison();  // NaN in every floating-point type, -1 in integers
+    void poison(Poison with = Poison::nan);
     int64_t bytes() const;
 
     // One of them, as doubles; booleans are 0 and 1.
@@ -38,8 +45,9 @@ Tensors filled_inputs(const Operation& operation, const Shape& shape, DType dtyp
 // The same with a user's values in the first.
 Tensors inputs_with(const Operation& operation, const Shape& shape, DType dtype,
                     const std::vector<double>& values, uint64_t seed);
-// Room for its results, poisoned; what is read as well as written is filled from the inputs.
+// Room for its results, poisoned; what is read as well as written is filled from the inputs. What is only written
+// counts as memory that nobody has written yet.
 Tensors poisoned_outputs(const Operation& operation, const Shape& shape, DType dtype,
-                         const View& inputs);
+                         const View& inputs, Poison with = Poison::nan);
 
 }  // namespace runner

@@ -10,7 +10,8 @@ namespace runner {
 void validate(StageRun& run);
 
 // What the variant makes of the inputs. Waits for the device.
-Tensors outputs_of(const Variant& variant, const View& inputs, const Shape& shape, DType dtype);
+Tensors outputs_of(const Variant& variant, const View& inputs, const Shape& shape, DType dtype,
+                   Poison over = Poison::nan);
 
 // That, as it is judged.
 Result result_of(const Variant& variant, const Tensors& outputs, const Shape& shape, DType dtype);

@@ -18,9 +18,19 @@ constexpr const char* kTheResult = "the result";
 }  // namespace
 
 void Validation::add(const std::string& where, const Report& report) {
+    // Nothing judged is neither good nor wrong.
+    if (!report.judged() && report.unchecked > 0) {
+        ++unjudged_;
+        return add_to(unjudged_cases_, report.why_unchecked, where + ": " + describe(report), 1);
+    }
     ++cases;
     overflowed += report.promised > 0;
-    at_border += report.unchecked > 0;
+    if (report.unchecked > 0) {
+        ++left_open;
+        Open& open = open_[report.why_unchecked];
+        open.unchecked += report.unchecked;
+        open.all += report.checked + report.unchecked;
+    }
     worst_share = std::max(worst_share, report.worst_share);
     if (!report.good())
         add_to(failures_, kTheResult, where + ": " + describe(report), kReportsShown);
@@ -73,12 +83,12 @@ void Validation::add_to(std::vector<std::pair<std::string, Group>>& groups,
 
 Verdict Validation::verdict() const {
     if (!failures_.empty()) return Verdict::wrong;
-    return not_run_ > 0 || !uncompared_.empty() ? Verdict::incomplete : Verdict::good;
+    return not_run_ + unjudged_ > 0 || !uncompared_.empty() ? Verdict::incomplete : Verdict::good;
 }
 
 std::string Validation::count() const {
     if (!failures_.empty()) return "WRONG";
-    return std::to_string(cases) + " of " + std::to_string(cases + not_run_);
+    return std::to_string(cases) + " of " + std::to_string(cases + not_run_ + unjudged_);
 }
 
 std::vector<std::string> Validation::remarks(const std::string& variant) const {
@@ -92,6 +102,7 @@ std::vector<std::string> Validation::remarks(const std::string& variant) const {
         }
     };
     say(failures_, "WRONG");
+    say(unjudged_cases_, "NOT JUDGED");
     say(left_out_, "not run:");
     for (const auto& [previous, count] : uncompared_) {
         lines.push_back(variant + " not compared in " + std::to_string(count) +

@@ -13,8 +13,8 @@ namespace runner {
 enum class Verdict { good, incomplete, wrong };
 
 struct Validation {
-    int cases = 0;       // that were checked
-    int at_border = 0;   // cases with rows whose result stage 01 leaves open
+    int cases = 0;       // that were judged
+    int left_open = 0;   // those of them in which elements are held to no value
     int overflowed = 0;  // cases in which rows overflowed, as promised
     double worst_share = 0;
     double worst_previous = 0;
@@ -37,6 +37,13 @@ struct Validation {
     // Not checked, and why.
     void add_not_run(const std::string& where, const std::string& why);
 
+    // Elements that are held to no value, by the reason for it.
+    struct Open {
+        int64_t unchecked = 0;
+        int64_t all = 0;  // of the cases with such elements
+    };
+    const std::map<std::string, Open>& open() const { return open_; }
+
     Verdict verdict() const;
 
     // "36 of 36", "WRONG", or how many of them were run.
@@ -54,6 +61,9 @@ private:
                 const std::string& text, size_t most_shown);
 
     int not_run_ = 0;
+    int unjudged_ = 0;
+    std::vector<std::pair<std::string, Group>> unjudged_cases_;  // by the reason
+    std::map<std::string, Open> open_;
     std::vector<std::pair<std::string, Group>> failures_;  // by cause, in the order of the first
     std::vector<std::pair<std::string, Group>> left_out_;  // the same of what was not run
     std::map<std::string, int> uncompared_;                // cases by the earlier variant's name

@@ -39,20 +39,25 @@ inline void matches_reference(const runner::Variant& variant, const std::string&
     INFO(describe(report));
     CHECK(report.good());
 }
-inline void matches_reference_where_taken(const runner::Variant& variant, const std::string& input,
+// The same where the variant takes it; whether it does.
+inline bool matches_reference_where_taken(const runner::Variant& variant, const std::string& input,
                                           const runner::Shape& shape, runner::DType dtype) {
-    if (obstacle_of(variant, shape, dtype).empty()) matches_reference(variant, input, shape, dtype);
+    if (!obstacle_of(variant, shape, dtype).empty()) return false;
+    matches_reference(variant, input, shape, dtype);
+    return true;
 }
 
 // Every named input at the course's shapes, as far as the variant takes them; and the same bits again.
 inline void matches_reference_at_all_shapes(const runner::Variant& variant, runner::DType dtype) {
     INFO(variant.name << ", " << name_of(dtype));
     const runner::Operation& operation = *variant.operation;
+    int taken = 0;
     for (const runner::Shape& shape : operation.validated_at({})) {
         if (is_beyond_options(variant, shape)) continue;
         for (const runner::NamedInput& input : operation.inputs())
-            matches_reference_where_taken(variant, input.name, shape, dtype);
+            taken += matches_reference_where_taken(variant, input.name, shape, dtype) ? 1 : 0;
     }
+    CHECK(taken > 0);
     const runner::Shape shape = usual_shape_of(variant);
     const runner::Tensors inputs =
         filled_inputs(operation, shape, dtype, operation.usual_input(), 1);

@@ -74,25 +74,7 @@ runner::Traffic CountedVariant::traffic() const {
 }
 
 bool traffic_agrees(const CountedVariant& counted) {
-    const runner::Variant& variant = *counted.variant;
-    const runner::Operation& operation = *variant.operation;
-    const auto bytes =
-        static_cast<double>(runner::workspace_of(variant, counted.shape, counted.dtype));
-    const double scratch = bytes / static_cast<double>(runner::size_of(counted.dtype)) /
-                           static_cast<double>(operation.elements(counted.shape));
-    // Scratch is written once, and read by every block of its part of the problem: no more blocks than it
-    // has floats there.
-    const double scratch_reads =
-        scratch * bytes / sizeof(float) / static_cast<double>(operation.parts(counted.shape));
-    const runner::Traffic more = operation.tolerance(counted.shape, counted.dtype);
-
-    const auto agrees = [](double found, double declared, double beyond) {
-        constexpr double kRounding = 1e-9;
-        return found >= declared - kRounding && found <= declared + beyond + kRounding;
-    };
-    const runner::Traffic declared = counted.declared(), found = counted.traffic();
-    return agrees(found.loads, declared.loads, scratch_reads + more.loads) &&
-           agrees(found.stores, declared.stores, scratch + more.stores);
+    return runner::is_traffic_of(*counted.variant, counted.shape, counted.dtype, counted.traffic());
 }
 
 int64_t counted_conflicts(const CountedVariant& counted) {

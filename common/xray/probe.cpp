@@ -115,6 +115,10 @@ public:
 
     void watch_global_memory() override { watches_global_memory_ = true; }
 
+    void forget_written(const void* low, size_t bytes) override {
+        if (global_) global_->memory_allocated(reinterpret_cast<uintptr_t>(low), bytes, false);
+    }
+
     void follow(const void* low, size_t bytes) override {
         writer_ = std::make_unique<xray::LastWriter>(reinterpret_cast<uintptr_t>(low), bytes);
     }

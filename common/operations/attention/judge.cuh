@@ -95,7 +95,12 @@ __host__ __device__ inline Expected expected(const Column& column, const Scores&
     const double lost = rules.dtype == DType::float16 ? p.smallest : p.underflow;
     const double error = (relative + of_weights) * column.magnitude / scores.weights +
                          lost * column.absolute / scores.weights;
-    if (!(error < FLT_MAX) || fabs(value) + error >= p.overflows_from) return {value, NAN};
+    // Where errors of scores are so large that any weights are possible, the result is some mean of v, hence finite,
+    // unless a score or a sum overflows.
+    const bool overflows =
+        !(scores.magnitude(rules) < FLT_MAX / 4) || column.absolute >= p.overflows_from;
+    if (!(error < FLT_MAX) || fabs(value) + error >= p.overflows_from)
+        return {value, overflows ? NAN : INFINITY};
     return {value, error + p.result_unit * (fabs(value) + error) + p.smallest};
 }
 
@@ -110,17 +115,6 @@ __host__ __device__ inline Expected expected_sum(const Scores& scores, const Rul
 __host__ __device__ inline Expected beside(double other, const Expected& reference) {
     if (reference.bound == 0 || reference.bound != reference.bound) return reference;
     return {other, 2 * reference.bound};
-}
-
-__host__ __device__ inline Verdict verdict_of(double got, const Expected& wanted,
-                                              double smallest_normal) {
-    Verdict verdict;
-    verdict.unchecked = wanted.bound != wanted.bound;
-    verdict.got = got;
-    verdict.wanted = wanted;
-    verdict.share = share_of_bound(got, wanted);
-    verdict.smallest_normal = smallest_normal;
-    return verdict;
 }
 
 }  // namespace operations::attention

@@ -126,7 +126,9 @@ public:
 
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
-        return attention::check(operands_in(inputs), shape, dtype, outputs_in(ours));
+        return explained(attention::check(operands_in(inputs), shape, dtype, outputs_in(ours)),
+                         "scores are so large that rounding them may change any weight, or they or "
+                         "the result may overflow");
     }
     bool is_comparable(const Operation& other) const override { return other.family() == family(); }
     Report compare(const runner::Shape& shape, DType dtype, const View& inputs,

@@ -14,7 +14,8 @@
 //     is rounded to the type, too, before it is multiplied
 //   - a norm z = (x - mean) / S passes on the error of x by 1 / S, of the mean by 1 / (n S), of S by z / S
 // The bound is 6 standard deviations and the last rounding. All this is of first order: where a score is off by
-// more than a quarter, or a row by more than a quarter of its S, nothing is known, and anything goes.
+// more than a quarter, or a row by more than a quarter of its S, nothing is known (an infinite variance), and any
+// finite number goes. Where a number may have overflowed on the way (a variance of NaN) anything goes.
 #include "common/operations/encoder/check.hpp"
 
 #include <algorithm>
@@ -110,8 +111,11 @@ struct Rules {
     }
     // Rounded so often.
     __host__ __device__ Uncertain stored(double value, double variance, int times = 1) const {
+        constexpr double kRoom =
+            64;  // for a value of which nothing is known but about how large it is
         const double off = unit * fabs(value) + smallest;
-        return {value, fabs(value) < largest ? variance + times * off * off : INFINITY};
+        const bool fits = fabs(value) < (variance < INFINITY ? largest : largest / kRoom);
+        return {value, fits ? variance + times * off * off : NAN};
     }
 };
 
@@ -279,8 +283,8 @@ struct FindStatistics {
             of_root += square((x[i].value - mean) / root / count) * x[i].variance;
         }
         const double sums = elements::kFloatUnit * (sqrt(count) + 8);
-        const bool is_known = of_all < square(0.25 * root);
-        rows[row] = {mean, root, is_known ? of_all / count + square(sums * magnitude) : INFINITY,
+        const bool is_unknown = of_all >= square(0.25 * root);
+        rows[row] = {mean, root, is_unknown ? INFINITY : of_all / count + square(sums * magnitude),
                      of_root / square(root) + square(sums)};
     }
 };
@@ -441,9 +445,9 @@ struct NoToken {
     Uncertain* states;
     __host__ __device__ void operator()(int64_t i) const { states[i] = {0, -1}; }
 };
-struct NotLookedAt {  // any number will do
+struct NotLookedAt {  // anything goes
     Uncertain* states;
-    __host__ __device__ void operator()(int64_t i) const { states[i] = {0, INFINITY}; }
+    __host__ __device__ void operator()(int64_t i) const { states[i] = {0, NAN}; }
 };
 
 // In fp64 a sequence of a large model takes a good part of a second: of many the first, the last, and one between.

@@ -112,7 +112,8 @@ Report check_on_host(const Operands& operands, const Shape& shape, DType dtype, 
             const Expected wanted = previous == nullptr
                                         ? expected(reference[at], c[at], outlook, rules)
                                         : expected_beside(got[at], reference[at], outlook);
-            tally.add(verdict_of(got[at], wanted, outlook.precision), batch * size + i);
+            tally.add(verdict_of(got[at], wanted, outlook.precision.smallest_normal),
+                      batch * size + i);
         }
     }
     return report_of(tally, [&](int64_t index) { return place_of(shape, index); });

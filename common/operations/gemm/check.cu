@@ -65,7 +65,7 @@ __global__ void check_kernel(Matrices<T> a, Matrices<T> b, const T* c, const T* 
             for (int64_t p = 0; p < rules.k; ++p) sum += a.at(batch, row, p) * b.at(batch, p, col);
             wanted = expected(sum, before, outlook, rules);
         }
-        tally.add(verdict_of(got, wanted, outlook.precision), i);
+        tally.add(verdict_of(got, wanted, outlook.precision.smallest_normal), i);
     }
     tallies[thread] = tally;
 }

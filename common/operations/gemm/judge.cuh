@@ -177,15 +177,4 @@ __host__ __device__ inline Expected expected_beside(double ours, double other,
     return {other, outlook.error_at(ours) + outlook.error_at(other)};
 }
 
-__host__ __device__ inline Verdict verdict_of(double got, const Expected& wanted,
-                                              const Precision& precision) {
-    Verdict verdict;
-    verdict.unchecked = wanted.bound != wanted.bound;
-    verdict.got = got;
-    verdict.wanted = wanted;
-    verdict.share = share_of_bound(got, wanted);
-    verdict.smallest_normal = precision.smallest_normal;
-    return verdict;
-}
-
 }  // namespace operations::gemm

@@ -134,7 +134,10 @@ public:
 
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
-        return gemm::check(operands_in(inputs), shape, dtype, ours.outputs["c"].data, kind_);
+        return explained(
+            gemm::check(operands_in(inputs), shape, dtype, ours.outputs["c"].data, kind_),
+            "the result, or a sum on its way, may overflow, or its roundings may be all that is "
+            "left");
     }
     // Sums in float are what the others are held against, too.
     bool is_comparable(const runner::Operation& other) const override {

@@ -131,7 +131,8 @@ public:
 
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
-        return heads::check(inputs, kind_, shape, dtype, ours.outputs, nullptr);
+        return explained(heads::check(inputs, kind_, shape, dtype, ours.outputs, nullptr),
+                         "the result may overflow");
     }
     Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                    const runner::Result& ours, const runner::Result& previous) const override {

@@ -20,13 +20,7 @@ __host__ __device__ inline bool one_per_row(const Rules& rules) {
 
 __host__ __device__ inline Verdict judge(double got, const Expected& wanted,
                                          const RowReference& reference) {
-    Verdict verdict;
-    verdict.got = got;
-    verdict.wanted = wanted;
-    verdict.unchecked = wanted.bound != wanted.bound;
-    verdict.share = share_of_bound(got, wanted);
-    verdict.smallest_normal = reference.precision.smallest_normal;
-    return verdict;
+    return verdict_of(got, wanted, reference.precision.smallest_normal);
 }
 
 __host__ __device__ inline Verdict against_reference(Element at, double y,

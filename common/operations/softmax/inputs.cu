@@ -12,8 +12,9 @@ using runner::check_cuda;
 
 const std::vector<Input>& all_inputs() {
     static const std::vector<Input> inputs = {
-        Input::uniform, Input::normal, Input::large,        Input::all_negative, Input::ties,
-        Input::spike,   Input::masked, Input::masked_slice, Input::constant,     Input::denormal};
+        Input::uniform,  Input::normal,   Input::large,         Input::all_negative,
+        Input::ties,     Input::spike,    Input::masked,        Input::masked_slice,
+        Input::constant, Input::denormal, Input::special};
     return inputs;
 }
 
@@ -39,6 +40,8 @@ const char* name_of(Input input) {
             return "constant";
         case Input::denormal:
             return "denormal";
+        case Input::special:
+            return "special";
     }
     return "?";
 }
@@ -65,6 +68,8 @@ const char* summary_of(Input input) {
             return "all 3.25";
         case Input::denormal:
             return "results below the type's smallest normal number";
+        case Input::special:
+            return "rows with NaN, with +inf, of -inf alone, in turn";
     }
     return "?";
 }

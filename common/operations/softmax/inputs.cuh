@@ -28,6 +28,7 @@ enum class Input {
     masked_slice,  // normal, -inf in all but the last quarter: slices of -inf alone
     constant,      // all 3.25
     denormal,      // one 0 in each row, beside which results are subnormal: in float from -103 on
+    special,  // rows with a NaN, with +inf, of -inf alone, in turn: all of each is NaN, or 0 where masked
 };
 const std::vector<Input>& all_inputs();
 const char* name_of(Input input);
@@ -93,6 +94,9 @@ __host__ __device__ inline double unrounded_input_value(DType dtype, Input input
             // In 24 bits: the product is exact, fused with the sum or not.
             return col == chosen ? 0 : range.lowest + range.width * unit(bits, false);
         }
+        case Input::special:
+            if (row % 3 == 2) return -INFINITY;
+            return col != chosen ? normal : row % 3 == 0 ? NAN : INFINITY;
     }
     return 0;
 }

@@ -162,7 +162,11 @@ public:
 
     runner::Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                          const runner::Result& ours) const override {
-        return softmax::check(inputs_in(inputs), shape, result_of(ours, dtype));
+        const bool by_design = ours.arithmetic.overflows;
+        return explained(softmax::check(inputs_in(inputs), shape, result_of(ours, dtype)),
+                         by_design ? "exp(x), or the sum of a row, is at the border of the type's "
+                                     "range, where it may overflow or lose digits"
+                                   : "the result, or a sum on its way, may overflow");
     }
     bool is_comparable(const runner::Operation& other) const override {
         const auto* of_family = dynamic_cast<const SoftmaxOperation*>(&other);

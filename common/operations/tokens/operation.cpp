@@ -120,7 +120,8 @@ public:
 
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
-        return tokens::check(inputs, kind_, shape, dtype, outputs_of(ours), nullptr);
+        return explained(tokens::check(inputs, kind_, shape, dtype, outputs_of(ours), nullptr),
+                         "squares of a row may overflow in float, or the result may");
     }
     bool is_comparable(const runner::Operation& other) const override {
         const auto* const one = dynamic_cast<const TokensOperation*>(&other);

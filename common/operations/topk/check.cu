@@ -125,12 +125,7 @@ struct RowJudge {
     }
 
     __host__ __device__ Verdict value_verdict(double got, const Expected& wanted) const {
-        Verdict verdict;
-        verdict.got = got;
-        verdict.wanted = wanted;
-        verdict.share = share_of_bound(got, wanted);
-        verdict.smallest_normal = reference.precision.smallest_normal;
-        return verdict;
+        return verdict_of(got, wanted, reference.precision.smallest_normal);
     }
     // Nothing is computed: the sign of a zero and the payload of NaN are all that is open.
     __host__ __device__ Verdict logit_verdict(int64_t pick, T wanted) const {

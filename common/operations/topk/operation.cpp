@@ -130,7 +130,8 @@ public:
 
     Report check(const runner::Shape& shape, DType dtype, const View& inputs,
                  const runner::Result& ours) const override {
-        return topk::check(inputs["x"].data, shape, result_of(ours, dtype));
+        return explained(topk::check(inputs["x"].data, shape, result_of(ours, dtype)),
+                         "a result near the type's largest number may overflow");
     }
     bool is_comparable(const runner::Operation& other) const override {
         return dynamic_cast<const TopkOperation*>(&other) != nullptr;

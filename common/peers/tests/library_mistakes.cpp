@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the library says of a caller's mistakes: a code, and words that name what is wrong.
 #include "common/peers/tests/library.hpp"
+#include "common/testing/skip.hpp"
 
 #include <limits>
 
@@ -158,7 +159,7 @@ TEST_CASE("a workspace that is too small is refused") {
 }
 
 TEST_CASE("without a GPU there is no clock") {
-    if (LIBRARY(stages_backend)() == std::string("cuda")) return;
+    if (LIBRARY(stages_backend)() == std::string("cuda")) return testing::skip("there is a GPU");
     const Room room;
     const stages_contender contender = {[](void*, void*) { return 0; }, nullptr};
     const std::vector<stages_operand> plain = room.plain();

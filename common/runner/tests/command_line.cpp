@@ -23,6 +23,7 @@
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
+#include "common/testing/skip.hpp"
 
 namespace {
 
@@ -72,7 +73,7 @@ void expect_usage_error(const std::string& arguments, const std::string& message
 }  // namespace
 
 TEST_CASE("the README shows what its first command prints") {
-    if (std::string(runner::build_info().backend) != "cpu") return;  // it shows a run without a GPU
+    if (runner::on_gpu()) return testing::skip_on_gpu("it shows a run without a GPU");
     std::ifstream file(STAGES_SOURCE_DIRECTORY "/README.md");
     const std::string readme{std::istreambuf_iterator<char>(file), {}};
     const std::string fence = "\n```\n";
@@ -156,7 +157,7 @@ TEST_CASE("lines fit 80 columns") {
 }
 
 TEST_CASE("conflicts are the compiled kernel's, and what is moved is told per byte asked for") {
-    if (std::string(runner::build_info().backend) != "cpu") return;  // a GPU counts nothing
+    if (runner::on_gpu()) return testing::skip_on_gpu("a GPU counts nothing");
     const Session session;
     const Outcome outcome = session.run("stages run 05 --variant packed --quick --shape 8x1024");
     INFO(outcome.text);
@@ -264,13 +265,13 @@ TEST_CASE("a shape that no memory holds is refused in one line") {
         expect_usage_error(arguments, "stages: 1048576 x 1048576, float32: block_per_row needs");
         expect_usage_error(arguments, "memory, and");
     }
-    if (std::string(runner::build_info().backend) != "cpu") return;
+    if (runner::on_gpu()) return testing::skip_on_gpu("it is about the CPU device");
     expect_usage_error("stages xray 03 --shape 1048576x1048576",
                        "stages: 1048576 x 1048576, float32: block_per_row needs");
 }
 
 TEST_CASE("without addresses the CPU device says what it needs them for") {
-    if (std::string(runner::build_info().backend) != "cpu") return;
+    if (runner::on_gpu()) return testing::skip_on_gpu("it is about the CPU device");
     const Session session;
     for (const std::string arguments : {"stages run 01 --quick", "stages fuzz 01 --cases 1"}) {
         const Outcome outcome = session.run(arguments, "ulimit -v 8000000; ");

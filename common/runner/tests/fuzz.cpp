@@ -43,7 +43,9 @@ Stage stage_of(const Variant& variant) {
 std::string first_fault(const Variant& variant, int64_t cases) {
     const Stage stage = stage_of(variant);
     for (int64_t number = 0; number < cases; ++number) {
-        const std::string wrong = run_case(fuzz_case({&stage}, "", 3, number, 4096));
+        const FuzzCase one = fuzz_case({&stage}, "", 3, number, 4096);
+        if (one.input == "special") continue;  // what computes nothing knows nothing of NaN
+        const std::string wrong = run_case(one);
         if (!wrong.empty()) return wrong;
     }
     return "";

@@ -52,7 +52,7 @@ struct Outcome {
 inline Outcome outcome_of(const Stage& stage, RunOptions options = {}) {
     const Folder folder;
     options.out = folder.path / "results";
-    if (options.shapes.empty()) options.shapes = {{4, 33}};
+    if (options.shapes.empty() && options.input_file.empty()) options.shapes = {{4, 33}};
     Outcome outcome{};
     {
         const Redirected redirected(folder.path / "printed");

@@ -9,9 +9,10 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
+#include "common/testing/skip.hpp"
 
 TEST_CASE("the clock times the GPU and not the host that queues the work") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     const runner::Work prompt = [](cudaStream_t stream) { runner::spin_for(200000, stream); };
     const runner::Work slow_to_queue = [&](cudaStream_t stream) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -25,7 +26,7 @@ TEST_CASE("the clock times the GPU and not the host that queues the work") {
 }
 
 TEST_CASE("in blocks each has the GPU for a while, and its time is what it is alternately") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     const runner::Work one = [](cudaStream_t stream) { runner::spin_for(200000, stream); };
     const runner::Work two = [&](cudaStream_t stream) { one(stream), one(stream); };
     const auto start = std::chrono::steady_clock::now();
@@ -41,7 +42,7 @@ TEST_CASE("in blocks each has the GPU for a while, and its time is what it is al
 }
 
 TEST_CASE("the clock refuses work that waits for the GPU") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     CHECK_THROWS_AS(
         runner::time_alternately({[](cudaStream_t stream) { cudaStreamSynchronize(stream); }}),
         std::runtime_error);
@@ -49,7 +50,7 @@ TEST_CASE("the clock refuses work that waits for the GPU") {
 
 TEST_CASE(
     "the clock's time grows by what the work grows, and starts where an empty kernel's does") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     const auto spin = [](long long us) {
         return [us](cudaStream_t stream) { runner::spin_for(1000 * us, stream); };
     };
@@ -63,7 +64,7 @@ TEST_CASE(
 }
 
 TEST_CASE("what is read comes from DRAM, although it was read a moment ago and would fit the L2") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     const auto read_gbps = [](size_t bytes) {
         runner::DeviceBuffer<float> x(bytes / sizeof(float));
         runner::RoofWork roof;
@@ -77,7 +78,7 @@ TEST_CASE("what is read comes from DRAM, although it was read a moment ago and w
 }
 
 TEST_CASE("a copy of two inputs takes as long as one of an input that is as long as both") {
-    if (runner::build_info().backend != "cuda") return;
+    if (!runner::on_gpu()) return testing::skip("only a GPU has a clock");
     constexpr size_t kBytes = size_t{256} << 20;
     runner::DeviceBuffer<float> x(2 * kBytes / sizeof(float));
     const auto us = [&](size_t first_bytes, size_t second_bytes) {

@@ -99,7 +99,8 @@ std::vector<Compared> compared(const CountedVariant& counted, const RecordedVari
 // - 06, of more candidates than one: which warp comes first decides where they lie, and it is never the same.
 // - 06, of clusters: what blocks read of each other's shared memory, at some shapes a percent or two; and as of more
 //   candidates than one.
-// - 06, of short rows whose lanes have different numbers of columns: loops as written, as in 05.
+// - 06, of short rows whose lanes have different numbers of columns: loops as written, as in 05. Of 16 requests for one
+//   element of a pack nvcc makes 10 (the kernel is one in three variants): 21 conflicts where 45 are counted.
 // - 06, of sampling: a row's pairs are read by all threads; 16 bytes for all of them, two pairs, are two passes to
 //   the counters, and one by their rule.
 // - 08, of three floats side by side: nvcc loads four at once and drops one, or the last apart.
@@ -164,9 +165,9 @@ const std::vector<NotHeld> kNotHeld = {
      kH100},
     {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kHalves, kBoth, 4},
     {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kFloats, kLoads, 4},
-    {k06, "front_topk_lse", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
-    {k06, "short_rows", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
-    {k06, "front_topk", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1},
+    {k06, "front_topk_lse", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
+    {k06, "short_rows", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
+    {k06, "front_topk", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
     {k06, "sample_whole_row", {{3, 20011}}, {}, kLoads, 4},
     {k06, "sample_by_cuts", {{3, 20011}}, {}, kLoads, 4},
     {k06, "sample", {{3, 20011}}, {}, kLoads, 4},
@@ -215,9 +216,10 @@ void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded
         if (exception == nullptr || exception->what.count(each.what) == 0) {
             CHECK(each.gpu == each.here);
         } else {
+            const int64_t bound = std::min(each.of / exception->part, exception->most);
             CHECK(each.gpu != each.here);  // if equal now, take it off the list
-            CHECK(std::abs(each.gpu - each.here) <=
-                  std::min(each.of / exception->part, exception->most));
+            CHECK(std::abs(each.gpu - each.here) <= bound);
+            CHECK(bound < each.of);  // what may be anything is held to nothing
         }
     }
 }

@@ -207,6 +207,31 @@ TEST_CASE(
     }
 }
 
+// Weights with a standard deviation of 10, as an initialisation that went wrong leaves them.
+TEST_CASE(
+    "where an encoder's weights are so large that no bound is known, NaN is wrong all the same") {
+    for (const DType dtype : {DType::float32, DType::bfloat16}) {
+        for (const bool prenorm : {false, true}) {
+            Case one(small(7, prenorm), dtype);
+            for (const char* name :
+                 {"qkv_weight", "output_weight", "inner_weight", "outer_weight"}) {
+                std::vector<double> weights = one.inputs.values(name);
+                for (double& weight : weights) weight *= 40;
+                one.inputs.upload(name, weights);
+            }
+            one.right = computed(one.shape, one.inputs);
+            one.outputs.upload("y", one.right);
+            const Report report = one.report();
+            INFO(describe(report));
+            CHECK(report.mismatches == 0);
+            CHECK(report.unchecked > 50);
+            CHECK(one.report_of(5, one.right[5] + 1).mismatches == 0);  // any finite number
+            CHECK(one.report_of(5, NAN).mismatches == 1);
+            CHECK(one.report_of(5, INFINITY).mismatches == 1);
+        }
+    }
+}
+
 // Each parameter counts: a number of it that is not as it was makes results wrong. (But for a bias of keys, which
 // moves all scores of a query alike.)
 TEST_CASE("of an encoder every parameter is looked at") {

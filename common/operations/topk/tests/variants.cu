@@ -77,6 +77,9 @@ runner::Variant rank_topk(Kind kind, Fault fault = Fault::none) {
         });
     variant.obstacle = at_most(100, 300);
     variant.partial_sums = [](const Shape&, DType) { return 1; };
+    variant.more_traffic_at = [](const Shape& shape, DType) {  // each thread reads the whole row
+        return runner::Traffic{64 * (2 + static_cast<double>(shape.cols)), 0};
+    };
     return variant;
 }
 
