@@ -105,10 +105,17 @@ runner::Variant variant(const std::string& name, const std::string& summary, Kin
     };
     variant.traffic = traffic_of(variant.operation->usual_shape(), DType::float16, team);
     variant.dtypes = {DType::float16, DType::bfloat16};
-    if (team.parts > 1)
+    if (team.parts > 1) {
         variant.workspace_bytes = [=](const Shape& shape, DType) {
             return bytes_of_sets(shape, team.parts);
         };
+        // The length of its sequence is loaded by the threads of each block; the operation's tolerance knows one.
+        variant.more_traffic_at = [=](const Shape& shape, DType) {
+            return Traffic{256. * static_cast<double>(team.parts - 1) /
+                               static_cast<double>(std::max<int64_t>(1, shape.size)),
+                           0};
+        };
+    }
     variant.launch = [=](const Call& call) {
         return runner::visit_but_double(call.dtype, [&](auto of) {
             return launch(problem_of<typename decltype(of)::type>(call, kind), call);

@@ -122,7 +122,7 @@ TEST_CASE("fuzz passes what is right and finds what is wrong") {
 
     Variant fails = right;
     fails.launch = [](const Call&) { return cudaErrorInvalidValue; };
-    CHECK(first_fault(fails, 1) == "the launch: cudaErrorInvalidValue");
+    CHECK(first_fault(fails, 3) == "the launch: cudaErrorInvalidValue");
 }
 
 TEST_CASE("a case that fails fails again alone, and no other does") {
