@@ -323,6 +323,7 @@ private:
                       " gets nowhere for %g seconds: perhaps a loop that never ends; it is ended "
                       "after %g",
                       launch_.patience / kTimesIfObserved, launch_.patience);
+        if (!pool().prints_errors) return;
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n",
                      io::wrapped("kernel " + name_of_kernel(*launch_.request) + text).c_str());

@@ -81,12 +81,10 @@ constexpr size_t kPartBetween = size_t{1} << 22;
 
 void say_what_is_missing() {
     const double left = static_cast<double>(io::address_space_left());
-    std::fprintf(stderr,
-                 "CPU device: needs %s of address space, and %s are left:\n"
-                 "`ulimit -v unlimited` lifts the limit. (Addresses, not memory: none is used\n"
-                 "twice, so that a pointer to what was freed is found.)\n",
-                 io::gigabytes(static_cast<double>(kFewestAddresses)).c_str(),
-                 io::gigabytes(left).c_str());
+    tell("CPU device: needs " + io::gigabytes(static_cast<double>(kFewestAddresses)) +
+         " of address space, and " + io::gigabytes(left) +
+         " are left:\n`ulimit -v unlimited` lifts the limit. (Addresses, not memory: none is "
+         "used\ntwice, so that a pointer to what was freed is found.)");
 }
 
 // Addresses are not memory: take as many as the system gives, since they are never used twice. Tried

@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include "common/peers/device_words.hpp"
 #include "common/runner/device.hpp"
 
 namespace library {
@@ -43,16 +44,26 @@ inline int failed(cudaError_t code, const char* words) noexcept {
     return code;
 }
 
-// Runs a function's body.
+inline int failed_on_device(const runner::CudaError& error) noexcept {
+    try {
+        const std::string more = take_device_words();
+        return failed(error.code(), (error.what() + (more.empty() ? "" : ": " + more)).c_str());
+    } catch (...) {
+        return failed(error.code(), error.what());
+    }
+}
+
+// Runs a function's body. Nothing is printed: what the device says of an error stands behind the code's own words.
 template <class Body>
 int guarded(Body body) noexcept {
     try {
+        hush_device();
         body();
         return cudaSuccess;
     } catch (const Refusal& refusal) {
         return failed(refusal.code(), refusal.what());
     } catch (const runner::CudaError& error) {
-        return failed(error.code(), error.what());
+        return failed_on_device(error);
     } catch (const std::bad_alloc&) {
         return failed(cudaErrorMemoryAllocation, "the host's memory is full");
     } catch (const std::exception& error) {

@@ -17,8 +17,8 @@
  * `what` below is the name of a callable or of an operation.
  *
  * Functions return CUDA's error codes (cudaError_t as int): 0 is success, 1 an invalid argument,
- * 801 not supported here. stages_error() then says in words what was wrong. No exception leaves the
- * library. Arrays are row-major, without gaps, in device memory. One thread at a time may call it.
+ * 801 not supported here. stages_error() then says in words what was wrong, and the library prints
+ * nothing. No exception leaves it. Arrays are row-major, without gaps, in device memory. One thread at a time may call it.
  * Lists that functions give out are valid until the same function is called again; those of
  * stages_callables and stages_operations always.
  *
@@ -37,7 +37,8 @@ extern "C" {
 #define STAGES_ABI_VERSION 4
 int stages_abi_version(void);
 
-/* What went wrong in the last call that failed. Valid until the next call. */
+/* What went wrong in the last call that failed: of a kernel's fault, on the CPU device, also the
+ * kernel, block, thread and line. Valid until the next call. */
 const char* stages_error(void);
 
 /* ---- which problem */

@@ -7,23 +7,24 @@
 #include <cstdio>
 #include <string>
 
-// Standard output goes to a file while one exists.
+// Standard output, or another stream, goes to a file while one exists.
 class Redirected {
 public:
-    explicit Redirected(const std::string& path) {
+    explicit Redirected(const std::string& path, int stream = STDOUT_FILENO)
+        : stream_(stream), terminal_(dup(stream)) {
         std::fflush(stdout);
         const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        dup2(file, STDOUT_FILENO);
+        dup2(file, stream_);
         close(file);
     }
     Redirected(const Redirected&) = delete;
     Redirected& operator=(const Redirected&) = delete;
     ~Redirected() {
         std::fflush(stdout);
-        dup2(terminal_, STDOUT_FILENO);
+        dup2(terminal_, stream_);
         close(terminal_);
     }
 
 private:
-    int terminal_ = dup(STDOUT_FILENO);
+    const int stream_, terminal_;
 };

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the library says of a caller's mistakes: a code, and words that name what is wrong.
+#include <unistd.h>
+
 #include "common/peers/tests/library.hpp"
+#include "common/testing/folder.hpp"
+#include "common/testing/redirected.hpp"
 #include "common/testing/skip.hpp"
 
 #include <limits>
@@ -140,6 +144,24 @@ TEST_CASE("operands that are missing, null, unknown or given twice are named") {
     CHECK(LIBRARY(stages_fill)("scale_mask_softmax", kProblem.in_c(), "normal", room.plain().data(),
                                2) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("the operand 'mask' is missing"));
+}
+
+TEST_CASE("a kernel's fault comes back as a code and words, and nothing is printed") {
+    if (LIBRARY(stages_backend)() == std::string("cuda")) return;  // where it spoils the process
+    const Room room;
+    const Memory small(64);
+    const Folder folder;
+    {
+        const Redirected redirected(folder.path / "printed", STDERR_FILENO);
+        CHECK(room.call(kOnline, kProblem, {{"x", small.data()}, {"y", room.y.data()}}) != 0);
+    }
+    CHECK(folder.read("printed").empty());
+    CHECK_THAT(error(), ContainsSubstring("launching 03_online_softmax/block_per_row") &&
+                            ContainsSubstring("thread (") &&
+                            ContainsSubstring("online_softmax.cuh:"));
+    CHECK(room.call(kOnline, kProblem, room.plain()) == 0);
+    CHECK(room.call(kOnline, Problem::rows(3, -1), room.plain()) != 0);
+    CHECK_THAT(error(), !ContainsSubstring("thread ("));
 }
 
 TEST_CASE("a workspace that is too small is refused") {
