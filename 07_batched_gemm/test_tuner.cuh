@@ -175,6 +175,8 @@ TEST_CASE(
     is_tuned_anew(file_of(kHere, {{problem, good}}, 1), "has another format");
     is_tuned_anew(file_of({"Other GPU", "580.159.04", "1.0"}, {{problem, good}}),
                   "is of Other GPU, driver");
+    is_tuned_anew(file_of({"Other\x1b[2J\n GPU", "580.159.04", "1.0"}, {{problem, good}}),
+                  "is of Other\\x1b[2J\\x0a GPU, driver");
     is_tuned_anew(file_of({"Some GPU", "580.95.05", "1.0"}, {{problem, good}}),
                   "is of Some GPU, driver 580.95.05");
     is_tuned_anew(file_of({"Some GPU", "580.159.04", "0.9"}, {{problem, good}}),

@@ -190,7 +190,7 @@ public:
         try {
             found_ = read();
         } catch (const std::exception& error) {
-            say_(file_.string() + " " + error.what() + ": tuned anew");
+            tell(file_.string() + " " + error.what() + ": tuned anew");
         }
     }
 
@@ -328,8 +328,23 @@ private:
         if (!error) return;
         std::error_code ignored;
         std::filesystem::remove(part, ignored);
-        say_(file_.string() + " cannot be written (" + error.message() +
+        tell(file_.string() + " cannot be written (" + error.message() +
              "): what was found is lost at the end");
+    }
+
+    // The file's words among it control no terminal: control characters go as \x1b.
+    void tell(const std::string& words) const {
+        std::ostringstream line;
+        for (const char each : words) {
+            const auto byte = static_cast<unsigned char>(each);
+            if (byte >= 0x20 && byte != 0x7f) {
+                line << each;
+            } else {
+                line << "\\x"
+                     << "0123456789abcdef"[byte >> 4] << "0123456789abcdef"[byte & 15];
+            }
+        }
+        say_(line.str());
     }
 
     std::filesystem::path file_;
