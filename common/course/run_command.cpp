@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +26,7 @@ void add_input(RunOptions& options, const std::string& text, const std::vector<N
         if (text == input.name) return options.inputs.push_back(text);
         known += " " + input.name;
     }
+    if (text.empty()) throw UsageError("--input '': a .npy file or one of" + known);
     if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) {
         throw UsageError("--input " + io::printable(text) + ": a .npy file or one of" + known);
     }
@@ -43,8 +45,10 @@ void check_device(const std::string& wanted) {
 
 // "7,12,0".
 std::vector<int64_t> parse_lengths(const std::string& text) {
+    if (text.find_first_not_of(" ") == std::string::npos)
+        throw UsageError("--lengths '': the tokens of each sequence are wanted, as in 7,12,0");
     std::vector<int64_t> lengths;
-    for (size_t begin = 0; !text.empty() && begin <= text.size();) {
+    for (size_t begin = 0; begin <= text.size();) {
         const size_t end = std::min(text.find(',', begin), text.size());
         lengths.push_back(static_cast<int64_t>(
             parse_whole_number("--lengths", text.substr(begin, end - begin), 0, INT32_MAX)));
@@ -64,10 +68,31 @@ std::string help_on_shapes() {
     return help;
 }
 
+// What stands beside an input file: names, since sizes are the file's.
+Words parse_words(const std::string& text, const std::vector<const Operation*>& operations) {
+    const std::optional<Words> words = words_from(text);
+    if (words) return *words;
+    std::string help;
+    for (const Operation* operation : operations) {
+        const std::string one = operation->name() + " takes " + operation->array_help();
+        help += (help.empty() ? "" : "; ") + one;
+    }
+    throw UsageError("--shape " + io::printable(text, 60) +
+                     ": an input file has its own sizes, and what else there is goes by name, as "
+                     "in k=5: " +
+                     help);
+}
+
 // Whether there is a GPU to run on; the CPU device is always there.
 bool device_is_there() {
     int count = 0;
     return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+}
+
+// A flag with one word.
+void add_words(CLI::App& app, const std::string& flag, const std::string& help,
+               const std::function<void(const std::string&)>& take) {
+    app.add_option_function<std::string>(flag, take, help)->type_name("TEXT");
 }
 
 }  // namespace
@@ -101,14 +126,20 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
         ->allow_extra_args(false);
     app.add_option("--input", words.inputs,
                    "a named input, or FILE.npy with your own logits (float32, float16 or float64; "
-                   "converted if --dtype says so); may be repeated")
+                   "converted if --dtype says so), whose options --shape then says by name, as in "
+                   "k=5; may be repeated")
         ->allow_extra_args(false);
-    app.add_option(
-        "--weights", options.weights,
-        "a .safetensors file with the weights of a BERT as Hugging Face saves it; --input is "
-        "then FILE.npy with hidden states, [batch, seq, hidden]");
-    app.add_option("--lengths", words.lengths,
-                   "tokens of each of its sequences, as in 7,12,0; default: all are full");
+    add_words(app, "--weights",
+              "the weights of a BERT as Hugging Face saves it: a .safetensors file, the index of "
+              "several, or their folder; --input is then FILE.npy with hidden states, "
+              "[batch, seq, hidden]",
+              [&](const std::string& text) {
+                  if (text.empty()) throw UsageError("--weights '': a .safetensors file is wanted");
+                  options.weights = text;
+              });
+    add_words(app, "--lengths",
+              "tokens of each of its sequences, as in 7,12,0; default: all are full",
+              [&](const std::string& text) { options.lengths = parse_lengths(text); });
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
     app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
     app.add_option("--out", options.out,
@@ -131,11 +162,16 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
     check_device(words.device);
     const std::vector<Stage> all = all_stages();
     const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
-    for (const std::string& shape : words.shapes)
-        options.shapes.push_back(parse_shape(shape, operations_of(stages, options.variant)));
-    for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
     for (const std::string& input : words.inputs) add_input(options, input, named_inputs(stages));
-    options.lengths = parse_lengths(words.lengths);
+    const std::vector<const Operation*> operations = operations_of(stages, options.variant);
+    for (const std::string& shape : words.shapes) {
+        if (options.input_file.empty()) {
+            options.shapes.push_back(parse_shape(shape, operations));
+        } else {
+            options.said.push_back(parse_words(shape, operations));
+        }
+    }
+    for (const std::string& dtype : words.dtypes) options.dtypes.push_back(parse_dtype(dtype));
     if (!options.input_file.empty() && !options.inputs.empty()) {
         throw UsageError("--input: either named inputs or a file, not both");
     }

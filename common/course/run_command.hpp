@@ -19,7 +19,6 @@ namespace course {
 struct RunWords {  // as typed
     std::vector<std::string> shapes;
     std::vector<std::string> inputs;
-    std::string lengths;
     std::string device;
     std::vector<std::string> dtypes;
 };

@@ -19,8 +19,51 @@ bool is_in(const std::vector<T>& all, const T& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
 }
 
+// What is said beside the user's array, at least once.
+std::vector<Words> said_of(const RunOptions& options) {
+    return options.said.empty() ? std::vector<Words>{{}} : options.said;
+}
+
 bool shapes_are_the_courses(const StageRun& run) {
     return !run.array && run.options.shapes.empty() && run.options.megabytes == 0;
+}
+
+// The problems that the user's array is to operations of this family: one for each --shape beside it. Where operations
+// of a family differ in their first input, the first that was chosen and takes the array decides.
+std::vector<Shape> array_shapes(const StageRun& run, const Operation& family) {
+    std::vector<Shape> shapes;
+    for (const Words& said : said_of(run.options)) {
+        const std::vector<int64_t>& dims = run.array->shape;
+        Shape shape = family.shape_of_array(dims, said);
+        for (const Variant* variant : run.chosen) {
+            if (variant->operation->family() != family.family()) continue;
+            const Shape own = variant->operation->shape_of_array(dims, said);
+            if (!fits(*variant->operation, own, dims)) continue;
+            shape = own;
+            break;
+        }
+        if (!is_in(shapes, shape)) shapes.push_back(shape);
+    }
+    return shapes;
+}
+
+// "[4, 20]", and for one dimension how to make two of it.
+std::string text_of(const std::vector<int64_t>& dims) {
+    std::string text;
+    for (const int64_t each : dims) text += (text.empty() ? "" : ", ") + std::to_string(each);
+    return "[" + text + "]" + (dims.size() < 2 ? " (x.reshape(1, -1) makes a row of it)" : "");
+}
+
+// Why the variant does not take the shape, or the array; empty where it does.
+std::string obstacle_in(const std::optional<Array>& array, const Variant& variant,
+                        const Shape& shape, DType dtype) {
+    const Operation& operation = *variant.operation;
+    if (!array || !takes(variant, dtype) || fits(operation, shape, array->shape))
+        return obstacle_of(variant, shape, dtype);
+    // Without what is said it would be taken.
+    if (fits(operation, operation.shape_of_array(array->shape, {}), array->shape))
+        return operation.name() + " has no such option or size: " + operation.shape_help();
+    return operation.name() + " takes " + operation.array_help();
 }
 
 // Of the variants that compute something of this family, those for which `takes_part` says so.
@@ -133,9 +176,12 @@ std::vector<const Operation*> families(const StageRun& run) {
 
 std::vector<Case> validation_cases(const StageRun& run, const Operation& family) {
     const RunOptions& options = run.options;
-    if (run.array)
-        return {{name_of_file(options), family.shape_of_array(run.array->shape), &run.array->values,
-                 false, true}};
+    if (run.array) {
+        std::vector<Case> cases;
+        for (const Shape& shape : array_shapes(run, family))
+            cases.push_back({name_of_file(options), shape, &run.array->values, false, true});
+        return cases;
+    }
     const std::vector<Shape> shapes =
         options.shapes.empty() ? validated_shapes(run, family) : options.shapes;
     std::vector<std::string> inputs;
@@ -160,7 +206,7 @@ std::vector<Case> validation_cases(const StageRun& run, const Operation& family)
 }
 
 std::vector<Shape> measured_shapes(const StageRun& run, const Operation& family, DType dtype) {
-    if (run.array) return {family.shape_of_array(run.array->shape)};
+    if (run.array) return array_shapes(run, family);
     if (!run.options.shapes.empty()) return run.options.shapes;
     constexpr int64_t kMegabyte = 1000 * 1000;
     if (run.options.megabytes > 0) return family.grid(run.options.megabytes * kMegabyte, dtype);
@@ -189,8 +235,9 @@ const Variant* previous_of(const StageRun& run, const Variant& variant, const Sh
 }
 
 bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape, DType dtype) {
-    if (run.options.shapes.empty() && is_beyond_options(variant, shape)) return false;
-    std::string obstacle = obstacle_of(variant, shape, dtype);
+    if (run.options.shapes.empty() && run.options.said.empty() && is_beyond_options(variant, shape))
+        return false;
+    std::string obstacle = obstacle_in(run.array, variant, shape, dtype);
     if (obstacle.empty() && shapes_are_the_courses(run)) {
         if (variant.operation->cost(shape, dtype).operations > variant.measured_up_to) {
             obstacle = "would take long";
@@ -233,14 +280,18 @@ void require_room(const StageRun& run) {
 
 void check_taken(const std::vector<const Stage*>& stages, const RunOptions& options,
                  const std::optional<Array>& array) {
-    const auto obstacle = [&](const Variant& variant, const Shape* shape, DType dtype) {
+    const auto obstacle = [&](const Variant& variant, const Shape* shape, const Words& said,
+                              DType dtype) {
         if (!takes(variant, dtype)) return "takes " + names_of(variant.dtypes) + " only";
-        if (array)
-            return obstacle_of(variant, variant.operation->shape_of_array(array->shape), dtype);
+        if (array) {
+            const Operation& operation = *variant.operation;
+            return obstacle_in(array, variant, operation.shape_of_array(array->shape, said), dtype);
+        }
         return shape != nullptr ? obstacle_of(variant, *shape, dtype) : "";
     };
     // Without a shape: by its type alone. Without a type: one of those that the stage measures.
-    const auto require_taken_by_some = [&](const Shape* shape, std::optional<DType> asked_for) {
+    const auto require_taken_by_some = [&](const Shape* shape, const Words& said,
+                                           std::optional<DType> asked_for) {
         std::map<std::string, std::vector<std::string>> reasons;
         std::vector<DType> dtypes;
         for (const Stage* stage : stages) {
@@ -248,14 +299,15 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
                 if (!is_in(dtypes, dtype)) dtypes.push_back(dtype);
                 for (const Variant& variant : stage->variants) {
                     if (!is_chosen(variant, options)) continue;
-                    const std::string reason = obstacle(variant, shape, dtype);
+                    const std::string reason = obstacle(variant, shape, said, dtype);
                     if (reason.empty()) return;
                     reasons[reason].push_back(stage->name + "/" + variant.name);
                 }
             }
         }
         std::string words = names_of(dtypes);
-        if (array) words += ", " + text_of(Shape(array->shape));
+        if (array) words += ", an array of " + text_of(array->shape);
+        if (!said.empty()) words += ", " + text_of(said);
         if (shape != nullptr) words += ", " + text_of(*shape);
         words += " is taken by none of what was chosen";
         for (const auto& [reason, variants] : reasons) {
@@ -269,8 +321,10 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
     std::vector<std::optional<DType>> asked_for(options.dtypes.begin(), options.dtypes.end());
     if (asked_for.empty()) asked_for.emplace_back();
     for (const std::optional<DType>& dtype : asked_for) {
-        if (options.shapes.empty()) require_taken_by_some(nullptr, dtype);
-        for (const Shape& shape : options.shapes) require_taken_by_some(&shape, dtype);
+        if (options.shapes.empty()) {
+            for (const Words& said : said_of(options)) require_taken_by_some(nullptr, said, dtype);
+        }
+        for (const Shape& shape : options.shapes) require_taken_by_some(&shape, {}, dtype);
     }
 }
 

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "common/io/memory.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/file_kind.hpp"
 #include "common/runner/npy_header.hpp"
 
 namespace runner {
@@ -18,7 +20,8 @@ namespace {
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
 constexpr size_t kLargestHeader = 1 << 20;  // NumPy's own are under 200 bytes
-constexpr size_t kQuoted = 60;              // characters of the file that a message repeats
+constexpr size_t kMostDimensions = 64;
+constexpr size_t kQuoted = 60;  // characters of the file that a message repeats
 
 // Little-endian bytes as a number, whatever the host's order.
 uint32_t little_endian(const unsigned char* bytes, size_t count) {
@@ -63,9 +66,108 @@ std::string in_words(const std::vector<int64_t>& shape) {
     return io::printable(text_of(shape), kQuoted);
 }
 
+// Says what the file is, and how to save that as an array.
+[[noreturn]] void refuse_other_kind(const std::string& path) {
+    const KnownFile file = kind_of_file(path);
+    const std::string is = "not a .npy file but " + file.words;
+    std::string array;
+    switch (file.kind) {
+        case FileKind::npz:
+            array = "numpy.load(FILE)[NAME]";
+            break;
+        case FileKind::torch:
+            array = "torch.load(FILE).float().numpy()";
+            break;
+        case FileKind::pickle:
+            array = "numpy.load(FILE, allow_pickle=True)";
+            break;
+        case FileKind::text:
+            array = "numpy.loadtxt(FILE)";
+            break;
+        case FileKind::safetensors:
+            refuse(path, is + ", which --weights takes; numpy.save writes .npy");
+        case FileKind::unknown:
+            refuse(path, "not a .npy file (numpy.save writes one)");
+        case FileKind::npy:
+            refuse(path, "not a .npy file: it is cut off in its first bytes");
+        default:
+            refuse(path,
+                   is + "; " + (file.advice.empty() ? "numpy.save writes .npy" : file.advice));
+    }
+    refuse(path, is + ": numpy.save(\"x.npy\", " + array + ") makes one of it");
+}
+
+struct StoredType {
+    DType dtype = DType::float32;
+    bool is_swapped = false;  // the bytes of each element
+};
+
+// What a type that is not read holds, by the letter behind its byte order.
+std::string contents_of(const std::string& type) {
+    const char kind = type.size() > 1 ? type[1] : '?';
+    const std::map<char, const char*> kContents = {
+        {'b', "booleans"},
+        {'i', "whole numbers"},
+        {'u', "whole numbers"},
+        {'c', "complex numbers"},
+        {'f', "floating-point numbers of another size"},
+        {'O', "Python objects, which a pickle holds"},
+        {'S', "bytes"},
+        {'U', "words"},
+        {'M', "dates"},
+        {'m', "differences of dates"},
+        {'V', "bytes of a type that NumPy does not know, such as bfloat16"}};
+    const auto found = kContents.find(kind);
+    return found == kContents.end() ? "of an unknown type" : found->second;
+}
+
+StoredType stored_type(const std::string& path, const std::string& type) {
+    for (const DType dtype : all_dtypes()) {
+        const std::optional<std::string> descr = descr_of(element_type(dtype));
+        if (!descr) continue;
+        if (*descr == type) return {dtype, false};
+        if (">" + descr->substr(1) == type) return {dtype, true};
+    }
+    refuse(path, "its elements are '" + io::printable(type, kQuoted) + "', " + contents_of(type) +
+                     "; float32 ('<f4'), float16 ('<f2') and float64 ('<f8') are read (NumPy "
+                     "has no bfloat16): save x.astype(numpy.float32)");
+}
+
+static_assert(std::endian::native == std::endian::little,
+              "elements are read in the host's byte order");
+
+template <class T>
+void swap_bytes(std::vector<T>& elements) {
+    for (T& each : elements) {
+        auto* bytes = reinterpret_cast<unsigned char*>(&each);
+        std::reverse(bytes, bytes + sizeof(T));
+    }
+}
+
+// Values whose first index goes fastest, in the order in which the last one does.
+std::vector<double> row_major(const std::vector<int64_t>& shape,
+                              const std::vector<double>& values) {
+    const size_t rank = shape.size();
+    std::vector<size_t> steps(rank, 1);  // from one index to the next, in the result
+    for (size_t i = rank; i-- > 1;) steps[i - 1] = steps[i] * static_cast<size_t>(shape[i]);
+    std::vector<double> reordered(values.size());
+    std::vector<int64_t> index(rank, 0);
+    size_t to = 0;
+    for (const double value : values) {
+        reordered[to] = value;
+        for (size_t i = 0; i < rank; ++i) {
+            to += steps[i];
+            if (++index[i] < shape[i]) break;
+            to -= steps[i] * static_cast<size_t>(shape[i]);
+            index[i] = 0;
+        }
+    }
+    return reordered;
+}
+
 }  // namespace
 
-Array read_npy(const std::string& path, size_t rank) {
+Array read_npy(const std::string& path) {
     io::require_readable(path);
     std::ifstream file(path, std::ios::binary);
     if (!file) refuse(path, "cannot be opened for reading");
@@ -75,11 +177,12 @@ Array read_npy(const std::string& path, size_t rank) {
     file.read(reinterpret_cast<char*>(start), sizeof(start));
     if (static_cast<size_t>(file.gcount()) < sizeof(start) ||
         std::memcmp(start, kMagic, kMagicSize) != 0) {
-        refuse(path, "not a .npy file (numpy.save writes one)");
+        refuse_other_kind(path);
     }
     const int version = start[6];
     if (version < 1 || version > 3)
-        refuse(path, "a .npy file of unknown version " + std::to_string(version));
+        refuse(path, "a .npy file of unknown version " + std::to_string(version) +
+                         "; numpy.save writes 1, 2 and 3");
     const size_t prefix = version == 1 ? 10 : 12;
     const size_t header_size = little_endian(start + 8, version == 1 ? 2 : 4);
     if (header_size > kLargestHeader || prefix + header_size > file_size) {
@@ -91,22 +194,12 @@ Array read_npy(const std::string& path, size_t rank) {
     file.read(text.data(), static_cast<std::streamsize>(header_size));
     const NpyHeader header = parse_npy_header(path, text);
 
-    const auto dtype = std::find_if(all_dtypes().begin(), all_dtypes().end(), [&](DType each) {
-        return descr_of(element_type(each)) == header.type;
-    });
-    if (dtype == all_dtypes().end()) {
-        refuse(path, "its elements are '" + io::printable(header.type, kQuoted) +
-                         "'; float32 ('<f4'), float16 ('<f2') and float64 ('<f8') are read (NumPy "
-                         "has no bfloat16): save x.astype(numpy.float32)");
-    }
-    if (header.fortran_order) {
-        refuse(path, "it is in Fortran order; save numpy.ascontiguousarray(x)");
-    }
-    if (header.shape.size() != rank) {
-        refuse(path, "its shape is " + in_words(header.shape) + "; " + std::to_string(rank) +
-                         " dimensions are needed: reshape it");
-    }
-    const uint64_t element_size = size_of(*dtype);
+    const StoredType type = stored_type(path, header.type);
+    if (header.shape.size() > kMostDimensions)
+        refuse(path, "its header claims " + std::to_string(header.shape.size()) +
+                         " dimensions; NumPy's arrays have at most " +
+                         std::to_string(kMostDimensions));
+    const uint64_t element_size = size_of(type.dtype);
     uint64_t count = 1;
     for (const int64_t size : header.shape) {
         const auto factor = static_cast<uint64_t>(size);
@@ -125,21 +218,23 @@ Array read_npy(const std::string& path, size_t rank) {
                          (held < wanted ? ": it is truncated" : ": it has bytes too many"));
     }
 
-    const double needed = static_cast<double>(count) * sizeof(double) + static_cast<double>(wanted);
+    const double copies = header.fortran_order ? 2 : 1;
+    const double needed =
+        static_cast<double>(count) * sizeof(double) * copies + static_cast<double>(wanted);
     if (const std::string why = io::memory_shortage(needed, needed); !why.empty())
         refuse(path, why);
 
-    static_assert(std::endian::native == std::endian::little,
-                  "the values are read in the host's byte order");
-    Array array{header.shape, std::vector<double>(count), *dtype};
-    visit(*dtype, [&](auto of) {
+    Array array{header.shape, std::vector<double>(count), type.dtype};
+    visit(type.dtype, [&](auto of) {
         using T = typename decltype(of)::type;
         std::vector<T> elements(count);
         file.read(reinterpret_cast<char*>(elements.data()), static_cast<std::streamsize>(wanted));
+        if (type.is_swapped) swap_bytes(elements);
         std::transform(elements.begin(), elements.end(), array.values.begin(),
                        [](T each) { return to_double(each); });
     });
     if (!file && wanted > 0) refuse(path, "could not be read to its end");
+    if (header.fortran_order) array.values = row_major(array.shape, array.values);
     return array;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// NumPy's .npy files: float16, float32 and float64 arrays in C order, read with an eye to what users
-// really pass.
+// NumPy's .npy files: float16, float32 and float64 arrays in either byte order, in C or Fortran order, read
+// with an eye to what users really pass.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,8 +19,9 @@ struct Array {
     DType dtype = DType::float32;
 };
 
-// Reads `path`, which must hold an array of `rank` dimensions. FileError otherwise.
-Array read_npy(const std::string& path, size_t rank);
+// Reads an array of any dimensions. FileError, with what is there and what would be right, for other types of
+// elements, damaged files and files of another kind.
+Array read_npy(const std::string& path);
 
 // Writes an array of these values, row-major, rounded to the type; as float32 where that is bfloat16, of
 // which NumPy knows nothing. The file appears whole or not at all. FileError if it cannot.

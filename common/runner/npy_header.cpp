@@ -50,6 +50,10 @@ private:
         if (!keys_.insert(key).second) refuse("its header says " + quoted + " twice");
         expect(':', "a colon is missing behind " + quoted);
         if (key == "descr") {
+            if (!rest_.empty() && rest_.front() == '[')
+                refuse("its elements are records of several fields, " +
+                       printable(rest_.substr(0, rest_.find(']')), kQuoted) +
+                       "]: save one of them, x['NAME'].astype(numpy.float32)");
             header_.type = string("'descr' is no plain element type");
         } else if (key == "fortran_order") {
             header_.fortran_order = boolean();
@@ -81,7 +85,7 @@ private:
         refuse_rest("'fortran_order' is neither True nor False");
     }
 
-    // "()", "(4,)", "(4, 8)": a comma behind a single one, and at most one behind the last.
+    // "()", "(4,)", "(4, 8)", and "(4L, 8L)" of Python 2: a comma after a single one, and at most one after the last.
     void shape() {
         if (!take('(')) refuse(kNoShape);
         bool comma = true;
@@ -104,6 +108,7 @@ private:
             refuse("its header claims a dimension of " + printable(text, kQuoted) + " elements");
         }
         rest_.remove_prefix(digits);
+        if (!rest_.empty() && rest_.front() == 'L') rest_.remove_prefix(1);
         return std::stoll(text);
     }
 

@@ -123,8 +123,11 @@ public:
     // the operation itself gives out are of this form.
     virtual Shape plain(const Shape& shape) const;
     virtual std::vector<Optional> optional() const { return {}; }
-    // The shape of a problem whose first input is an array of these dimensions.
-    virtual Shape shape_of_array(const std::vector<int64_t>& dims) const { return Shape(dims); }
+    // The shape of a problem whose first input is an array of these dimensions; said: options, and sizes that the array
+    // does not have. None that fits() it where there is no such problem.
+    virtual Shape shape_of_array(const std::vector<int64_t>& dims, const Words& said) const;
+    // Which arrays these are, and what may be said beside one: "[rows, cols], and k".
+    virtual std::string array_help() const;
     // What "per element" refers to.
     virtual int64_t elements(const Shape& shape) const = 0;
     // What older tools read at the top of a record beside its "shape".
@@ -204,6 +207,12 @@ public:
 // The value that the shape gives to a size or an option; `usual` where it says nothing.
 double value_of(const Operation& operation, const Shape& shape, const std::string& name,
                 double usual);
+
+// The shape with sizes and options replaced by those that are said, as plain() has it.
+Shape with_words(const Operation& operation, const Shape& shape, const Words& said);
+
+// Whether the operation has that shape, and its first input these dimensions, but for those of size 1.
+bool fits(const Operation& operation, const Shape& shape, const std::vector<int64_t>& dims);
 
 // The inputs, or the outputs, among them.
 std::vector<Operand> inputs_of(const std::vector<Operand>& operands);

@@ -81,6 +81,7 @@ std::string narrowing_flags(const RunOptions& options) {
     if (!options.variant.empty()) add("--variant " + options.variant);
     if (options.quick) add("--quick");
     for (const Shape& shape : options.shapes) add("--shape " + word_of(shape));
+    for (const Words& said : options.said) add("--shape " + text_of(said));
     const bool measures_usual = std::find(options.dtypes.begin(), options.dtypes.end(),
                                           DType::float32) != options.dtypes.end();
     if (!measures_usual) {
@@ -94,10 +95,10 @@ std::string narrowing_flags(const RunOptions& options) {
 
 void check_options(const std::vector<const Stage*>& stages, const RunOptions& options) {
     require_variant(stages, options.variant);
-    if (!options.input_file.empty() && !options.shapes.empty()) {
-        throw UsageError(
-            "--shape and an input file exclude each other: the file has its own shape");
-    }
+    if (!options.input_file.empty() && !options.shapes.empty())
+        throw UsageError("--shape: an input file has its own sizes");
+    if (options.input_file.empty() && !options.said.empty())
+        throw UsageError("--shape: options without sizes are for an input file");
     if (options.megabytes > 0 && (!options.input_file.empty() || !options.shapes.empty()))
         throw UsageError("--megabytes chooses the shapes: it excludes --shape and an input file");
     if (options.megabytes > 0 && !on_gpu())
@@ -105,12 +106,13 @@ void check_options(const std::vector<const Stage*>& stages, const RunOptions& op
     if (!options.save_output.empty()) {
         const bool one_variant = stages.size() == 1 &&
                                  (!options.variant.empty() || stages.front()->variants.size() == 1);
-        const bool one_input = !options.input_file.empty() ||
-                               (options.shapes.size() == 1 && options.inputs.size() == 1);
+        const bool one_input = options.input_file.empty()
+                                   ? options.shapes.size() == 1 && options.inputs.size() == 1
+                                   : options.said.size() <= 1;
         if (!one_variant || !one_input || options.dtypes.size() > 1) {
             throw UsageError(
-                "--save-output needs one stage, one --variant, and one input: a file, or one "
-                "--shape and one --input; and no more than one --dtype");
+                "--save-output needs one stage, one --variant, and one input: a file with at most "
+                "one --shape, or one --shape and one --input; and no more than one --dtype");
         }
     }
 }
@@ -170,16 +172,15 @@ ExitCode conclude(Verdict verdict, const std::vector<StageRun>& runs,
     return verdict == Verdict::good ? kGood : kWrong;
 }
 
-// dimensions: of an input file.
-ExitCode run_stages(const std::vector<Stage>& all, RunOptions options, size_t dimensions) {
+ExitCode run_stages(const std::vector<Stage>& all, RunOptions options) {
     const std::vector<const Stage*> stages = chosen_stages(all, options.stages);
     check_options(stages, options);
     const std::string narrowed_by =
         narrowing_flags(options);  // as typed: a file may choose more below
     std::optional<Array> array;
     if (!options.input_file.empty()) {
-        array = read_npy(options.input_file, dimensions);
-        if (array->values.empty()) throw FileError(options.input_file + ": it holds no elements");
+        array = read_npy(options.input_file);
+        if (array->values.empty()) io::refuse(options.input_file, "it holds no elements");
         if (options.dtypes.empty()) options.dtypes = {dtype_of_file(*array, stages, options)};
     }
 
@@ -214,11 +215,11 @@ ExitCode run(const std::vector<Stage>& all, RunOptions options) {
     if (options.weights.empty()) {
         if (!options.lengths.empty())
             throw UsageError("--lengths says how long sequences are that --weights are run on");
-        return run_stages(all, std::move(options), 2);
+        return run_stages(all, std::move(options));
     }
     const WeightedStages weighted(all, options);
     options.stages.clear();  // those that are left
-    return run_stages(weighted.stages, std::move(options), weighted.dimensions);
+    return run_stages(weighted.stages, std::move(options));
 }
 
 }  // namespace runner

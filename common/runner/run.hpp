@@ -29,10 +29,11 @@ struct RunOptions {
     std::vector<DType> dtypes;        // empty: float32, or a file's own; a full run validates all
     std::vector<std::string> inputs;  // named ones; empty for all
     std::string input_file;           // a .npy file instead of named inputs
-    std::string weights;              // a .safetensors file, for operations that have weights
-    std::vector<int64_t> lengths;     // of the sequences in an input file; empty: all are full
-    std::string save_output;          // a .npy file for the result
-    bool ask = false;                 // let the audience guess before a number is shown
+    std::vector<Words> said;          // what such a file does not say; each is a problem
+    std::string weights;           // a saved model (Checkpoint), for operations that have weights
+    std::vector<int64_t> lengths;  // of the sequences in an input file; empty: all are full
+    std::string save_output;       // a .npy file for the result
+    bool ask = false;              // let the audience guess before a number is shown
     std::string out = "results";
 };
 

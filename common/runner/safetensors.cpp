@@ -6,11 +6,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <utility>
 
 #include "common/io/memory.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/file_kind.hpp"
+#include "common/runner/json_text.hpp"
 #include "common/runner/operand.hpp"
 
 namespace runner {
@@ -21,7 +23,7 @@ using nlohmann::json;
 
 constexpr size_t kPrefix = 8;                  // bytes, in which the header's size stands
 constexpr uint64_t kLargestHeader = 16 << 20;  // a large model's has some hundred kilobytes
-constexpr int kDeepest = 4;                    // of what stands within each other there
+constexpr size_t kDeepest = 4;                 // levels of nesting there
 constexpr size_t kQuoted = 80;                 // characters of the file that a message repeats
 
 std::string in_quotes(const std::string& words) {
@@ -37,29 +39,45 @@ std::string in_words(const std::vector<int64_t>& shape) {
 // Bits of an element; 0 for a type that nobody here knows.
 int bits_of(const std::string& type) {
     static const std::map<std::string, int> kBits = {
-        {"BOOL", 8}, {"U8", 8},   {"I8", 8},   {"F8_E4M3", 8}, {"F8_E5M2", 8},
-        {"I16", 16}, {"U16", 16}, {"F16", 16}, {"BF16", 16},   {"I32", 32},
-        {"U32", 32}, {"F32", 32}, {"I64", 64}, {"U64", 64},    {"F64", 64}};
+        {"BOOL", 8},    {"U8", 8},          {"I8", 8},          {"F8_E4M3", 8}, {"F8_E5M2", 8},
+        {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"C64", 64},    {"I16", 16},
+        {"U16", 16},    {"F16", 16},        {"BF16", 16},       {"I32", 32},    {"U32", 32},
+        {"F32", 32},    {"I64", 64},        {"U64", 64},        {"F64", 64}};
     const auto found = kBits.find(type);
     return found == kBits.end() ? 0 : found->second;
 }
 
-// A header's text as JSON, in which no name stands twice in one object: readers differ in which of the two counts.
-json parsed(const std::string& path, const std::string& text) {
-    std::vector<std::set<std::string>> open;
-    const auto look_at = [&](int depth, json::parse_event_t event, const json& value) {
-        if (depth > kDeepest) refuse(path, "its header is nested too deeply");
-        if (event == json::parse_event_t::object_start) open.emplace_back();
-        if (event == json::parse_event_t::object_end) open.pop_back();
-        if (event == json::parse_event_t::key &&
-            !open.back().insert(value.get<std::string>()).second)
-            refuse(path, "its header says " + in_quotes(value.get<std::string>()) + " twice");
-        return true;
-    };
-    try {
-        return json::parse(text, look_at);
-    } catch (const json::exception& error) {
-        refuse(path, "its header is no JSON: " + io::printable(error.what(), kQuoted));
+// How a file of another kind becomes one of this.
+std::string in_python(const std::string& path) {
+    const std::string name =
+        io::printable(std::filesystem::path(path).filename().string(), kQuoted);
+    return "convert it, in Python:\nimport torch; from safetensors.torch import save_file\n"
+           "save_file({k: v.clone() for k, v in torch.load(\"" +
+           name + "\", weights_only=True).items()}, \"model.safetensors\")";
+}
+
+[[noreturn]] void refuse_other_kind(const std::string& path, const std::string& otherwise) {
+    const KnownFile file = kind_of_file(path);
+    const std::string is = "it is " + file.words;
+    switch (file.kind) {
+        case FileKind::unknown:
+        case FileKind::safetensors:
+            refuse(path, otherwise);
+        case FileKind::torch:
+        case FileKind::pickle:
+            refuse(path, is +
+                             ", which can run any code when it is read, so only .safetensors "
+                             "files are read; " +
+                             in_python(path));
+        case FileKind::npy:
+        case FileKind::npz:
+            refuse(path, is + "; weights are a .safetensors file, and --input takes .npy");
+        case FileKind::json:
+            refuse(path, is + "; weights are a .safetensors file, or the .safetensors.index.json "
+                              "of several");
+        default:
+            refuse(path, is + "; weights are a .safetensors file" +
+                             (file.advice.empty() ? "" : ": " + file.advice));
     }
 }
 
@@ -96,7 +114,7 @@ SavedTensor tensor_of(const std::string& path, const std::string& name, const js
     if (tensor.begin > tensor.end || tensor.end > bytes)
         refuse_it("lies from byte " + std::to_string(offsets[0]) + " to " +
                   std::to_string(offsets[1]) + ", and the file holds " + std::to_string(bytes) +
-                  " behind its header");
+                  " after its header");
 
     const int bits = bits_of(tensor.type);
     if (bits == 0) refuse_it("has elements of an unknown type " + in_quotes(tensor.type));
@@ -116,6 +134,16 @@ SavedTensor tensor_of(const std::string& path, const std::string& name, const js
     return tensor;
 }
 
+// Nothing for types that are not read.
+std::optional<ElementType> type_of(const SavedTensor& tensor) {
+    static const std::map<std::string, ElementType> kTypes = {{"F32", ElementType::float32},
+                                                              {"F16", ElementType::float16},
+                                                              {"BF16", ElementType::bfloat16},
+                                                              {"F64", ElementType::float64}};
+    const auto type = kTypes.find(tensor.type);
+    return type == kTypes.end() ? std::nullopt : std::optional(type->second);
+}
+
 // Each byte belongs to one tensor, as the format wants it.
 void require_no_gaps(const std::string& path, const std::map<std::string, SavedTensor>& tensors,
                      uint64_t bytes) {
@@ -130,13 +158,13 @@ void require_no_gaps(const std::string& path, const std::map<std::string, SavedT
         if (tensor->begin < end)
             refuse(path, "its tensor " + in_quotes(*name) + " overlaps the one before it");
         if (tensor->begin > end)
-            refuse(path, "in front of its tensor " + in_quotes(*name) + " lie " +
-                             std::to_string(tensor->begin - end) + " bytes of none");
+            refuse(path, std::to_string(tensor->begin - end) + " bytes before its tensor " +
+                             in_quotes(*name) + " belong to no tensor");
         end = tensor->end;
     }
     if (end < bytes)
         refuse(path,
-               "behind its last tensor lie " + std::to_string(bytes - end) + " bytes of none");
+               std::to_string(bytes - end) + " bytes after its last tensor belong to no tensor");
 }
 
 }  // namespace
@@ -149,20 +177,27 @@ Safetensors::Safetensors(std::string path) : path_(std::move(path)) {
     unsigned char prefix[kPrefix] = {};
     file.read(reinterpret_cast<char*>(prefix), kPrefix);
     if (file_size < kPrefix || !file)
-        refuse(path_, "not a .safetensors file: it is shorter than the size of a header");
+        refuse_other_kind(path_, "not a .safetensors file: it has " + std::to_string(file_size) +
+                                     " bytes, and the size of a header alone takes 8");
     uint64_t header_size = 0;
     for (size_t i = 0; i < kPrefix; ++i) header_size |= uint64_t{prefix[i]} << (8 * i);
-    if (header_size > kLargestHeader || header_size > file_size - kPrefix)
-        refuse(path_, "not a .safetensors file, or a truncated one: its header claims " +
-                          std::to_string(header_size) + " bytes");
+    const bool is_cut = header_size > file_size - kPrefix;
+    if (header_size > kLargestHeader || is_cut)
+        refuse_other_kind(
+            path_,
+            "not a .safetensors file, or a truncated one: its header claims " +
+                std::to_string(header_size) + " bytes, " +
+                (is_cut
+                     ? "and the file has " + std::to_string(file_size - kPrefix) + " after its size"
+                     : "more than the " + std::to_string(kLargestHeader) + " that are read"));
     std::string text(header_size, '\0');
     file.read(text.data(), static_cast<std::streamsize>(header_size));
     if (!file) refuse(path_, "could not be read to the end of its header");
     if (text.empty() || text.front() != '{')
-        refuse(path_, "not a .safetensors file: its header is no JSON object");
+        refuse_other_kind(path_, "not a .safetensors file: its header is no JSON object");
 
     data_ = kPrefix + header_size;
-    const json header = parsed(path_, text);
+    const json header = parsed_json(path_, "its header", text, kDeepest);
     for (const auto& [name, entry] : header.items()) {
         if (name == "__metadata__") continue;  // anything that its writer wanted to be known
         tensors_.emplace(name, tensor_of(path_, name, entry, file_size - data_));
@@ -170,24 +205,26 @@ Safetensors::Safetensors(std::string path) : path_(std::move(path)) {
     require_no_gaps(path_, tensors_, file_size - data_);
 }
 
-std::vector<double> Safetensors::read(const std::string& name,
-                                      const std::vector<int64_t>& shape) const {
+void Safetensors::require(const std::string& name, const std::vector<int64_t>& shape,
+                          const std::string& why) const {
     const auto found = tensors_.find(name);
     if (found == tensors_.end()) refuse(path_, "there is no tensor " + in_quotes(name));
     const SavedTensor& tensor = found->second;
     if (tensor.shape != shape)
         refuse(path_, "its tensor " + in_quotes(name) + " has shape " + in_words(tensor.shape) +
-                          "; " + in_words(shape) + " is wanted");
-    const std::map<std::string, ElementType> kTypes = {{"F32", ElementType::float32},
-                                                       {"F16", ElementType::float16},
-                                                       {"BF16", ElementType::bfloat16},
-                                                       {"F64", ElementType::float64}};
-    const auto type = kTypes.find(tensor.type);
-    if (type == kTypes.end())
+                          ", not " + in_words(shape) + why);
+    if (!type_of(tensor))
         refuse(path_, "its tensor " + in_quotes(name) + " has elements of type " + tensor.type +
                           "; F32, F16, BF16 and F64 are read");
+}
+
+std::vector<double> Safetensors::read(const std::string& name,
+                                      const std::vector<int64_t>& shape) const {
+    require(name, shape);
+    const SavedTensor& tensor = tensors_.at(name);
+    const ElementType type = *type_of(tensor);
     const uint64_t bytes = tensor.end - tensor.begin;
-    const uint64_t count = bytes / size_of(type->second);
+    const uint64_t count = bytes / size_of(type);
     const double needed = static_cast<double>(count) * sizeof(double) + static_cast<double>(bytes);
     if (const std::string why = io::memory_shortage(needed, needed); !why.empty())
         refuse(path_, why);
@@ -197,7 +234,7 @@ std::vector<double> Safetensors::read(const std::string& name,
     std::ifstream file(path_, std::ios::binary);
     file.seekg(static_cast<std::streamoff>(data_ + tensor.begin));
     std::vector<double> values(count);
-    visit(type->second, [&](auto of) {
+    visit(type, [&](auto of) {
         using T = typename decltype(of)::type;
         if constexpr (!std::is_integral_v<T>) {
             std::vector<T> elements(count);

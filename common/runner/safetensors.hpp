@@ -16,20 +16,25 @@ using io::FileError;
 struct SavedTensor {
     std::string type;  // "F16"
     std::vector<int64_t> shape;
-    uint64_t begin = 0, end = 0;  // its bytes, behind the header
+    uint64_t begin = 0, end = 0;  // its bytes, after the header
 };
 
 class Safetensors {
 public:
-    // Reads the header. FileError, one line, where that or what it says is no such file: truncated, with tensors
-    // that overlap, that leave gaps or the file, that have other sizes than their shapes, or one name twice.
+    // Reads the header, in time n log n of its tensors. FileError for a truncated file, tensors that overlap, leave
+    // gaps or lie beyond the file's end, sizes that contradict their shapes, a name that stands twice, and for files
+    // of another kind, with what they are and how to convert them.
     explicit Safetensors(std::string path);
 
     const std::string& path() const { return path_; }
     const std::map<std::string, SavedTensor>& tensors() const { return tensors_; }
 
-    // One tensor's values, row-major; every type that is read fits a double exactly. FileError where it is not
-    // there, or of another shape, or its elements are none of F32, F16, BF16, F64.
+    // FileError where it has no such tensor, or one of another shape, after which the message says `why`, or of
+    // elements other than F32, F16, BF16 and F64.
+    void require(const std::string& name, const std::vector<int64_t>& shape,
+                 const std::string& why = "") const;
+
+    // One tensor's values, row-major; every type that is read fits a double exactly. FileError as require() has it.
     std::vector<double> read(const std::string& name, const std::vector<int64_t>& shape) const;
 
 private:

@@ -56,6 +56,21 @@ std::optional<double> value_of(const std::string& text) {
     return value;
 }
 
+// "k=5" and such, each name once.
+std::optional<Words> words_in(const std::vector<std::string>& parts) {
+    if (parts.size() > kMostOptions) return std::nullopt;
+    Words words;
+    for (const std::string& part : parts) {
+        const std::vector<std::string> sides = split(part, "=");
+        const std::optional<double> value =
+            sides.size() == 1 ? std::optional(1.0) : value_of(sides[1]);
+        if (sides.size() > 2 || !is_name(sides[0]) || !value ||
+            !words.emplace(sides[0], *value).second)
+            return std::nullopt;
+    }
+    return words;
+}
+
 }  // namespace
 
 std::optional<int64_t> whole(double value) {
@@ -82,16 +97,21 @@ std::optional<Shape> shape_from(const std::string& word) {
         sizes.push_back(std::stoll(digits));
     }
     Shape shape(sizes);
-    if (parts.size() > 1 + kMostOptions) return std::nullopt;
-    for (size_t i = 1; i < parts.size(); ++i) {
-        const std::vector<std::string> sides = split(parts[i], "=");
-        const std::optional<double> value =
-            sides.size() == 1 ? std::optional(1.0) : value_of(sides[1]);
-        const bool again = shape.options().count(sides[0]) > 0;
-        if (sides.size() > 2 || !is_name(sides[0]) || !value || again) return std::nullopt;
-        shape.set_option(sides[0], *value);
-    }
+    const std::optional<Words> words = words_in({parts.begin() + 1, parts.end()});
+    if (!words) return std::nullopt;
+    for (const auto& [name, value] : *words) shape.set_option(name, value);
     return shape;
+}
+
+std::optional<Words> words_from(const std::string& text) {
+    return words_in(split(text, ", "));
+}
+
+std::string text_of(const Words& words) {
+    std::string text;
+    for (const auto& [name, value] : words)
+        text += (text.empty() ? "" : ",") + name + "=" + number(value);
+    return text;
 }
 
 }  // namespace runner

@@ -34,6 +34,13 @@ private:
     std::map<std::string, double> options_;
 };
 
+// Sizes and options by their names, as they stand beside a file that has the other sizes.
+using Words = std::map<std::string, double>;
+
+// "k=5,temperature=0.8" as such words, or nothing where it is none: as shape_from(), but without sizes in front.
+std::optional<Words> words_from(const std::string& text);
+std::string text_of(const Words& words);
+
 // An option's value as a whole number, if it is one: records have "k": 5, not 5.0. Readers take both.
 std::optional<int64_t> whole(double value);
 

@@ -17,7 +17,6 @@ WeightedStages::WeightedStages(const std::vector<Stage>& all, const RunOptions& 
             known += " " + variant.name;
             if (!options.variant.empty() && options.variant != variant.name) continue;
             operations.push_back(takes->with_weights(options.weights, options.lengths));
-            dimensions = takes->dimensions();
             chosen.variants = {variant};
             chosen.variants.front().operation = operations.back().get();
         }

@@ -15,13 +15,10 @@ class TakesWeights {
 public:
     virtual ~TakesWeights() = default;
 
-    // The same operation with the weights of a .safetensors file: its shape_of_array() and complete() are theirs.
-    // lengths: of the sequences of a batch, none where all are full. FileError for a file that has none of these weights.
+    // The same operation with the weights of a saved model (Checkpoint): its shape_of_array() and complete() are
+    // theirs. lengths: of the sequences of a batch, none where all are full. FileError for files without these weights.
     virtual std::unique_ptr<Operation> with_weights(const std::string& path,
                                                     const std::vector<int64_t>& lengths) const = 0;
-
-    // Of its first input.
-    virtual size_t dimensions() const = 0;
 };
 
 // Of the stages that were chosen those variants that take the weights that options name: the one that options name,
@@ -31,7 +28,6 @@ struct WeightedStages {
 
     std::vector<Stage> stages;
     std::vector<std::unique_ptr<Operation>> operations;
-    size_t dimensions = 0;  // of the input
 };
 
 }  // namespace runner

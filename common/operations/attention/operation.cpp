@@ -80,12 +80,18 @@ public:
         return {{kCausal, 0, "shows all keys to each query"},
                 {kScale, 0, "scales by 1 / sqrt(size)"}};
     }
-    // Queries; there are as many keys.
-    runner::Shape shape_of_array(const std::vector<int64_t>& dims) const override {
-        if (dims.size() == 2) return {1, 1, dims[0], dims[0], dims[1]};
-        if (dims.size() == 3) return {1, dims[0], dims[1], dims[1], dims[2]};
-        if (dims.size() == 4) return {dims[0], dims[1], dims[2], dims[2], dims[3]};
-        return runner::Shape(dims);  // none that has_shape takes
+    // Queries; there are as many keys unless it is said.
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
+        constexpr size_t kDimensions = 4;
+        if (dims.size() < 2 || dims.size() > kDimensions) return {};
+        std::vector<int64_t> q(kDimensions - dims.size(), 1);
+        q.insert(q.end(), dims.begin(), dims.end());
+        return with_words(*this, {q[0], q[1], q[2], q[2], q[3]}, said);
+    }
+    std::string array_help() const override {
+        return "queries as [batch, heads, queries, size], without heads or batch where there is "
+               "one; --shape says keys=N where there are more or fewer, causal, scale=X";
     }
     int64_t elements(const runner::Shape& shape) const override {
         return shape[0] * shape[1] * shape[2] * shape[4];

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "common/operations/encoder/bert.hpp"
 
-#include <charconv>
-#include <filesystem>
-#include <fstream>
+#include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "common/io/text.hpp"
 #include "common/runner/run.hpp"
@@ -15,12 +14,16 @@ namespace operations::encoder {
 namespace {
 
 using io::refuse;
-using nlohmann::json;
 
 constexpr const char* kLayer = "encoder.layer.";
 constexpr const char* kQuery = "attention.self.query.weight";
+constexpr size_t kQuoted = 80;  // characters of the file that a message repeats
 
-// Of each parameter what it is called in a layer; more than one where they lie one behind the other.
+std::string in_quotes(const std::string& words) {
+    return "'" + io::printable(words, kQuoted) + "'";
+}
+
+// What each parameter is called in a layer; more than one name where it is made of several tensors.
 const std::map<std::string, std::vector<std::string>>& names() {
     static const std::map<std::string, std::vector<std::string>> all = {
         {"qkv_weight",
@@ -52,102 +55,198 @@ std::string old_name(std::string part) {
     return part;
 }
 
-}  // namespace
-
-Bert::Bert(const std::string& path) : file_(path) {
-    const auto& tensors = file_.tensors();
-    for (const char* prefix : {"bert.", ""}) {
-        if (tensors.count(std::string(prefix) + kLayer + "0." + kQuery) > 0) prefix_ = prefix;
-    }
-    while (tensors.count(name_of(layers_, kQuery)) > 0) ++layers_;
-    if (layers_ == 0)
-        refuse(path, std::string("no weights of a BERT: there is no tensor '") + kLayer + "0." +
-                         kQuery + "', nor one with 'bert.' before it");
-    require_all_layers();
-    const std::vector<int64_t>& query = tensors.at(name_of(0, kQuery)).shape;
-    if (query.size() != 2 || query[0] != query[1] || query[0] < 1)
-        refuse(path, "its tensor '" + name_of(0, kQuery) + "' is no square matrix");
-    hidden_ = query[0];
-    const auto inner = tensors.find(name_of(0, "intermediate.dense.bias"));
-    if (inner == tensors.end() || inner->second.shape.size() != 1 || inner->second.shape[0] < 1)
-        refuse(path, "there is no list '" + name_of(0, "intermediate.dense.bias") + "'");
-    inner_ = inner->second.shape[0];
-    constexpr int64_t kSizeOfHead = 64;
-    heads_ = hidden_ / kSizeOfHead;
-    look_at_config();
-    if (heads_ < 1 || hidden_ % heads_ != 0)
-        refuse(path, "hidden states of " + std::to_string(hidden_) + " numbers are no " +
-                         std::to_string(heads_) +
-                         " heads; num_attention_heads in a config.json beside it says how many");
+std::string in_words(const std::vector<int64_t>& dims) {
+    std::string text;
+    for (const int64_t each : dims) text += (text.empty() ? "" : ", ") + std::to_string(each);
+    return io::printable("[" + text + "]", kQuoted);
 }
 
-std::string Bert::name_of(int64_t layer, const std::string& part) const {
+bool is_digit(char character) {
+    return character >= '0' && character <= '9';
+}
+
+// Where the name of a layer's tensor has "encoder.layer.N."; npos in other names.
+size_t layer_in(const std::string& name) {
+    const std::string layer = kLayer;
+    for (size_t at = name.find(layer); at != std::string::npos; at = name.find(layer, at + 1)) {
+        const size_t number = at + layer.size();
+        if ((at == 0 || name[at - 1] == '.') && number < name.size() && is_digit(name[number]))
+            return at;
+    }
+    return std::string::npos;
+}
+
+// What a prefix says of its model: nothing but words of wrappers, or a family that computes as a BERT does.
+// False for any other.
+bool is_known(const std::string& prefix, std::string& family) {
+    static const std::set<std::string> kWrappers = {"module",     "model",      "_orig_mod",
+                                                    "base_model", "auto_model", "encoder_model"};
+    static const std::set<std::string> kFamilies = {"bert", "roberta", "electra"};
+    for (size_t begin = 0; begin < prefix.size();) {
+        const size_t end = prefix.find('.', begin);
+        const std::string word = prefix.substr(begin, end - begin);
+        const bool is_family = kFamilies.count(word) > 0;
+        if (!family.empty() || (!is_family && kWrappers.count(word) == 0)) return false;
+        if (is_family) family = word;
+        begin = end + 1;
+    }
+    return true;
+}
+
+// What else the names of a file look like.
+std::string looks_like(const std::map<std::string, const runner::SavedTensor*>& tensors) {
+    const std::vector<std::pair<const char*, const char*>> kMarks = {
+        {"lora_A", "an adapter (LoRA), to be merged into its model first"},
+        {"self_attn.q_proj", "a decoder such as Llama's or OPT's"},
+        {"attn.c_attn", "GPT-2's"},
+        {"attention.query_key_value", "GPT-NeoX's"},
+        {"attention.q_lin", "DistilBERT's"},
+        {"attention.self.query_proj", "DeBERTa's"},
+        {"SelfAttention.q", "T5's"},
+        {"attention.attention.query", "a vision transformer's"},
+        {"self_attn.in_proj_weight", "torch.nn.TransformerEncoder's"},
+        {"albert_layer", "ALBERT's"}};
+    for (const auto& [mark, whose] : kMarks) {
+        for (const auto& [name, tensor] : tensors) {
+            if (name.find(mark) != std::string::npos)
+                return "; " + in_quotes(name) + " is a name of " + whose;
+        }
+    }
+    return tensors.empty() ? "; it has no tensors"
+                           : "; its " + std::to_string(tensors.size()) + " tensors begin with " +
+                                 in_quotes(tensors.begin()->first);
+}
+
+// The one prefix of all layers' tensors. FileError where there are none, or several.
+std::string prefix_of(const runner::Checkpoint& saved) {
+    std::map<std::string, std::string> examples;  // a name for each prefix
+    for (const auto& [name, tensor] : saved.tensors()) {
+        const size_t layer = layer_in(name);
+        if (layer != std::string::npos) examples.emplace(name.substr(0, layer), name);
+    }
+    if (examples.empty())
+        refuse(saved.path(), std::string("no weights of a BERT: there is no tensor '") + kLayer +
+                                 "0." + kQuery + "', nor one with 'bert.' or 'roberta.' before it" +
+                                 looks_like(saved.tensors()));
+    if (examples.size() > 1)
+        refuse(saved.path(),
+               "it has layers under two names, " + in_quotes(examples.begin()->second) + " and " +
+                   in_quotes(std::next(examples.begin())->second) + ": keep the tensors of one");
+    return examples.begin()->first;
+}
+
+}  // namespace
+
+Bert::Bert(const std::string& path) : saved_(path), prefix_(prefix_of(saved_)) {
+    if (!is_known(prefix_, sizes_.family))
+        refuse(saved_.path(), "the names of its layers begin with " + in_quotes(prefix_) +
+                                  ", a model whose layers may compute something else; 'bert.', "
+                                  "'roberta.' and 'electra.' are read, also after 'module.' or "
+                                  "'model.': rename them if that is right");
+    const auto& tensors = saved_.tensors();
+    while (tensors.count(layer_name(sizes_.layers, kQuery)) > 0) ++sizes_.layers;
+    require_layers_alone();
+    const std::vector<int64_t>& query = tensors.at(layer_name(0, kQuery))->shape;
+    if (query.size() != 2 || query[0] != query[1] || query[0] < 1)
+        refuse(saved_.path(), "its tensor " + in_quotes(layer_name(0, kQuery)) +
+                                  " is no square matrix, which a BERT's is");
+    sizes_.hidden = query[0];
+    const auto inner = tensors.find(layer_name(0, "intermediate.dense.bias"));
+    if (inner == tensors.end() || inner->second->shape.size() != 1 || inner->second->shape[0] < 1)
+        refuse(saved_.path(), "there is no list " +
+                                  in_quotes(layer_name(0, "intermediate.dense.bias")) +
+                                  ", which a BERT has");
+    sizes_.inner = inner->second->shape[0];
+    require_whole_layers();
+    config_ = read_config(saved_.folder(), sizes_);
+}
+
+std::string Bert::layer_name(int64_t layer, const std::string& part) const {
     return prefix_ + kLayer + std::to_string(layer) + "." + part;
 }
 
-// A layer that is missing between others is no end.
-void Bert::require_all_layers() const {
-    const std::string start = prefix_ + kLayer;
-    for (const auto& [name, tensor] : file_.tensors()) {
-        if (name.compare(0, start.size(), start) != 0) continue;
-        int64_t layer = -1;
-        std::from_chars(name.data() + start.size(), name.data() + name.size(), layer);
-        if (layer >= layers_)
-            refuse(file_.path(), "it has a layer " + std::to_string(layer) + ", and no '" +
-                                     name_of(layers_, kQuery) + "'");
+std::string Bert::tensor_name(int64_t layer, const std::string& part) const {
+    const std::string name = layer_name(layer, part), old = layer_name(layer, old_name(part));
+    const bool has_old = old != name && saved_.tensors().count(old) > 0;
+    if (has_old && saved_.tensors().count(name) > 0)
+        refuse(saved_.path(), "it has both " + in_quotes(name) + " and, as older files call it, " +
+                                  in_quotes(old) + ": keep the one that is right");
+    return has_old ? old : name;
+}
+
+std::vector<int64_t> Bert::dims_of(const std::string& parameter) const {
+    Shape one_layer(1, 1, 1, sizes_.hidden);
+    one_layer.inner = sizes_.inner;
+    for (const Parameter& each : parameters_of(one_layer)) {
+        if (each.name != parameter) continue;
+        std::vector<int64_t> dims(each.dims.begin() + 1, each.dims.end());
+        dims.at(0) /= static_cast<int64_t>(names().at(parameter).size());
+        return dims;
+    }
+    throw std::out_of_range("there is no parameter called " + parameter);
+}
+
+// A layer that is missing among others is no end, and a tensor that no BERT has computes something.
+void Bert::require_layers_alone() const {
+    std::set<std::string> parts;
+    for (const auto& [parameter, of_layer] : names()) {
+        for (const std::string& part : of_layer) parts.insert({part, old_name(part)});
+    }
+    const std::string encoder = prefix_ + "encoder.", start = prefix_ + kLayer;
+    for (auto each = saved_.tensors().lower_bound(encoder);
+         each != saved_.tensors().end() && each->first.compare(0, encoder.size(), encoder) == 0;
+         ++each) {
+        const std::string& name = each->first;
+        const bool is_layers = name.compare(0, start.size(), start) == 0;
+        const size_t number = start.size();
+        const size_t dot = is_layers ? name.find('.', number) : std::string::npos;
+        constexpr size_t kMostDigits = 6;
+        const bool is_number = dot != std::string::npos && dot > number &&
+                               dot - number <= kMostDigits &&
+                               std::all_of(name.begin() + static_cast<ptrdiff_t>(number),
+                                           name.begin() + static_cast<ptrdiff_t>(dot), is_digit) &&
+                               (name[number] != '0' || dot == number + 1);
+        if (is_number && std::stoll(name.substr(number, dot - number)) >= sizes_.layers)
+            refuse(saved_.path(), "it has a layer " + name.substr(number, dot - number) +
+                                      ", and no " + in_quotes(layer_name(sizes_.layers, kQuery)) +
+                                      ": a part of it is missing");
+        if (!is_number || parts.count(name.substr(dot + 1)) == 0)
+            refuse(saved_.path(), "it has a tensor " + in_quotes(name) +
+                                      ", which is no part of a BERT's encoder: what it adds would "
+                                      "be left out");
     }
 }
 
-void Bert::look_at_config() {
-    const std::filesystem::path path =
-        std::filesystem::path(file_.path()).replace_filename("config.json");
-    if (!std::filesystem::exists(path)) return;
-    io::require_readable(path);
-    constexpr uintmax_t kMostBytes = 1 << 20;
-    if (std::filesystem::file_size(path) > kMostBytes) refuse(path, "it is no config of a model");
-    std::ifstream file(path);
-    const json config = json::parse(file, nullptr, false);
-    if (!config.is_object()) refuse(path, "it is no JSON object");
-    const auto has = [&](const char* key) { return config.contains(key); };
-    if (has("num_attention_heads")) {
-        const json& heads = config["num_attention_heads"];
-        if (!heads.is_number_unsigned() || heads.get<uint64_t>() > 1 << 20)
-            refuse(path, "its num_attention_heads is no number of heads");
-        heads_ = heads.get<int64_t>();
+// All tensors, before anything is run.
+void Bert::require_whole_layers() const {
+    const std::string why = "; " + in_quotes(layer_name(0, kQuery)) + " has " +
+                            std::to_string(sizes_.hidden) + " columns, " +
+                            in_quotes(layer_name(0, "intermediate.dense.bias")) + " " +
+                            std::to_string(sizes_.inner) + " numbers";
+    for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
+        for (const auto& [parameter, of_layer] : names()) {
+            for (const std::string& part : of_layer) {
+                const std::string name = tensor_name(layer, part);
+                if (saved_.tensors().count(name) == 0)
+                    refuse(saved_.path(), "there is no tensor " + in_quotes(name) +
+                                              ", which each layer of a BERT has");
+                saved_.file_of(name).require(name, dims_of(parameter), why);
+            }
+        }
     }
-    if (has("layer_norm_eps")) {
-        const json& epsilon = config["layer_norm_eps"];
-        if (!epsilon.is_number() || !(epsilon.get<double>() > 0 && epsilon.get<double>() <= 1))
-            refuse(path, "its layer_norm_eps is no number above 0");
-        epsilon_ = epsilon.get<double>();
-    }
-    if (!has("hidden_act")) return;
-    const std::map<std::string, Activation> kActivations = {
-        {"gelu", Activation::gelu},
-        {"gelu_new", Activation::gelu_by_tanh},
-        {"gelu_pytorch_tanh", Activation::gelu_by_tanh},
-        {"relu", Activation::relu},
-        {"silu", Activation::silu},
-        {"swish", Activation::silu}};
-    const json& word = config["hidden_act"];
-    const std::string activation = word.is_string() ? word.get<std::string>() : "";
-    const auto found = kActivations.find(activation);
-    if (found == kActivations.end())
-        refuse(path, "its hidden_act is '" + io::printable(activation, 40) +
-                         "'; gelu, gelu_new, gelu_pytorch_tanh, relu and silu are known");
-    activation_ = found->second;
 }
 
 Shape Bert::shape(const std::vector<int64_t>& dims, const std::vector<int64_t>& lengths) const {
-    if (dims.size() != 3 || dims[2] != hidden_)
-        refuse(file_.path(), "its weights are for hidden states of " + std::to_string(hidden_) +
-                                 " numbers, and those of the input have " +
-                                 std::to_string(dims.empty() ? 0 : dims.back()));
-    Shape shape(dims[0], dims[1], heads_, hidden_ / heads_);
-    shape.layers = layers_;
-    shape.inner = inner_ == 4 * hidden_ ? 0 : inner_;
-    shape.activation = activation_;
-    shape.epsilon = epsilon_;
+    if (dims.size() != 3 || dims[2] != sizes_.hidden)
+        refuse(saved_.path(), "its weights are for hidden states of " +
+                                  std::to_string(sizes_.hidden) + " numbers, [batch, seq, " +
+                                  std::to_string(sizes_.hidden) + "], and the input is " +
+                                  in_words(dims));
+    Shape shape(dims[0], dims[1], config_.heads, sizes_.hidden / config_.heads);
+    shape.layers = sizes_.layers;
+    shape.inner = sizes_.inner == 4 * sizes_.hidden ? 0 : sizes_.inner;
+    shape.activation = config_.activation;
+    shape.epsilon = config_.epsilon;
     if (lengths.empty()) return shape;
     if (static_cast<int64_t>(lengths.size()) != dims[0])
         throw runner::UsageError("--lengths: " + std::to_string(lengths.size()) + " lengths for " +
@@ -164,21 +263,12 @@ Shape Bert::shape(const std::vector<int64_t>& dims, const std::vector<int64_t>& 
 }
 
 std::vector<double> Bert::read(const std::string& parameter) const {
-    Shape one_layer(1, 1, heads_, hidden_ / heads_);
-    one_layer.inner = inner_;
-    std::vector<int64_t> dims;
-    for (const Parameter& each : parameters_of(one_layer)) {
-        if (each.name == parameter) dims.assign(each.dims.begin() + 1, each.dims.end());
-    }
-    const std::vector<std::string>& parts = names().at(parameter);
-    dims.at(0) /= static_cast<int64_t>(parts.size());
+    const std::vector<int64_t> dims = dims_of(parameter);
     std::vector<double> all;
-    for (int64_t layer = 0; layer < layers_; ++layer) {
-        for (const std::string& part : parts) {
-            const std::string old = name_of(layer, old_name(part));
-            const bool is_old = file_.tensors().count(old) > 0;
-            const std::vector<double> values =
-                file_.read(is_old ? old : name_of(layer, part), dims);
+    for (int64_t layer = 0; layer < sizes_.layers; ++layer) {
+        for (const std::string& part : names().at(parameter)) {
+            const std::string name = tensor_name(layer, part);
+            const std::vector<double> values = saved_.file_of(name).read(name, dims);
             all.insert(all.end(), values.begin(), values.end());
         }
     }

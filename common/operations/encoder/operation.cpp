@@ -9,6 +9,7 @@
 
 #include "common/operations/encoder/bert.hpp"
 #include "common/operations/encoder/check.hpp"
+#include "common/runner/run.hpp"
 #include "common/runner/tensors.hpp"
 #include "common/runner/weights.hpp"
 
@@ -66,8 +67,6 @@ class EncoderOperation : public runner::Operation, public runner::TakesWeights {
 public:
     std::unique_ptr<runner::Operation> with_weights(
         const std::string& path, const std::vector<int64_t>& lengths) const override;
-    size_t dimensions() const override { return 3; }
-
     std::string name() const override { return "encoder"; }
     std::string family() const override { return "encoder"; }
 
@@ -108,6 +107,22 @@ public:
                 {tokens::kByTanh, 0, "has another activation"},
                 {tokens::kRelu, 0, "has another activation"},
                 {tokens::kSilu, 0, "has another activation"}};
+    }
+    // Hidden states; weights settle the rest, or what is said does.
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
+        if (dims.size() != 3 || dims[2] < 1) return {};
+        const auto heads = said.find("heads"), size = said.find("size_per_head");
+        const double of = heads != said.end()  ? heads->second
+                          : size != said.end() ? static_cast<double>(dims[2]) / size->second
+                                               : 0;
+        const int64_t count = of >= 1 ? runner::whole(of).value_or(0) : 0;
+        if (count < 1) return {};
+        return with_words(*this, {dims[0], dims[1], count, dims[2] / count}, said);
+    }
+    std::string array_help() const override {
+        return "hidden states as [batch, seq, hidden]; --weights says all else, or --shape: "
+               "heads=H, layers=N, inner=N, tokens=N, tanh, relu, silu, prenorm, epsilon=X";
     }
     int64_t elements(const runner::Shape& shape) const override {
         return shape[0] * shape[1] * shape[2] * shape[3];
@@ -247,7 +262,11 @@ public:
     TrainedEncoder(const std::string& path, std::vector<int64_t> lengths)
         : bert_(path), lengths_(std::move(lengths)) {}
 
-    runner::Shape shape_of_array(const std::vector<int64_t>& dims) const override {
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
+        if (!said.empty())
+            throw runner::UsageError("--shape " + runner::text_of(said) +
+                                     ": --weights and their config.json say all of it");
         return bert_.shape(dims, lengths_);
     }
     void complete(const runner::Shape& of, DType dtype, uint64_t,

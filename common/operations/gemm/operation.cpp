@@ -96,11 +96,18 @@ public:
             optional.push_back({each.name, each.usual, each.refusal});
         return optional;
     }
-    // A, one matrix or a batch; B is then square.
-    runner::Shape shape_of_array(const std::vector<int64_t>& dims) const override {
-        if (dims.size() == 2) return {1, dims[0], dims[1], dims[1]};
-        if (dims.size() == 3) return {dims[0], dims[1], dims[2], dims[2]};
-        return runner::Shape(dims);  // none that has_shape takes
+    // A, one matrix or a batch, as it is stored; B is square unless n is said.
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
+        if (dims.size() != 2 && dims.size() != 3) return {};
+        const auto transposed = said.find(kTransposeA);
+        int64_t m = dims[dims.size() - 2], k = dims.back();
+        if (transposed != said.end() && transposed->second != 0) std::swap(m, k);
+        return with_words(*this, {dims.size() == 2 ? 1 : dims.front(), m, k, k}, said);
+    }
+    std::string array_help() const override {
+        return "A as [m, k] or [batch, m, k], or with transpose_a as [k, m]; --shape says n=N "
+               "where B is not square, transpose_a, transpose_b, alpha=X, beta=X";
     }
     int64_t elements(const runner::Shape& shape) const override {
         return shape[0] * shape[1] * shape[2];

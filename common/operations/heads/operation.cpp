@@ -71,6 +71,48 @@ public:
     std::vector<runner::Optional> optional() const override {
         return {{kTokens, 0, "takes sequences of one length only"}, {kCausal, 0, "masks nothing"}};
     }
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
+        const auto size = [&](const char* name, int64_t usual) {
+            const auto found = said.find(name);
+            const double value = found == said.end() ? 0 : found->second;
+            return value >= 1 ? runner::whole(value).value_or(usual) : usual;
+        };
+        const bool is_by_token =
+            kind_ == Kind::add_qkv_bias_transpose || kind_ == Kind::rebuild_padding;
+        const size_t rank = is_by_token ? 2 : kind_ == Kind::remove_padding ? 3 : 4;
+        if (dims.size() != rank) return {};
+        runner::Shape shape;
+        if (is_by_token) {
+            const int64_t batch = size("batch", 1), seq = size("seq", dims[0] / batch);
+            const bool has_all = kind_ == Kind::add_qkv_bias_transpose;
+            const int64_t heads = has_all ? size("heads", 1) : 1;
+            shape = {batch, seq, heads, dims[1] / (has_all ? 3 : 1) / heads};
+            if (dims[0] != batch * seq) shape.set_option(kTokens, static_cast<double>(dims[0]));
+        } else if (kind_ == Kind::remove_padding) {
+            shape = {dims[0], dims[1], 1, dims[2]};
+        } else {
+            constexpr int64_t kUsualSize = 64;  // which scores do not depend on
+            const bool is_scores = kind_ == Kind::masked_softmax;
+            shape = {dims[0], dims[2], dims[1], is_scores ? kUsualSize : dims[3]};
+        }
+        return with_words(*this, shape, said);
+    }
+    std::string array_help() const override {
+        switch (kind_) {
+            case Kind::add_qkv_bias_transpose:
+                return "[tokens, 3 * hidden]; --shape says batch=B, seq=S, heads=H";
+            case Kind::masked_softmax:
+                return "scores as [batch, heads, seq, seq]; --shape says tokens=N, causal";
+            case Kind::transpose_back:
+                return "[batch, heads, seq, size]; --shape says tokens=N";
+            case Kind::remove_padding:
+                return "[batch, seq, hidden]; --shape says tokens=N";
+            case Kind::rebuild_padding:
+                break;
+        }
+        return "[tokens, hidden]; --shape says batch=B, seq=S";
+    }
     int64_t elements(const runner::Shape& shape) const override {
         const Shape of = shape;
         if (kind_ == Kind::masked_softmax) return of.batch * of.heads * of.seq * of.seq;

@@ -2,6 +2,7 @@
 // Whatever an operation is, everything of the course takes it by the interface alone.
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -77,6 +78,47 @@ TEST_CASE("its sizes and options are asked for by their names") {
     CHECK_THROWS_WITH(run_of(folder, {plain}, options), ContainsSubstring("does not scale"));
     CHECK_THROWS_WITH(parse_shape("4x8", {gather::operation()}),
                       ContainsSubstring("ROWSxCOLSxPICKS is wanted"));
+}
+
+TEST_CASE("an array's problem has its sizes, and what is said beside it") {
+    std::map<std::string, const Operation*> operations;
+    for (const Operation* each : operations::all()) operations[each->name()] = each;
+    operations["gather"] = gather::operation();
+    // "none" where nothing fits the array.
+    const auto problem = [&](const std::string& name, const std::vector<int64_t>& dims,
+                             const std::string& said = "") {
+        const Operation& operation = *operations.at(name);
+        const Words words = said.empty() ? Words() : words_from(said).value();
+        const Shape shape = operation.shape_of_array(dims, words);
+        return fits(operation, shape, dims) ? word_of(shape) : "none";
+    };
+    CHECK(problem("softmax", {4, 8}) == "4x8");
+    CHECK(problem("softmax", {4, 8, 3}) == "4x8x3");
+    CHECK(problem("softmax", {4}) == "none");
+    CHECK(problem("softmax", {4, 8}, "rows=5") == "none");
+    CHECK(problem("softmax", {4, 8}, "k=5") == "none");
+    CHECK(problem("softmax_topk", {4, 3}) == "4x3,k=3");
+    CHECK(problem("softmax_topk", {4, 8}, "k=7") == "4x8,k=7");
+    CHECK(problem("softmax_topk", {4, 8}, "k=9") == "none");
+    CHECK(problem("sample_token", {4, 8}, "top_p=0.5,temperature=2") ==
+          "4x8,temperature=2,top_p=0.5");
+    CHECK(problem("gemm", {3, 5}) == "1x3x5x5");
+    CHECK(problem("gemm", {2, 3, 5}, "n=7") == "2x3x7x5");
+    CHECK(problem("gemm", {2, 3, 5}, "n=7,transpose_a") == "2x5x7x3,transpose_a=1");
+    CHECK(problem("gemm", {2, 3, 5}, "k=4") == "none");
+    CHECK(problem("gemm", {2, 3, 4, 5}) == "none");
+    CHECK(problem("attention", {6, 8}, "keys=9,causal") == "1x1x6x9x8,causal=1");
+    CHECK(problem("add_qkv_bias_transpose", {6, 24}, "batch=2,heads=4") == "2x3x4x2");
+    CHECK(problem("add_qkv_bias_transpose", {6, 25}, "batch=2,heads=4") == "none");
+    CHECK(problem("add_qkv_bias_transpose", {5, 24}, "batch=2,seq=3,heads=4") ==
+          "2x3x4x2,tokens=5");
+    CHECK(problem("masked_softmax", {2, 4, 3, 3}, "causal") == "2x3x4x64,causal=1");
+    CHECK(problem("masked_softmax", {2, 4, 3, 5}) == "none");
+    CHECK(problem("encoder", {2, 3, 8}) == "none");  // how many heads?
+    CHECK(problem("encoder", {2, 3, 8}, "heads=4,layers=2") == "2x3x4x2,layers=2");
+    CHECK(problem("encoder", {2, 3, 8}, "heads=3") == "none");
+    CHECK(problem("gather", {4, 8}) == "none");
+    CHECK(problem("gather", {4, 8}, "picks=3,scale=2") == "4x8x3,scale=2");
 }
 
 TEST_CASE("with a variant named, a shape is read as a problem of what that computes") {

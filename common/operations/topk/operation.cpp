@@ -90,9 +90,10 @@ public:
     std::vector<runner::Optional> optional() const override {
         return {{kOption, static_cast<double>(kUsualK), "finds the best 5 and no other number"}};
     }
-    runner::Shape shape_of_array(const std::vector<int64_t>& dims) const override {
+    runner::Shape shape_of_array(const std::vector<int64_t>& dims,
+                                 const runner::Words& said) const override {
         if (dims.size() != 2) return runner::Shape(dims);  // none that has_shape takes
-        return Shape(dims[0], dims[1], std::min(dims[1], kUsualK));
+        return with_words(*this, Shape(dims[0], dims[1], std::min(dims[1], kUsualK)), said);
     }
     int64_t elements(const runner::Shape& shape) const override { return shape[0] * shape[1]; }
 

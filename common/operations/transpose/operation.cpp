@@ -30,9 +30,11 @@ public:
                std::all_of(shape.sizes().begin(), shape.sizes().end(),
                            [](int64_t size) { return size >= 0; });
     }
-    Shape shape_of_array(const std::vector<int64_t>& dims) const override {
-        return dims.size() == 2 ? Shape{1, dims[0], dims[1]} : Shape(dims);
+    Shape shape_of_array(const std::vector<int64_t>& dims,
+                         const runner::Words& said) const override {
+        return with_words(*this, dims.size() == 2 ? Shape{1, dims[0], dims[1]} : Shape(dims), said);
     }
+    std::string array_help() const override { return "[rows, cols] or [batch, rows, cols]"; }
     int64_t elements(const Shape& shape) const override { return shape[0] * shape[1] * shape[2]; }
 
     std::vector<Operand> operands(const Shape& shape, DType dtype) const override {

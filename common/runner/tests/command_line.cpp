@@ -179,11 +179,44 @@ TEST_CASE("one's own logits go in and results come out") {
         session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
-    const runner::Array y = runner::read_npy(session.path("y.npy"), 2);
+    const runner::Array y = runner::read_npy(session.path("y.npy"));
     CHECK(y.shape == std::vector<int64_t>{2, 3});
     CHECK(y.dtype == runner::DType::float32);
     CHECK(std::fabs(y.values[2] - 0.66524096) < 1e-6);
     CHECK(y.values[4] == double{1.f / 3});
+}
+
+TEST_CASE("what a file of logits does not say, --shape says by name") {
+    const Session session;
+    runner::write_npy(session.path("x.npy"), {2, 6}, {1, 2, 6, 4, 5, 3, 0, 0, 0, 0, 0, 0},
+                      runner::ElementType::float32);
+    const std::string arguments = "stages run 06 --quick --input x.npy --variant online_fused ";
+    const Outcome outcome = session.run(arguments + "--shape k=2 --shape k=3");
+    INFO(outcome.text);
+    CHECK(outcome.exit_code == runner::kGood);
+    CHECK_THAT(outcome.text, ContainsSubstring("2 of 2"));
+    std::ifstream file(session.path("results/06_softmax_topk.partial.json"));
+    const auto document = nlohmann::json::parse(file);
+    CHECK(document["chosen"].get<std::string>().find("--shape k=2 --shape k=3") !=
+          std::string::npos);
+    CHECK(document["records"][0]["shape"].dump() == R"({"cols":6,"k":2,"rows":2})");
+
+    CHECK(session.run(arguments + "--shape k=2 --save-output y.npy").exit_code == runner::kGood);
+    CHECK(runner::read_npy(session.path("y.npy")).shape == std::vector<int64_t>{2, 2});
+    for (const auto& [words, why] : std::vector<std::pair<std::string, std::string>>{
+             {"k=7", "no such option or size: ROWSxCOLS,k=K"},
+             {"temperature=2", "no such option or size"},
+             {"rows=3", "no such option or size"},
+             {"2x6,k=2", "an input file has its own sizes"}}) {
+        const Outcome refused = session.run(arguments + "--shape " + words);
+        INFO(refused.text);
+        CHECK(refused.exit_code == runner::kUsage);
+        CHECK_THAT(unbroken(refused.text), ContainsSubstring(why));
+    }
+    runner::write_npy(session.path("x.npy"), {12}, std::vector<double>(12),
+                      runner::ElementType::float32);
+    CHECK_THAT(unbroken(session.run(arguments).text),
+               ContainsSubstring("an array of [12] (x.reshape"));
 }
 
 TEST_CASE("a file of a type that nobody takes is converted, and one may ask for any") {
@@ -226,7 +259,12 @@ TEST_CASE("what makes no sense is answered with what would") {
                        "float64 is taken by none of what was chosen");
     expect_usage_error("stages run 03 --device tpu", "cuda");
     expect_usage_error("stages run 03 --save-output y.npy", "--save-output needs");
-    expect_usage_error("stages run 03 --input a.npy --shape 3x3", "exclude each other");
+    expect_usage_error("stages run 03 --input a.npy --shape 3x3",
+                       "an input file has its own sizes");
+    expect_usage_error("stages run 06 --shape k=3", "ROWSxCOLS,k=K is wanted");
+    expect_usage_error("stages run 08 --lengths ''", "--lengths ''");
+    expect_usage_error("stages run 08 --weights ''", "--weights ''");
+    expect_usage_error("stages run 03 --input ''", "--input ''");
     expect_usage_error("stages run 03 --input a.npy --input normal", "not both");
     expect_usage_error("stages run 03 --fast", "--fast");
     expect_usage_error("stages fly", "fly");
@@ -302,7 +340,7 @@ TEST_CASE("several results go to a file each, or none is written and nothing run
     const Outcome outcome = session.run(arguments);
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
-    CHECK(runner::read_npy(session.path("y.npy"), 2).shape == std::vector<int64_t>{2, 5});
+    CHECK(runner::read_npy(session.path("y.npy")).shape == std::vector<int64_t>{2, 5});
     std::ifstream file(session.path("y.indices.npy"), std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(file), {}};
     CHECK_THAT(bytes, ContainsSubstring("'descr': '<i4'") && ContainsSubstring("(2, 5)"));

@@ -11,11 +11,13 @@
 namespace encoder_tests {
 
 struct SavedBert {
-    int64_t layers = 2, hidden = 64, inner = 96;
+    int64_t first = 0, layers = 2;  // those from first on
+    int64_t hidden = 64, inner = 96;
     std::string prefix;
-    bool old_names = false;   // gamma and beta
-    bool transposed = false;  // the feed-forward part's matrices
-    std::string without;      // a tensor, from its layer's number on
+    bool old_names = false;         // gamma and beta
+    bool transposed = false;        // the feed-forward part's matrices
+    std::string without;            // a tensor, from its layer's number on
+    std::vector<std::string> more;  // tensors of 3 numbers, their names in full
 
     // Between -1/8 and 1/8, in 16 steps; around 1 for a norm's factors.
     static float value(const std::string& name, size_t i) {
@@ -27,8 +29,10 @@ struct SavedBert {
 
     std::string bytes() const {
         testing::SafetensorsFile file;
-        file.add("embeddings.word_embeddings.weight", {3, 2}, std::vector<float>(6, 1.f));
-        for (int64_t layer = 0; layer < layers; ++layer) {
+        if (first == 0)
+            file.add("embeddings.word_embeddings.weight", {3, 2}, std::vector<float>(6, 1.f));
+        for (const std::string& name : more) file.add(name, {3}, std::vector<float>(3, 1.f));
+        for (int64_t layer = first; layer < layers; ++layer) {
             const auto add = [&](const std::string& part, const std::vector<int64_t>& shape) {
                 std::string name = std::to_string(layer) + "." + part;
                 if (name == without) return;
