@@ -35,7 +35,7 @@ configure() {
     has_ninja_files || rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     [[ $device != cuda ]] || export CUDACXX=${CUDACXX:-$(find_nvcc)}
     say "configuring the build for the $device device ..."
-    cmake -S "$root" -B "$build" -G Ninja "-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}" "${flags[@]}" \
+    attend cmake -S "$root" -B "$build" -G Ninja "-DSTAGES_BACKEND=$device" "-DCMAKE_CXX_COMPILER=${CXX:-g++}" "${flags[@]}" \
         >"$build/build.log" 2>&1 || build_failed configuration
     [[ ! ${STAGES_CMAKE_FLAGS:-} ]] || echo "$STAGES_CMAKE_FLAGS" >"$build/cmake_flags"
 }
@@ -73,6 +73,7 @@ is_ours() {
     mkdir -p "$build" 2>/dev/null && [[ -w $build ]]
 }
 
+# Where $run_seconds is set, what is built then runs for so long.
 build() {
     local objects announcement="building $* for the $device device" started=$SECONDS
     if ! is_ours; then
@@ -81,14 +82,14 @@ build() {
     fi
     prepare "$@"
     objects=$(objects_to_compile "$@") || true
-    [[ ! $objects ]] || announcement+=" (about $(in_words "$(seconds_to_compile <<<"$objects")"))"
+    [[ ! $objects ]] || announcement+=" (about $(in_words "$(seconds_to_compile <<<"$objects")")${run_seconds:+; running it about $(in_words "$run_seconds")})"
     announcement+=" ..."
     if [[ $objects || -t 2 ]]; then
         announce "$announcement"
     fi
     : >"$build/build.log"
-    cmake --build "$build" --parallel "$(nproc)" --target "$@" 2>&1 |
-        follow "$build/build.log" "$announcement" '^\[([0-9]+/[0-9]+)\]' || build_failed build
+    attend_and_follow "$build/build.log" "$announcement" '^\[([0-9]+/[0-9]+)\]' \
+        cmake --build "$build" --parallel "$(nproc)" --target "$@" || build_failed build
     if grep -q '^\[.*\] Building' "$build/build.log"; then
         say "built $* for the $device device in $((SECONDS - started)) s"
     fi

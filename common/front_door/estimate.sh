@@ -51,7 +51,7 @@ seconds_to_test() {
     local costs=$build/Testing/Temporary/CTestCostData.txt
     [[ -e $costs ]] || costs=/dev/null
     awk -v cores="$(nproc)" -v wanted="${*/#/test_}" '
-        part == "usual" && !/\.o$/ { seconds[$2] = $1 }
+        part == "usual" && !/\.o$/ && $2 !~ /^run_/ { seconds[$2] = $1 }
         part == "costs" && /^---/ { exit }
         part == "costs" && $NF > 0 {
             program = $1
@@ -71,4 +71,68 @@ seconds_to_test() {
             }
             printf "%.0f\n", (sum / cores > most ? sum / cores : most) + 1
         }' part=usual "$root/common/front_door/usual_seconds.txt" part=costs "$costs"
+}
+
+# The words of a run that decide how long it takes: "quick", "whole", or nothing where other flags choose.
+kind_of_run() {
+    local word kind=whole value=
+    for word in "${rest[@]}"; do
+        case $value$word in
+            --quick) kind=quick ;;
+            --out) value=of ;;
+            of*) value= ;;
+            --out=*) ;;
+            *) return 0 ;;
+        esac
+    done
+    echo $kind
+}
+
+# Seconds for a quick or a whole run of some stages (none: all), as each took the last time on this device; on the CPU
+# device as usual where it has not been run, or by how much slower its other kind was than usual. Nothing where
+# nobody knows: seconds_to_run KIND STAGE...
+seconds_to_run() {
+    local took=$build/run_seconds
+    local -a wanted=("${@:2}")
+    ((${#wanted[@]} > 0)) || mapfile -t wanted < <(all_stages)
+    [[ -e $took ]] || took=/dev/null
+    awk -v kind="$1" -v device="$device" -v wanted="${wanted[*]}" '
+        part == "usual" && $2 ~ /^run_/ && device == "cpu" { usual[$2] = $1 }
+        part == "took" { took[$2] = $1 }
+        END {
+            count = split(wanted, stages, " ")
+            other = kind == "quick" ? "whole" : "quick"
+            for (i = 1; i <= count; ++i) {
+                name = "run_" kind "_" stages[i]
+                beside = "run_" other "_" stages[i]
+                if (name in took) { sum += took[name]; continue }
+                if (!(name in usual)) exit
+                slow = beside in took && usual[beside] >= 5 ? took[beside] / usual[beside] : 1
+                sum += usual[name] * slow
+            }
+            printf "%.0f\n", sum + 0.5
+        }' part=usual "$root/common/front_door/usual_seconds.txt" part=took "$took"
+}
+
+# Says how long a run takes that nothing is built for: announce_run SECONDS KIND STAGE...
+announce_run() {
+    local quick=
+    ((${1:-0} >= 20)) || return 0
+    [[ $2 == quick ]] || quick=$(seconds_to_run quick "${@:3}")
+    say "running takes about $(in_words "$1")${quick:+; with --quick about $(in_words "$quick")}"
+}
+
+# After a quick run: what the whole one takes.
+say_whole_run() {
+    local seconds
+    seconds=$(seconds_to_run whole "$@")
+    ((${seconds:-0} < 20)) || say "the whole run, without --quick, takes about $(in_words "$seconds")"
+}
+
+# Keeps how long a run of one stage took: keep_run_seconds KIND SECONDS STAGE
+keep_run_seconds() {
+    local took=$build/run_seconds
+    [[ -w $build ]] || return 0
+    { grep -sv " run_$1_$3$" "$took" || true; echo "$2 run_$1_$3"; } >"$took.new"
+    mv "$took.new" "$took"
 }

@@ -13,10 +13,15 @@ lock() {
     if command -v flock >/dev/null; then
         [[ -e $root/build/lock ]] || : >"$root/build/lock"
         exec {locked}<"$root/build/lock"  # for reading: it may be another user's
-        flock -n "$locked" || { say_waiting && flock "$locked"; }
+        flock -n "$locked" || { say_waiting && attend flock "$locked"; }
     else
         lock_by_folder
     fi
+}
+
+# In a process that may outlive the script's hold on the lock: closes its own.
+leave_lock() {
+    [[ ! $locked =~ ^[0-9]+$ ]] || exec {locked}<&-
 }
 
 say_waiting() {

@@ -63,8 +63,8 @@ announce() {
     fi
 }
 
-# Copies the output of something long into a log; a terminal sees the announcement and how far it
-# is, as the pattern's first group finds it: follow LOG ANNOUNCEMENT PATTERN
+# Copies the output of something long, on standard input, to the end of a log; a terminal sees the announcement and
+# how far it is, as the pattern's first group finds it: follow LOG ANNOUNCEMENT PATTERN
 follow() {
     local line
     while IFS= read -r line || [[ $line ]]; do
@@ -74,4 +74,15 @@ follow() {
         fi
     done >>"$1"
     [[ ! -t 2 ]] || printf '\r\033[K' >&2
+}
+
+# attend_and_follow LOG ANNOUNCEMENT PATTERN COMMAND...: attends the command, all of whose output is followed.
+attend_and_follow() {
+    local status=0 output follower
+    exec {output}> >(leave_lock && follow "$1" "$2" "$3")
+    follower=$!
+    attend "${@:4}" >&"$output" 2>&1 || status=$?
+    exec {output}>&-
+    wait "$follower" || true
+    return $status
 }

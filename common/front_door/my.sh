@@ -86,12 +86,12 @@ compile_my_program() {
     ! is_current "$my_executable" "${flags[*]}" || return 0
     rm -f "$my_executable"
     if [[ $device == cuda ]]; then
-        "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
+        attend "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" -o "$my_executable" "$source" >&2 ||
             my_program_failed_to_compile
     else
         local -a more=()
         [[ $how != debug ]] || more=(-O0 -g -DCPU_DEVICE_DEBUGGED)
-        "${CXX:-g++}" "@$build/my/compile" "${more[@]}" "${flags[@]}" -iquote "$(dirname "$source")" -MMD -MF "$folder/made_of" \
+        attend "${CXX:-g++}" "@$build/my/compile" "${more[@]}" "${flags[@]}" -iquote "$(dirname "$source")" -MMD -MF "$folder/made_of" \
             -x c++ -c "$build/translated/my/$my_program.cu" -o "$folder/program.o" >&2 || my_program_failed_to_compile
         # The C library's functions carry no hooks: these are called by names that do.
         objcopy "${hooked_functions[@]}" "$folder/program.o" || true
@@ -133,15 +133,11 @@ run_my_program() {
     done
     shift
     rm -f "$my_folder/said"
-    # A shell says by itself, with a line of this file, when a signal ends what it runs: that goes nowhere.
-    {
-        env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" "${environment[@]}" \
-            "$my_executable" "$@" 2>&3 || status=$?
-    } 3>&2 2>/dev/null
+    note_signal() { echo "ended by signal $ended_by" >"$my_folder/said"; }
+    before_end=note_signal attended_as=$my_name attend env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" \
+        "${environment[@]}" "$my_executable" "$@" || status=$?
     if [[ ! -s $my_folder/said ]]; then
         if ((status > 128)); then
-            # After a broken pipe nobody listens.
-            ((status == 141)) || say "$my_name was ended by signal $((status - 128)) ($(kill -l $((status - 128))))"
             echo "ended by signal $((status - 128))" >"$my_folder/said"
         else
             echo "exit status $status" >"$my_folder/said"
@@ -195,7 +191,7 @@ compile_to_ptx() {
     [[ ! $my_ptx -nt $my_executable ]] || return 0
     say "reading what nvcc makes of it ..."
     # shellcheck disable=SC2086  # flags are words
-    "$nvcc" -std=c++17 -arch=compute_80 -lineinfo --extended-lambda -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
+    attend "$nvcc" -std=c++17 -arch=compute_80 -lineinfo --extended-lambda -ptx -I "$root" ${STAGES_MY_FLAGS:-} -o "$my_ptx" "$root/my/$my_program.cu" \
         >"$my_folder/nvcc.log" 2>&1 && return
     rm -f "$my_ptx"
     say "nvcc does not compile it: $my_folder/nvcc.log; the counts are as written"
@@ -307,14 +303,14 @@ try_on_device() {
         fuzz_try || status=$?
         return $status
     fi
-    "$my_folder/program" run "${rest[@]}" || status=$?
+    attend "$my_folder/program" run "${rest[@]}" || status=$?
     ((status < 2)) || return $status
     # What a wrong kernel takes is no measure.
-    ((status != 0)) || "$build/my_beside" "$stage" "$folder" || status=$?
+    ((status != 0)) || attend "$build/my_beside" "$stage" "$folder" || status=$?
     # What never ends would be waited for again.
     [[ ! -e $STAGES_MY_NEVER_ENDS ]] || return 1
     if [[ $device == cpu ]]; then
-        "$my_folder/program" xray --lines "${counted_at[@]}" || status=$?
+        attend "$my_folder/program" xray --lines "${counted_at[@]}" || status=$?
         sed 's/^/note: /' "$my_folder/notes" >&2
     elif ((status == 0)); then
         plot_try "$stage" "$folder"
@@ -326,7 +322,7 @@ try_on_device() {
 # A case that is wrong takes the records with it: no table is to show what is wrong as if it were right.
 fuzz_try() {
     local wrong=0
-    "$my_folder/program" fuzz "${of_cases[@]}" || wrong=$?
+    attend "$my_folder/program" fuzz "${of_cases[@]}" || wrong=$?
     ((wrong != 1)) || rm -f "$folder/$stage".json "$folder/$stage".partial.json
     return $wrong
 }
@@ -351,7 +347,7 @@ compile_try_for_cpu() {
     ! is_current "$my_folder/program" "${flags[*]}" || return 0
     rm -f "$my_folder/program"
     write_try "$build/translated/my/$name" >"$my_folder/stage.cu"
-    "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
+    attend "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || my_program_failed_to_compile
     refuse_main_in_try
     objcopy "${hooked_functions[@]}" "$my_folder/stage.o" || true  # what launch() does as the host is watched
@@ -373,13 +369,13 @@ compile_try_for_cuda() {
     read -ra flags <<<"${STAGES_MY_FLAGS:-}"
     mapfile -t linked <"$build/my/link_try"
     write_try "$path" >"$my_folder/stage.cu"
-    "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" \
+    attend "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" \
         -o "$my_folder/program" "$my_folder/stage.cu" "${linked[@]}" -ldl >&2 || my_program_failed_to_compile
 }
 
 # Pictures of all records in the folder, with the stages' that were timed there: an extra.
 plot_try() {
-    (build plot && "$build/plot" plot "$1" --from "$2" --out "$2/pictures") ||
+    { attend build plot && attend "$build/plot" plot "$1" --from "$2" --out "$2/pictures"; } ||
         say "no pictures were drawn; the records are good"
 }
 

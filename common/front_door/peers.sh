@@ -40,7 +40,7 @@ run_beside_peers() {
     elif ! command -v "$python" >/dev/null; then
         say "the peers are timed by a Python program, and there is no $python here: left out"
     else
-        "$python" "$root/common/peers/peers.py" --library "$build/libstages.so" \
+        attend "$python" "$root/common/peers/peers.py" --library "$build/libstages.so" \
             "${stages[@]}" "${rest[@]}" "${for_peers[@]}" || ((status != 0)) || status=1
     fi
     return $status

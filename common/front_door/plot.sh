@@ -31,16 +31,23 @@ split_plot_words() {
     rest=("${kept[@]}")
 }
 
-# run_and_plot COMMAND...: runs it and, where it ended well, draws what it recorded. The exit status is
-# the run's: pictures are an extra, and a run that is good stays so without them.
+# run_and_plot COMMAND...: runs it and, where it ended well, keeps how long it took and draws what it recorded. The
+# exit status is the run's: pictures are an extra, and a run that is good stays so without them.
 run_and_plot() {
-    local status=0 folder
-    [[ ! $with_plot ]] || (build plot) || with_plot=
+    local status=0 folder started took=$run_seconds
+    run_seconds=
+    [[ ! $with_plot ]] || attend build plot || with_plot=
+    announce_run "$took" "$kind" "${stages[@]}"
+    started=$SECONDS
     "$@" || status=$?
+    if [[ $status == 0 && $kind && ! $with_peers ]]; then
+        ((${#stages[@]} != 1)) || keep_run_seconds "$kind" $((SECONDS - started)) "${stages[0]}"
+        [[ $kind == whole ]] || say_whole_run "${stages[@]}"
+    fi
     if [[ $status == 0 && $with_plot ]]; then
         folder=$(folder_of_records)
         # shellcheck disable=SC2154 # the words of the command line, of ./stages
-        "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
+        attend "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
             say "no pictures were drawn; the records are good"
     fi
     return $status
@@ -49,5 +56,5 @@ run_and_plot() {
 # The READMEs' pictures, drawn or (with --check) compared: `./stages readme` ends with this.
 plot_recorded() {
     local recorded=$root/common/recorded/nvidia_h200
-    "$build/plot" plot --from "$recorded" --out "$recorded/pictures" --format svg "$@"
+    attend "$build/plot" plot --from "$recorded" --out "$recorded/pictures" --format svg "$@"
 }

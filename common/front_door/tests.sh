@@ -67,5 +67,5 @@ run_tests() {
     found=$(ctest --test-dir "$folder" --show-only "${rest[@]}") || fail 2 "$found"
     [[ $found != *"Total Tests: 0"* ]] ||
         fail 2 "no test is called so (ctest ${rest[*]}): \`./stages test --show-only\` names all, \`./stages test 01\` runs a stage's"
-    ctest --test-dir "$folder" --no-tests=error --output-on-failure --parallel "$(nproc)" "${rest[@]}"
+    attend ctest --test-dir "$folder" --no-tests=error --output-on-failure --parallel "$(nproc)" "${rest[@]}"
 }

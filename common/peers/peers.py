@@ -13,6 +13,7 @@ import gc
 import itertools
 import signal
 import sys
+import time
 
 import torch_contenders
 from contenders import LibraryContenders, Shape, Skipped, Tensors, family_module
@@ -251,10 +252,12 @@ def parse_arguments(words):
 
 class Interruption:
     """Ctrl-C, or what `timeout` sends, ends a run between two shapes: in the middle of one it would
-    come back from a callback that cannot raise it. The next ends it at once."""
+    come back from a callback that cannot raise it. The next ends it at once, unless it is the same,
+    handed on by the script that started this."""
 
     SIGNALS = (signal.SIGINT, signal.SIGTERM)
-    asked = False
+    SAME = 0.5  # seconds
+    asked = None  # when
 
     def __enter__(self):
         self.before = {each: signal.signal(each, self._ask) for each in self.SIGNALS}
@@ -264,9 +267,12 @@ class Interruption:
         for each, handler in self.before.items():
             signal.signal(each, handler)
 
-    def _ask(self, *_):
-        self.asked = True
-        self.__exit__()
+    def _ask(self, number, _):
+        if self.asked is None:
+            self.asked = time.monotonic()
+        elif time.monotonic() - self.asked > self.SAME:
+            self.__exit__()
+            signal.raise_signal(number)
 
 
 def time_all(harness, works, interruption):
@@ -275,7 +281,7 @@ def time_all(harness, works, interruption):
     groups = []
     terminal = sys.stderr.isatty()
     for number, (operation, dtype, shape) in enumerate(works, 1):
-        if interruption.asked:
+        if interruption.asked is not None:
             return groups, "interrupted"
         if terminal:
             print(f"\r\033[K  timing {operation} and peers: {number} of {len(works)}", end="",

@@ -5,6 +5,7 @@
 
 #include "common/io/text.hpp"
 #include "common/runner/memory_needed.hpp"
+#include "common/runner/quick.hpp"
 
 namespace runner {
 namespace {
@@ -121,6 +122,21 @@ void for_each_common_shape(StageRun& run, const Operation& family, DType dtype,
     }
 }
 
+// The shapes of a sample, where each variant may have another.
+void for_each_sampled_shape(StageRun& run, const Operation& family, DType dtype,
+                            const Measure& measure) {
+    std::vector<std::pair<Shape, std::vector<const Variant*>>> counted;
+    for (const Variant* variant : those(run, family, [](const Variant&) { return true; })) {
+        for (const Shape& shape : counted_shapes(run, *variant, dtype)) {
+            auto known = std::find_if(counted.begin(), counted.end(),
+                                      [&](const auto& each) { return each.first == shape; });
+            if (known == counted.end()) known = counted.insert(counted.end(), {shape, {}});
+            known->second.push_back(variant);
+        }
+    }
+    for (const auto& [shape, variants] : counted) measure(variants, shape, dtype);
+}
+
 // The shapes of variants that have some of their own, in the order in which they name them.
 void for_each_own_shape(StageRun& run, const Operation& family, DType dtype,
                         const Measure& measure) {
@@ -210,7 +226,8 @@ std::vector<Shape> measured_shapes(const StageRun& run, const Operation& family,
     if (!run.options.shapes.empty()) return run.options.shapes;
     constexpr int64_t kMegabyte = 1000 * 1000;
     if (run.options.megabytes > 0) return family.grid(run.options.megabytes * kMegabyte, dtype);
-    return family.measured_at({on_gpu(), run.options.quick});
+    // A learner's own is counted where the course's stages are.
+    return family.measured_at({on_gpu(), run.options.quick && (on_gpu() || !run.stage.own)});
 }
 
 Case measured_case(const StageRun& run, const Operation& family, const Shape& shape) {
@@ -255,6 +272,10 @@ bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape
 void for_each_measured(StageRun& run, const Measure& measure) {
     for (const DType dtype : measured_dtypes(run)) {
         for (const Operation* family : families(run)) {
+            if (takes_sample(run)) {
+                for_each_sampled_shape(run, *family, dtype, measure);
+                continue;
+            }
             for_each_common_shape(run, *family, dtype, measure);
             if (shapes_are_the_courses(run)) for_each_own_shape(run, *family, dtype, measure);
         }

@@ -13,6 +13,7 @@
 #include "common/io/text.hpp"
 #include "common/runner/choose.hpp"
 #include "common/runner/guess.hpp"
+#include "common/runner/quick.hpp"
 
 namespace runner {
 
@@ -154,6 +155,11 @@ void print_left_out(const StageRun& run) {
         say("left out: " + what + " (" + one_or_many(where.dtypes, " types") + ", " +
             one_or_many(where.shapes, " shapes") + ")");
     }
+}
+
+void print_left_out_by_quick(const StageRun& run) {
+    const std::string text = left_out_by_quick(run);
+    if (!text.empty()) say(text);
 }
 
 void print_warnings(const StageRun& run) {

@@ -23,6 +23,7 @@ void print_title(const StageRun& run);
 void print_validation(StageRun& run);
 void print_ways(StageRun& run);
 void print_left_out(const StageRun& run);
+void print_left_out_by_quick(const StageRun& run);
 void print_warnings(const StageRun& run);
 void print_legend_of_times(const StageRun& run);
 // Why some accesses are more than was declared, where a variant says that they may be.

@@ -55,6 +55,7 @@ Verdict run_stage(StageRun& run) {
     }
     print_ways(run);
     print_left_out(run);
+    print_left_out_by_quick(run);
     for (const std::string& note : run.stage.notes) say(note);
     if (!run.options.save_output.empty()) save_output(run);
     if (run.stage.own && run.verdict == Verdict::wrong) {

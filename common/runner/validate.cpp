@@ -5,6 +5,7 @@
 #include "common/runner/choose.hpp"
 #include "common/runner/launcher.hpp"
 #include "common/runner/progress.hpp"
+#include "common/runner/quick.hpp"
 
 namespace runner {
 namespace {
@@ -135,14 +136,16 @@ void compare_with_previous(StageRun& run, const Trial& trial, const Result& ours
     validation.add_comparison(text_of(one, dtype), previous->name, report);
 }
 
-void validate_case(StageRun& run, const Operation& family, const Case& one, DType dtype) {
+void validate_case(StageRun& run, const Operation& family, const Case& one, DType dtype,
+                   const Sample& sample) {
     std::vector<const Variant*> taking;
     for (const Variant* variant : run.chosen) {
         if (variant->operation->family() == family.family() && is_validated(run, *variant, dtype) &&
-            takes_or_left_out(run, *variant, one.shape, dtype))
+            sample.has(*variant, dtype, one) && takes_or_left_out(run, *variant, one.shape, dtype))
             taking.push_back(variant);
     }
     if (taking.empty()) return;
+    const bool watched = is_watched(run, family, one, dtype);
     CaseInputs case_inputs(one, dtype);
     KeptResult kept;
     for (const Variant* variant : taking) {
@@ -152,15 +155,15 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
         const Trial trial{*variant, one, dtype, case_inputs, validation};
         attempt(validation, trial.where(), [&] {
             const View inputs = trial.inputs();
-            Tensors outputs = one.watched ? watched_outputs_of(run, trial)
-                                          : outputs_of(*variant, inputs, one.shape, dtype);
+            Tensors outputs = watched ? watched_outputs_of(run, trial)
+                                      : outputs_of(*variant, inputs, one.shape, dtype);
             require_kept_inputs(trial);
             const Result ours = result_of(*variant, outputs, one.shape, dtype);
             Report report = variant->operation->check(one.shape, dtype, inputs, ours);
             if (report.mismatches > 0 && validation.shows_more_reports())
                 report.first_writer = writer_of_first(report, trial);
             validation.add(trial.where(), report);
-            const bool reads_are_found = one.watched && run.watch.global;
+            const bool reads_are_found = watched && run.watch.global;
             if (report.good() && one.repeated && !reads_are_found) require_unread_outputs(trial);
             if (report.good()) compare_with_previous(run, trial, ours, kept);
             kept.of = variant;
@@ -184,6 +187,7 @@ Result result_of(const Variant& variant, const Tensors& outputs, const Shape& sh
 
 void validate(StageRun& run) {
     const std::vector<DType> dtypes = validated_dtypes(run);
+    const Sample sample(run);
     const KeptErrors kept_errors;
     const Progress progress;
     for (const Operation* family : families(run)) {
@@ -192,7 +196,7 @@ void validate(StageRun& run) {
         const std::string of_all = " of " + std::to_string(cases.size() * dtypes.size());
         for (const DType dtype : dtypes) {
             for (const Case& one : cases) {
-                validate_case(run, *family, one, dtype);
+                validate_case(run, *family, one, dtype, sample);
                 progress.show("validating " + family->family() + ": " + std::to_string(++done) +
                               of_all);
             }

@@ -230,6 +230,7 @@ public:
         return as_the_runners(shapes);
     }
     std::vector<runner::Shape> measured_at(Extent extent) const override {
+        if (!extent.gpu && extent.quick) return {Shape(1, 32, 4, 64)};
         if (!extent.gpu) return {usual_shape()};
         std::vector<Shape> shapes = {{64, 512, 16, 64}, {32, 384, 12, 64}};
         if (!extent.quick) {

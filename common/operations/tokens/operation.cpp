@@ -158,9 +158,11 @@ public:
         return shapes;
     }
     std::vector<runner::Shape> measured_at(Extent extent) const override {
-        if (!extent.gpu && kind_ == Kind::add_bias_activation)
-            return {usual_shape(), Shape(256, 1024, Activation::gelu_by_tanh)};
-        if (!extent.gpu) return {usual_shape()};
+        if (!extent.gpu) {
+            const int64_t rows = extent.quick ? 16 : 256;
+            if (kind_ != Kind::add_bias_activation) return {{rows, 1024}};
+            return {{rows, 1024}, Shape(rows, 1024, Activation::gelu_by_tanh)};
+        }
         std::vector<runner::Shape> shapes = {{32768, 1024}, {12288, 768}};
         if (extent.quick) return shapes;
         for (const runner::Shape& more :

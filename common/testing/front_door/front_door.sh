@@ -170,11 +170,12 @@ case "$*" in
         mkdir at_work || { echo "error: two at once" && exit 1; }
         while [[ $1 != --target ]]; do [[ $1 != --build ]] || folder=$2; shift; done
         for target in "${@:2}"; do
-            printf '#!%s\necho "${0##*/}[$*]"\n[[ ! -e fails ]] || exit 3\n' "$BASH" >"$folder/$target"
+            printf '#!%s\necho "${0##*/}[$*]"\n[[ ! -e fails ]] || exit 3\n[[ ! -e stays ]] || { echo $$ >begun_by; exec sleep 60; }\n' "$BASH" >"$folder/$target"
             chmod +x "$folder/$target"
         done
         [[ ! -e slow ]] || sleep 0.3
         rm -r at_work
+        [[ ! -e stuck ]] || { sleep 60 & echo $! >begun_by; wait; }
         echo "[1/1] Building kernel.o" ;;
     *)  [[ ! -e misconfigured ]] || { cat misconfigured && exit 1; }
         echo "$*" >>configured
@@ -291,6 +292,16 @@ for i in {1..20}; do printf '0\t3000\t1\tpart_%s.o\tabc\n' "$i"; done >>course/b
 expect 0 "building 01_naive_softmax for the cpu device .about 53 s. " run 1 --no-plot
 sed -i /kernel/d course/build/cpu/.ninja_log
 expect 0 "building 01_naive_softmax for the cpu device .about 5 s. " run 1 --no-plot
+# Running is announced, too, as long as it took; after a quick run, what the whole takes.
+echo "8 run_quick_01_naive_softmax
+123 run_whole_01_naive_softmax" >course/build/cpu/run_seconds
+expect 0 "about 5 s; running it about 2 min. " run 1 --no-plot
+echo "8 run_quick_01_naive_softmax
+123 run_whole_01_naive_softmax" >course/build/cpu/run_seconds
+expect 0 "about 5 s; running it about 8 s. .*the whole run, without --quick, takes about 2 min" run 1 --quick --no-plot
+[[ $(cat course/build/cpu/run_seconds) == *"123 run_whole_01_naive_softmax"*" run_quick_01_naive_softmax" ]] ||
+    wrong "how long a run took is not kept: $(cat course/build/cpu/run_seconds)"
+expect 0 "building 01_naive_softmax for the cpu device .about 5 s. " run 1 --quick --variant one --no-plot
 mkdir -p course/build/cpu/Testing/Temporary
 printf 'test_01_naive_softmax:a b 1 40\ntest_01_naive_softmax:c 1 20.5\n---\n' >course/build/cpu/Testing/Temporary/CTestCostData.txt
 expect 8 "tests: about 46 s" test 01
@@ -316,6 +327,36 @@ wait
 expect 0 "built" run 1 --no-plot
 [[ ! -e course/build/lock.held ]] || wrong "the lock was left behind"
 rm slow
+# --- signals ---------------------------------------------------------------------------------------
+# Each is handed on to what runs or builds, which has ended when the script does. (kill: to the script alone.)
+is_running() {
+    local line
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null && [[ ${line##*) } != Z* ]]
+}
+# expect_end STATUS SIGNAL WORD...
+expect_end() {
+    local status=0 script
+    rm -f begun_by
+    (trap - INT && exec course/stages "${@:3}") >said 2>&1 </dev/null &
+    script=$!
+    for _ in {1..200}; do [[ ! -s begun_by ]] || break; sleep 0.05; done
+    [[ -s begun_by ]] || wrong "stages ${*:3}: nothing has begun: $(cat said)"
+    kill -s "$2" "$script" || true
+    wait "$script" 2>/dev/null || status=$?
+    [[ $status == "$1" ]] || wrong "stages ${*:3}, ended by $2: exit $status, wanted $1: $(cat said)"
+    ! is_running "$(cat begun_by)" || wrong "stages ${*:3}, ended by $2: what it had started still runs"
+    rm -f begun_by
+}
+touch stays
+expect_end 143 TERM run 1
+expect_end 129 HUP run 1 --no-plot
+expect_end 130 INT run 1
+rm stays && touch stuck
+expect_end 143 TERM run 1
+expect_end 130 INT xray 1
+rm stuck
+expect 0 "built" run 1 --no-plot
+[[ $output != *"waiting for it"* ]] || wrong "a build that was ended holds the lock"
 # --- somebody else's clone ------------------------------------------------------------------------
 chmod 755 .
 expect 8 'ctest --test-dir [^ ]*/course/build/cpu ' test 1
