@@ -48,7 +48,7 @@ run_and_plot() {
         folder=$(folder_of_records)
         # shellcheck disable=SC2154 # the words of the command line, of ./stages
         attend "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
-            say "no pictures were drawn; the records are good"
+            say "not all pictures were drawn; the records are good"
     fi
     return $status
 }

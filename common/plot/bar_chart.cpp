@@ -103,6 +103,13 @@ double letters_over_bars(const Figure& figure, const Frame& frame) {
     return fitting < kSmallest ? 0 : std::min(fitting, kLargest);
 }
 
+// Whether any group has a bar of this series.
+bool has_bars(const Bars& bars, size_t series) {
+    return std::any_of(bars.groups.begin(), bars.groups.end(), [&](const Bars::Group& group) {
+        return series < group.bars.size() && group.bars[series].has_value();
+    });
+}
+
 }  // namespace
 
 Page page_of_bars(const Figure& figure) {
@@ -200,6 +207,10 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
         const std::string first = "(column(" + std::to_string(column++) + "))";
         const std::string color =
             std::string("fc rgb '") + kStyles[i % std::size(kStyles)].color + "' ";
+        if (!has_bars(bars, i)) {  // of which gnuplot would complain
+            column += bars.upper.empty() || bars.series[i].undivided ? 0 : 1;
+            continue;
+        }
         if (bars.upper.empty()) {
             parts.push_back(at + first + " with boxes " + color + "notitle");
             continue;

@@ -11,6 +11,12 @@ namespace {
 
 constexpr size_t kLongestLabel = 400;
 
+std::string in_octal(char letter) {
+    char text[8];
+    std::snprintf(text, sizeof(text), "\\%03o", static_cast<unsigned char>(letter));
+    return text;
+}
+
 }  // namespace
 
 std::string text_of(double value) {
@@ -21,10 +27,17 @@ std::string text_of(double value) {
 }
 
 std::string in_quotes(const std::string& words) {
-    std::string text = "'";
-    for (const char each : io::printable(words, kLongestLabel))
-        text += each == '\'' ? "''" : std::string(1, each);
-    return text + "'";
+    const std::string shown = io::printable(words, kLongestLabel);
+    std::string text;
+    // gnuplot loses count of more than two quotes in a row, the first one included.
+    if (!shown.empty() && (shown.front() == '\'' || shown.find("''") != std::string::npos)) {
+        for (const char each : shown)
+            text +=
+                each == '\\' || each == '"' || each == '`' ? in_octal(each) : std::string(1, each);
+        return '"' + text + '"';
+    }
+    for (const char each : shown) text += each == '\'' ? "''" : std::string(1, each);
+    return "'" + text + "'";
 }
 
 std::string at_screen(double x, double y) {

@@ -8,8 +8,9 @@ namespace plot {
 
 std::string text_of(double value);
 
-// In gnuplot's single quotes, where nothing but the quote itself has a meaning: in double ones it runs
-// what stands between backticks. Labels are set noenhanced, so an underscore is an underscore.
+// The words as a string of gnuplot's: in single quotes, where nothing but the quote itself has a meaning. Words that
+// begin with one, or have two in a row, stand in double quotes; there backslashes and backticks have a meaning, and are
+// written as numbers. Labels are set noenhanced, so an underscore is an underscore.
 std::string in_quotes(const std::string& words);
 
 // A place in shares of the page.

@@ -67,6 +67,7 @@ void report(const Written& written, const Words& words, const std::string& parti
                     " gnuplot scripts (.gp) with their numbers (.csv), not drawn," + in + of +
                     ": " + written.obstacle);
     }
+    for (const std::string& failure : written.failures) say(stderr, "WRONG: " + failure);
     if (words.after_run) return;
     for (const std::string& picture : written.pictures)
         std::printf("  %s\n", io::printable(picture).c_str());
@@ -117,9 +118,9 @@ int plot_verb(Words words) {
         for (const std::string& path : stale) say(stdout, "stale: " + io::printable(path));
         return stale.empty() ? kGood : kWrong;
     }
-    report(write_pictures(figures, words.out, words.formats), words,
-           partial_in(sources, words.choice.stages));
-    return kGood;
+    const Written written = write_pictures(figures, words.out, words.formats);
+    report(written, words, partial_in(sources, words.choice.stages));
+    return written.failures.empty() ? kGood : kWrong;
 }
 
 int compare_verb(const std::string& a, const std::string& b, const Words& words,
@@ -133,7 +134,9 @@ int compare_verb(const std::string& a, const std::string& b, const Words& words,
         pictures_of(comparison, folder_a, folder_b, known_stages({folder_a, folder_b}));
     if (!figures.empty()) {
         std::printf("\n");
-        report(write_pictures(figures, words.out, words.formats), words, "");
+        const Written written = write_pictures(figures, words.out, words.formats);
+        report(written, words, "");
+        if (!written.failures.empty()) return kWrong;
     }
     return kGood;
 }

@@ -41,16 +41,16 @@ std::string drawing_obstacle() {
 }
 
 // Runs the script in that folder, to its end. Whether a picture came of it the caller must look.
-// What it prints goes through `filter`, a shell's "| command" or nothing.
+// Its streams go where `redirection` says, words of a shell.
 void run_gnuplot(const std::filesystem::path& folder, const std::string& script,
-                 const std::string& filter = "") {
+                 const std::string& redirection) {
     // A gnuplot that ends early must not take this process with it.
     std::signal(SIGPIPE, SIG_IGN);
     const std::filesystem::path before = std::filesystem::current_path();
     std::filesystem::current_path(folder);
     {
         // Without the user's own settings, so that the picture is the same everywhere.
-        gnuplotio::Gnuplot gnuplot("gnuplot --default-settings" + filter);
+        gnuplotio::Gnuplot gnuplot("gnuplot --default-settings " + redirection);
         gnuplot << script << std::flush;
     }  // waits until gnuplot has ended
     std::filesystem::current_path(before);
@@ -62,7 +62,7 @@ std::string drawing_obstacle() {
     return "this was built without gnuplot-iostream; `./stages plot` installs it and gnuplot";
 }
 void run_gnuplot(const std::filesystem::path& /*folder*/, const std::string& /*script*/,
-                 const std::string& /*filter*/ = "") {}
+                 const std::string& /*redirection*/) {}
 
 #endif
 
@@ -72,6 +72,17 @@ std::string text_in(const std::filesystem::path& path) {
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
+}
+
+// The first line in which gnuplot says what it makes of the script: "name.gp" line 3: ... What libraries say about
+// fonts and the like is no complaint.
+std::string complaint_in(const std::string& said) {
+    std::istringstream lines(said);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find(".gp\" line ") != std::string::npos)
+            return io::printable(line.substr(line.find_first_not_of(" \t")));
+    }
+    return "";
 }
 
 bool holds_something(const std::filesystem::path& path) {
@@ -185,10 +196,15 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
             std::filesystem::remove(base.string() + "." + format, error);
         // gnuplot goes on after an error; only a script that came to its end drew everything.
         const std::string mark = base.string() + ".finished";
+        std::string complaint;
         if (can_draw) {
-            run_gnuplot(folder, "load '" + figure.name +
-                                    ".gp'\nif (exists('finished')) set print '" + figure.name +
-                                    ".finished'; print 1\n");
+            const std::string said = base.string() + ".said";
+            run_gnuplot(folder,
+                        "load '" + figure.name + ".gp'\nif (exists('finished')) set print '" +
+                            figure.name + ".finished'; print 1\n",
+                        "2>'" + figure.name + ".said' || :");
+            complaint = complaint_in(text_in(said));
+            std::filesystem::remove(said, error);
         }
         bool drawn = holds_something(mark);
         std::filesystem::remove(mark, error);
@@ -202,6 +218,10 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
             std::filesystem::remove(picture, error);
             if (written.obstacle.empty()) written.obstacle = "gnuplot drew no " + picture;
         }
+        if (can_draw && (!drawn || !complaint.empty()))
+            written.failures.push_back(base.string() + "." + formats.front() + ": gnuplot " +
+                                       (drawn ? "complains: " : "did not draw it: ") +
+                                       (complaint.empty() ? "it said nothing" : complaint));
         if (!drawn) written.scripts.push_back(base.string() + ".gp");
     }
     return written;

@@ -14,6 +14,8 @@ struct Written {
     std::vector<std::string> pictures;  // paths of files that are there and not empty
     std::vector<std::string> scripts;   // paths of .gp files whose picture could not be drawn
     std::string obstacle;               // why; empty where all were drawn
+    std::vector<std::string>
+        failures;  // a line for each picture that gnuplot refused or complained of
 };
 
 // Makes the folder. io::FileError where it cannot be written to.

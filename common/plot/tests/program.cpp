@@ -108,6 +108,56 @@ TEST_CASE("plot without gnuplot leaves a picture of the same numbers as it is") 
     CHECK(!folder.holds("results/pictures/01_first_variants.svg"));
 }
 
+TEST_CASE("a title or a name is drawn whatever letters it begins with") {
+    if (!gnuplot_is_here()) return;
+    const Folder folder;
+    for (const std::string words : {"a 'b' ''c'", "'a\\ \"b\" `c` @d {e} $f \\n ^g_h"}) {
+        INFO(words);
+        std::string name;
+        for (const char each : words)
+            name += each == '"' || each == '\\' ? std::string("\\") + each : std::string(1, each);
+        folder.write("results/01_first.json", records(timed("01_first", name, 8, 100, 4) + "," +
+                                                      timed("01_first", name, 8, 200, 5)));
+        folder.write("title", words);
+        const Outcome outcome = run(
+            folder, "plot --from results --only variants --format svg --title \"$(cat title)\"");
+        CHECK(outcome.status == 0);
+        CHECK_THAT(outcome.text, !ContainsSubstring("gnuplot"));
+        const std::string picture = folder.read("results/pictures/01_first_variants.svg");
+        std::string shown;  // as SVG writes it
+        for (const char each : words)
+            shown += each == '"' ? "&quot;" : each == '\'' ? "&apos;" : std::string(1, each);
+        CHECK((picture.find(">" + shown) != std::string::npos ||
+               picture.find(">" + words) != std::string::npos));
+    }
+}
+
+TEST_CASE("a picture that gnuplot refuses, complains of or leaves empty is named, and wrong") {
+    const Folder folder;
+    write_records(folder);
+    const auto drawn_by = [&](const std::string& gnuplot) {
+        folder.write("tools/gnuplot", "#!/bin/sh\ncat >/dev/null\n" + gnuplot);
+        std::filesystem::permissions(folder.path / "tools/gnuplot",
+                                     std::filesystem::perms::owner_all);
+        return run(folder, "plot --from results --format svg --only variants",
+                   "PATH=\"$PWD/tools:$PATH\"");
+    };
+    const std::string picture = "01_first_variants.svg",
+                      draws = "echo 1 >01_first_variants.finished\n";
+    const std::string writes = "echo x >" + picture + "\n";
+    CHECK(drawn_by(draws + writes).status == 0);
+    CHECK(drawn_by(draws + writes + "echo 'Fontconfig warning: no fonts' >&2").status == 0);
+    for (const std::string& wrong :
+         {draws, draws + ": >" + picture, writes, writes + "exit 1",
+          draws + writes + "echo '  \"01_first_variants.gp\" line 3: warning: odd' >&2"}) {
+        INFO(wrong);
+        const Outcome outcome = drawn_by(wrong);
+        CHECK(outcome.status == 1);
+        CHECK_THAT(joined(outcome.text), ContainsSubstring("WRONG: ") &&
+                                             ContainsSubstring("/01_first_variants.svg: gnuplot "));
+    }
+}
+
 TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --only shows") {
     const Folder folder;
     write_records(folder);
