@@ -9,9 +9,9 @@ add_library(run_command OBJECT common/course/run_command.cpp)
 add_library(stage_main OBJECT common/course/stage_main.cpp)
 add_library(course_main OBJECT common/course/main.cpp)
 add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp)
-target_link_libraries(run_command PRIVATE runner strict_warnings)
-target_link_libraries(stage_main PRIVATE runner strict_warnings)
-target_link_libraries(course_main PRIVATE xray_command runner course strict_warnings)
+target_link_libraries(run_command PRIVATE runner CLI11::CLI11 strict_warnings)
+target_link_libraries(stage_main PRIVATE runner CLI11::CLI11 strict_warnings)
+target_link_libraries(course_main PRIVATE xray_command runner course CLI11::CLI11 strict_warnings)
 target_link_libraries(readme_main PRIVATE runner strict_warnings)
 foreach(command_line run_command stage_main course_main readme_main)
     target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
@@ -53,7 +53,7 @@ function(add_stage name)
     # Variants beyond the lesson may have files of their own.
     file(GLOB variants CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/*_variants.cu)
     add_device_objects(describe_${name} ${name}/stage.cu ${variants})
-    target_link_libraries(describe_${name} PRIVATE strict_warnings)
+    target_link_libraries(describe_${name} PRIVATE nlohmann_json::nlohmann_json strict_warnings)  # which 07's tuner writes
     keep_ptx(describe_${name} ${name})
     # What several stages launch is compiled once.
     set(launchers "")
@@ -84,7 +84,7 @@ function(add_stage name)
     add_course_test(test_${name} ${name}/test.cu)
     if(TARGET test_${name})
         target_link_libraries(test_${name} PRIVATE describe_${name} operations)
-        target_link_libraries(test_${name}_device PRIVATE nlohmann_json::nlohmann_json)  # which 07's tuner writes
+        target_link_libraries(test_${name}_device PRIVATE nlohmann_json::nlohmann_json)
     endif()
 endfunction()
 
@@ -93,10 +93,10 @@ add_library(debuggable INTERFACE)
 target_compile_options(debuggable INTERFACE -O0 -g -DCPU_DEVICE_DEBUGGED)
 function(add_debug_program name)
     add_device_objects(debug_describe_${name} ${name}/stage.cu ${ARGN})
-    target_link_libraries(debug_describe_${name} PRIVATE debuggable strict_warnings)  # behind the -O1 -g1 of device_flags
+    target_link_libraries(debug_describe_${name} PRIVATE debuggable nlohmann_json::nlohmann_json strict_warnings)  # behind the -O1 -g1 of device_flags
     write_stage_list(list debug_${name} ${name})
     add_executable(debug_${name} common/course/debug.cpp common/course/gdb.cpp "${list}")
-    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command operations strict_warnings)
+    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command operations CLI11::CLI11 strict_warnings)
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
