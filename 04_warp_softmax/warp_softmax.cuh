@@ -124,8 +124,8 @@ bool takes_packs(const T* address, int64_t cols) {
 }
 
 // Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, or more than 2048
-// columns.
+// cudaErrorInvalidValue for a null pointer, a misaligned pointer, a negative size, or too many columns.
+// takes: cols <= 2048
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     static_assert(sizeof(T) <= sizeof(float), "it is computed in float");

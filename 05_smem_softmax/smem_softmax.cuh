@@ -224,6 +224,7 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
 // Softmax of each row of x into y (rows x cols, device memory, y may be x). kRows: of a block, 1, or 4 with a
 // warp each. Asynchronous on stream. cudaErrorInvalidValue: a null pointer, an address that no T has, a
 // negative size, rows that do not fit (of Uncached: into 32 bits, less the threads of a block).
+// takes: cols <= 24576
 template <class Layout = Whole, int kRows = 1, class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     static_assert(sizeof(T) <= sizeof(float), "it is computed in float");

@@ -113,6 +113,7 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
 // ---- launchers: y = x transposed, for each of `batch` matrices of rows x cols (device memory, x is not y).
 // ---- Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, and sizes that
 // ---- are negative or leave the grid.
+// takes: half, __nv_bfloat16
 
 // launch(grid) with a block for each tile.
 template <class T, class Launch>

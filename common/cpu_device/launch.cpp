@@ -93,6 +93,7 @@ struct Pool {
     std::vector<std::string> notes;
     std::set<uintptr_t> noted;  // places
     std::atomic<Observer*> observer{nullptr};
+    std::atomic<uint64_t> launches_begun{0}, launches_ended{0};
 
     void grow(size_t count) {
         while (threads.size() < count) {
@@ -505,10 +506,12 @@ cudaError_t run_launch(const LaunchRequest& request) {
         name = name_of_kernel(request);
         launch.observer->begin_launch({name.c_str(), request.configuration});
     }
+    ++all.launches_begun;
     {
         const FaultHandlers handlers;
         run_to_the_end(launch, all);
     }
+    ++all.launches_ended;
     const bool failed = launch.failure.happened();
     if (launch.observer != nullptr) launch.observer->end_launch(failed);
     if (!failed) {
@@ -527,6 +530,14 @@ Observer* set_observer(Observer* observer) {
     Pool& all = pool();
     const std::lock_guard<std::mutex> lock(all.one_launch);
     return all.observer.exchange(observer);
+}
+
+uint64_t launches_begun() {
+    return pool().launches_begun;
+}
+
+bool is_launch_running() {
+    return pool().launches_begun != pool().launches_ended;
 }
 
 Observer* observer() {

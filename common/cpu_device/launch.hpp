@@ -3,6 +3,7 @@
 // Running a launch, once it is decided that it may run and now.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cpu_device/launch.h"
@@ -15,6 +16,10 @@ cudaError_t run_launch(const LaunchRequest& request);
 
 // As the program spells it in the launch, where that says which kernel it is.
 std::string name_of_kernel(const LaunchRequest& request);
+
+// Of kernels, for whoever watches from another thread.
+uint64_t launches_begun();
+bool is_launch_running();
 
 // Whoever observes now; or null.
 Observer* observer();

@@ -133,17 +133,23 @@ Without a terminal gdb's commands come from stdin.
        ./stages debug my/name.cu [--kernel NAME] [--block B] [--thread T]
                       [--batch COMMAND] [its words]
 The same in a program of your own, at the first launch of such a kernel." ;;
-        try) echo "usage: ./stages try my/kernel.cuh --as OPERATION [--fuzz CASES] [--seed S]
-                    [--case N] [flags]
+        try) echo "usage: ./stages try my/kernel.cuh --as OPERATION [--launcher NAME] [flags]
+       ./stages try --as
 Takes the function launch() of a header in my/ for a stage of its own: checks
-it on all named inputs, counts its accesses line by line, and with --fuzz tries
-random cases (--case runs one of them alone); flags are those of run. What
-launch() takes: the operands in their order, the sizes, the stream. Of softmax:
+it on all named inputs, counts its accesses line by line and shows it beside the
+stages; where there is a GPU it is timed there, too. --as alone lists the
+operations. What launch() takes: the operands in their order, the sizes, the
+stream. Of softmax:
   cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
                      cudaStream_t stream)
-Of another operation a wrong launch() is told. Where there is a GPU it is timed
-there, too. A table shows it beside the stages; its records are in results/, of
-the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
+A launcher that refuses shapes declares what it takes in a comment above it:
+  // takes: cols <= 1024, cols % 4 == 0, x % 16 == 0, y != x, float
+
+  --launcher NAME     another function: online_softmax::block_per_row
+  --fuzz CASES        also random cases; --seed S: others; --case N: one alone
+  --picture DIR       draw sectors and banks, as xray does
+and the flags of run, such as --shape and --dtype. Its records are in results/,
+of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

@@ -18,6 +18,12 @@ std::string cause_of(const std::string& text) {
 
 }  // namespace
 
+void note_launcher_error(Validation& validation, const std::string& where,
+                         const LauncherError& error) {
+    validation.add_failure(where, error.what(), error.cause());
+    validation.stopped = true;
+}
+
 void note_cuda_error(Validation& validation, const std::string& where, const CudaError& error) {
     const std::string said = probe().take_error();
     if (error.code() == cudaErrorMemoryAllocation)

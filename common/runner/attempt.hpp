@@ -6,6 +6,8 @@
 #include <string>
 
 #include "common/runner/device.hpp"
+#include "common/runner/doing.hpp"
+#include "common/runner/launcher.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/stage_run.hpp"
 
@@ -30,14 +32,19 @@ public:
     ~KeptErrors() { probe().keep_errors(false); }
 };
 
+void note_launcher_error(Validation& validation, const std::string& where,
+                         const LauncherError& error);
 void note_cuda_error(Validation& validation, const std::string& where, const CudaError& error);
 
 // Does the work. What keeps it from its end is no end of the run: a lack of memory leaves it out, a kernel
 // that failed is wrong. Only a GPU does not survive the latter.
 template <class Work>
 void attempt(Validation& validation, const std::string& where, Work work) {
+    const Doing doing(where);
     try {
         work();
+    } catch (const LauncherError& error) {
+        note_launcher_error(validation, where, error);
     } catch (const std::bad_alloc&) {
         validation.add_not_run(where, "memory is short");
     } catch (const CudaError& error) {

@@ -94,14 +94,23 @@ std::string shortage_of(const StageRun& run, const Variant& variant, const Shape
 }
 
 // The course's shapes. Its own stages are checked at all of them by their tests; a learner's own is nowhere but here,
-// so that a quick run, too, has all those that take no time.
+// so that a quick run has all those that take no time as well, and for each that its header excludes one near it.
 std::vector<Shape> validated_shapes(const StageRun& run, const Operation& family) {
     std::vector<Shape> shapes = family.validated_at({on_gpu(), run.options.quick});
-    if (!run.stage.own || !run.options.quick) return shapes;
+    if (!run.stage.own) return shapes;
     constexpr int64_t kFewElements = int64_t{1} << 14;
+    const auto add = [&](const Shape& shape) {
+        if (!is_in(shapes, shape)) shapes.push_back(shape);
+    };
     for (const Shape& shape : family.validated_at({on_gpu(), false})) {
-        if (!is_in(shapes, shape) && family.elements(shape) <= kFewElements)
-            shapes.push_back(shape);
+        if (family.elements(shape) <= kFewElements) add(shape);
+    }
+    for (const Variant* variant : run.chosen) {
+        if (!variant->nearest) continue;
+        for (const Shape& shape : std::vector<Shape>(shapes)) {
+            const Shape near = variant->nearest(shape);
+            if (family.has_shape(near)) add(near);
+        }
     }
     return shapes;
 }
@@ -217,6 +226,17 @@ std::vector<Case> validation_cases(const StageRun& run, const Operation& family)
     for (const Variant* variant : run.chosen) {
         const Shape counted = usual_shape_of(*variant);
         if (!is_in(shapes, counted)) cases.push_back(measured_case(run, family, counted));
+    }
+    return cases;
+}
+
+std::vector<Case> further_cases(const StageRun& run, const Operation& family) {
+    std::vector<Case> cases;
+    if (run.array || !run.options.shapes.empty()) return cases;
+    for (const Variant* variant : run.chosen) {
+        if (variant->operation->family() != family.family()) continue;
+        for (const Shape& shape : variant->validated_once_at)
+            cases.push_back(measured_case(run, family, shape));
     }
     return cases;
 }

@@ -24,6 +24,8 @@ bool is_validated(const StageRun& run, const Variant& variant, DType dtype);
 std::vector<const Operation*> families(const StageRun& run);
 
 std::vector<Case> validation_cases(const StageRun& run, const Operation& family);
+// Those of a learner's launcher that take long, and are not worth it where it is wrong already.
+std::vector<Case> further_cases(const StageRun& run, const Operation& family);
 std::vector<Shape> measured_shapes(const StageRun& run, const Operation& family, DType dtype);
 Case measured_case(const StageRun& run, const Operation& family, const Shape& shape);
 

@@ -13,7 +13,9 @@
 #include "common/io/table.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/device.hpp"
+#include "common/runner/doing.hpp"
 #include "common/runner/draws.hpp"
+#include "common/runner/launcher.hpp"
 #include "common/runner/overwritten.hpp"
 #include "common/runner/tensors.hpp"
 
@@ -114,6 +116,7 @@ std::vector<FuzzCase::Place> draw_places(Draws& draws, const Variant& variant,
         if (!operand.may_lie_over.empty() && draws.below(4) == 0)
             places.back().over = draws.one_of(operand.may_lie_over);
     }
+    keep_within_limits(variant, operands, places);
     if (!variant.takes_strides || draws.below(2) == 0) return places;
     const auto stride_of = [&](const std::string& name) {
         return std::find_if(places.begin(), places.end(),
@@ -201,6 +204,18 @@ private:
 
 }  // namespace
 
+void keep_within_limits(const Variant& variant, const std::vector<Operand>& operands,
+                        std::vector<FuzzCase::Place>& places) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+        for (const auto& [operand, bytes] : variant.alignments) {
+            const auto size = static_cast<int64_t>(size_of(operands[i].type));
+            if (operand == operands[i].name)
+                places[i].offset -= places[i].offset % std::max<int64_t>(1, bytes / size);
+        }
+        if (!variant.in_place) places[i].over.clear();
+    }
+}
+
 const FuzzCase::Place& FuzzCase::place(const std::string& operand) const {
     for (const Place& each : places) {
         if (each.operand == operand) return each;
@@ -208,16 +223,20 @@ const FuzzCase::Place& FuzzCase::place(const std::string& operand) const {
     throw std::out_of_range("there is no operand called " + operand);
 }
 
-std::string text_of(const FuzzCase& one) {
-    std::string text = one.stage->name + "/" + one.variant->name + ", " + name_of(one.dtype) +
-                       ", " + text_of(one.shape) + ", " + one.input;
-    for (const FuzzCase::Place& place : one.places) {
-        text += ", " + place.operand +
+std::string text_of(const std::vector<FuzzCase::Place>& places) {
+    std::string text;
+    for (const FuzzCase::Place& place : places) {
+        text += (text.empty() ? "" : ", ") + place.operand +
                 (place.over.empty() ? " + " + std::to_string(place.offset) : " over " + place.over);
         if (place.stride != 0 && place.over.empty())
             text += ", rows " + std::to_string(place.stride) + " apart";
     }
     return text;
+}
+
+std::string text_of(const FuzzCase& one) {
+    return one.stage->name + "/" + one.variant->name + ", " + name_of(one.dtype) + ", " +
+           text_of(one.shape) + ", " + one.input + ", " + text_of(one.places);
 }
 
 FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& variant,
@@ -234,8 +253,13 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
     const Operation& operation = *one.variant->operation;
     one.dtype = draws.one_of(one.variant->dtypes);
     const auto is_taken = [&](const std::string& option) { return takes(*one.variant, option); };
+    constexpr int kTries = 1000;
+    int tries = 0;
     do {  // until the variant takes it; every variant takes something small
+        if (one.variant->nearest && tries++ == kTries)
+            throw UsageError(one.variant->name + ": no random shape is within its limits");
         one.shape = operation.draw(draws, elements, is_taken);
+        if (one.variant->nearest) one.shape = one.variant->nearest(one.shape);
     } while (!obstacle_of(*one.variant, one.shape, one.dtype).empty());
     one.input = draws.one_of(names_of_inputs(operation));
     one.places = draw_places(draws, *one.variant, operation.operands(one.shape, one.dtype));
@@ -250,8 +274,13 @@ std::string run_case(const FuzzCase& one, bool* judged) {
     DeviceBuffer<unsigned char> workspace(workspace_of(*one.variant, one.shape, one.dtype));
     check_cuda(cudaMemset(workspace.data(), kGuard, workspace.size()), "preparing scratch");
 
-    const cudaError_t launched = one.variant->launch(
-        {one.shape, one.dtype, memory.view(), workspace.data(), workspace.size(), nullptr});
+    cudaError_t launched = cudaSuccess;
+    try {
+        launched = one.variant->launch(
+            {one.shape, one.dtype, memory.view(), workspace.data(), workspace.size(), nullptr});
+    } catch (const LauncherError& error) {
+        return error.what();
+    }
     if (launched != cudaSuccess) return std::string("the launch: ") + cudaGetErrorName(launched);
     const cudaError_t ran = cudaDeviceSynchronize();
     if (ran != cudaSuccess) return std::string("the kernel: ") + cudaGetErrorName(ran);
@@ -280,6 +309,7 @@ ExitCode fuzz(const std::vector<Stage>& all, const FuzzOptions& options) {
         const FuzzCase one = fuzz_case(stages, options.variant, options.seed, number,
                                        on_gpu() && number % 32 == 0 ? kLarge : kSmall);
         if (options.only) io::say(stdout, "case " + std::to_string(number) + ": " + text_of(one));
+        const Doing doing(text_of(one));
         bool judged = false;
         const std::string wrong = run_case(one, &judged);
         if (wrong.empty()) {

@@ -38,6 +38,13 @@ struct FuzzCase {
     const Place& place(const std::string& operand) const;
 };
 
+// "x + 3, rows 336 apart, y over x".
+std::string text_of(const std::vector<FuzzCase::Place>& places);
+
+// Moves operands to addresses that the variant takes, and outputs off their inputs where it has to.
+void keep_within_limits(const Variant& variant, const std::vector<Operand>& operands,
+                        std::vector<FuzzCase::Place>& places);
+
 // "04_warp_softmax/NAME, float16, 37 x 333, spike, x + 3, rows 336 apart, y over x".
 std::string text_of(const FuzzCase& one);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A variant's scratch and launch, with errors as exceptions.
 #pragma once
+#include <stdexcept>
+#include <string>
+#include <utility>
+
 #include "common/runner/device.hpp"
 #include "common/runner/stage.hpp"
 
@@ -10,6 +14,18 @@ namespace runner {
 // the outputs have it.
 View launch_view(const Operation& operation, const Shape& shape, DType dtype, const View& inputs,
                  const View& outputs);
+
+// A learner's launcher did what is wrong, in words; the device is as it was.
+class LauncherError : public std::runtime_error {
+public:
+    // cause: what this has in common with the same at other shapes; of several one is shown.
+    LauncherError(const std::string& what, std::string cause)
+        : std::runtime_error(what), cause_(std::move(cause)) {}
+    const std::string& cause() const { return cause_; }
+
+private:
+    std::string cause_;
+};
 
 class Launcher {
 public:

@@ -57,6 +57,15 @@ public:
     virtual cudaStream_t begin_launcher(cudaStream_t given) = 0;
     virtual bool end_launcher() = 0;  // whether that was nothing
 
+    // To be asked from another thread while a launcher is called: what its kernels do, and the line of the source at
+    // which the launcher is, empty where nobody can know.
+    struct Kernels {
+        uint64_t begun = 0;  // so far, in all
+        bool running = false;
+    };
+    virtual Kernels kernels() = 0;
+    virtual std::string launcher_line() = 0;
+
     // Whether what the device has to say of a launch that failed is kept for take_error() instead of
     // printed. Empty where it has said no more than the code of its error, or that was taken before.
     virtual void keep_errors(bool kept) = 0;

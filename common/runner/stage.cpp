@@ -64,6 +64,7 @@ Shape usual_shape_of(const Variant& variant) {
         if (obstacle_of(variant, shape, dtype).empty()) return shape;
     }
     const Shape plain(usual.sizes());
+    if (variant.nearest) return variant.nearest(plain);
     return obstacle_of(variant, plain, dtype).empty() ? plain : usual;
 }
 

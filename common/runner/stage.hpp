@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -55,6 +56,14 @@ struct Variant {
 
     // Shapes of its own to be measured at, instead of its operation's.
     std::vector<Shape> measured_at = {};
+
+    // Of a learner's launcher: what its header excludes. Shapes that it does take in place of others near them, and
+    // some more, checked once each; the bytes of which the address of an operand has to be a multiple; whether an
+    // output may lie over an input.
+    std::function<Shape(const Shape&)> nearest = {};
+    std::vector<Shape> validated_once_at = {};
+    std::vector<std::pair<std::string, int64_t>> alignments = {};
+    bool in_place = true;
 
     // Floating-point operations. Of the course's shapes, those that cost more are not measured: one launch would
     // take a second.

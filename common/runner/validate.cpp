@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "common/runner/validate.hpp"
 
+#include <algorithm>
+
 #include "common/runner/attempt.hpp"
 #include "common/runner/choose.hpp"
 #include "common/runner/launcher.hpp"
+#include "common/runner/placed.hpp"
 #include "common/runner/progress.hpp"
 #include "common/runner/quick.hpp"
 
@@ -172,6 +175,12 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
     }
 }
 
+bool is_wrong(const StageRun& run, DType dtype) {
+    return std::any_of(run.results.begin(), run.results.end(), [&](const auto& each) {
+        return each.first.second == dtype && each.second.verdict() == Verdict::wrong;
+    });
+}
+
 }  // namespace
 
 Tensors outputs_of(const Variant& variant, const View& inputs, const Shape& shape, DType dtype,
@@ -199,6 +208,11 @@ void validate(StageRun& run) {
                 validate_case(run, *family, one, dtype, sample);
                 progress.show("validating " + family->family() + ": " + std::to_string(++done) +
                               of_all);
+            }
+            if (!run.stage.own) continue;
+            validate_placed(run, *family, dtype);
+            for (const Case& one : further_cases(run, *family)) {
+                if (!is_wrong(run, dtype)) validate_case(run, *family, one, dtype);
             }
         }
     }

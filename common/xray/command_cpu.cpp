@@ -88,9 +88,10 @@ bool count_own(const Chosen& each, std::vector<CountedVariant>& all) {
         all.push_back(count(each.stage->name, *each.variant, each.shape, each.dtype));
         return true;
     } catch (const runner::CudaError&) {
-        std::printf("Not counted line by line: the launch fails.\n");
-        return false;
+    } catch (const runner::LauncherError&) {
     }
+    std::printf("Not counted line by line: the launch fails.\n");
+    return false;
 }
 
 void print_pages(const std::vector<CountedVariant>& all, bool lines) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The runner's probe: on the CPU device it counts.
+#include <pthread.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -8,6 +10,7 @@
 #include "causes.hpp"
 #include "common/cpu_device/failure.hpp"
 #include "common/cpu_device/host_faults.hpp"
+#include "common/cpu_device/host_line.hpp"
 #include "common/cpu_device/launch.hpp"
 #include "common/cpu_device/observer.hpp"
 #include "common/cpu_device/strict.hpp"
@@ -129,6 +132,7 @@ public:
 
     cudaStream_t begin_launcher(cudaStream_t given) override {
         launcher_.emplace();
+        calls_launcher_ = pthread_self();
         if (given != nullptr) return given;
         if (stream_ == nullptr) {
             cpu_device::explain_host_faults();
@@ -143,12 +147,18 @@ public:
         return found.empty();
     }
 
+    Kernels kernels() override {
+        return {cpu_device::launches_begun(), cpu_device::is_launch_running()};
+    }
+    std::string launcher_line() override { return cpu_device::line_of_thread(calls_launcher_); }
+
     void keep_errors(bool kept) override { cpu_device::print_errors(!kept); }
     std::string take_error() override { return cpu_device::take_last_error(); }
 
 private:
     bool watches_global_memory_ = false;
     std::optional<cpu_device::LauncherWatch> launcher_;
+    pthread_t calls_launcher_{};
     cudaStream_t stream_ = nullptr;  // of the launcher's, once there was one
     std::unique_ptr<xray::LastWriter> writer_;
     std::optional<xray::GlobalShadow> global_;

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -106,6 +108,37 @@ std::string shape_of(const Record& record) {
     return text;
 }
 
+std::string joined(const std::set<std::string>& words, const char* between) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+    return text;
+}
+
+// Which stages compute the same, of other types or at other shapes.
+std::string computed_elsewhere(const Found& own, const std::vector<Found>& all) {
+    std::map<std::string, std::set<std::string>> variants;
+    std::set<std::string> dtypes, shapes;
+    for (const Found& each : all) {
+        const Record& record = each.record;
+        if (record.op != own.record.op || record.role != "ours" ||
+            record.stage == own.record.stage || record.further)
+            continue;
+        variants[record.stage].insert(record.variant);
+        dtypes.insert(record.dtype);
+        shapes.insert(shape_of(record));
+    }
+    std::string text;
+    for (const auto& [stage, names] : variants)
+        text += (text.empty() ? "" : "; ") + stage + " (" + joined(names, ", ") + ")";
+    if (text.empty()) return "No stage's records are of " + own.record.op + ".";
+    constexpr size_t kFewShapes = 3;
+    return "No stage's records stand beside these, of " + own.record.op + ", " + own.record.dtype +
+           ", " + shape_of(own.record) + ". It is computed by " + text + ", recorded in " +
+           joined(dtypes, " ") +
+           (shapes.size() <= kFewShapes ? " at " + joined(shapes, "; ") : "") +
+           ": try it with --dtype or --shape, or ./stages run that stage so.";
+}
+
 void run(const std::string& stage, const std::filesystem::path& results) {
     std::vector<Found> all = records_in(results);
     std::vector<Found> mine;
@@ -118,16 +151,12 @@ void run(const std::string& stage, const std::filesystem::path& results) {
     }
     for (const Found& own : mine) {
         const std::vector<Record> rows = beside(own, all);
-        const std::string what = own.record.op + ", " + own.record.dtype;
         if (rows.empty()) {
-            std::printf("%s\n\n", io::wrapped("No stage's records stand beside these, of " + what +
-                                              ", " + shape_of(own.record) +
-                                              ": ./stages run, with the stage that computes it, "
-                                              "leaves some.")
-                                      .c_str());
+            std::printf("%s\n\n", io::wrapped(computed_elsewhere(own, all)).c_str());
             continue;
         }
-        io::print_heading("beside the stages: " + what, shape_of(own.record));
+        io::print_heading("beside the stages: " + own.record.op + ", " + own.record.dtype,
+                          shape_of(own.record));
         own.record.timed() ? print_times(own.record, rows) : print_counts(own.record, rows);
         std::printf("\n");
     }

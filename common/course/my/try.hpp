@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // A learner's launcher as a stage of one variant, so that the course checks, counts and fuzzes it as it does
-// its own. The launcher is the function `launch` of a header in my/: it takes the operation's operands in
-// their order, then its sizes, then options that it knows (as k of top-k), then the stream.
+// its own. The launcher is a function of a header in my/, `launch` unless told: it takes the operation's operands in
+// their order, then its sizes, then options that it knows (as k of top-k), then a workspace perhaps, then the
+// stream. ./stages writes a program that wraps the call of it, so that it may be overloaded, a template, or lie in
+// a namespace.
 #pragma once
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -12,76 +14,59 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "common/course/my/operations.hpp"
 #include "common/runner/stage.hpp"
 
 namespace my {
 
-// What is said of a launcher's parameter, to be held against what the operation has.
-enum class Parameter {
-    float32,
-    float16,
-    bfloat16,
-    float64,
-    int32,
-    int64,
-    boolean,
-    size,
-    number,
-    stream,
-    other  // what no launcher takes
+// A size's or an option's value, which becomes whatever number the launcher takes.
+class Number {
+public:
+    explicit Number(double value) : value_(value) {}
+    template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
+    operator T() const {
+        return static_cast<T>(value_);
+    }
+
+private:
+    double value_;
 };
 
-template <class T>
-constexpr Parameter parameter_of() {
-    using Element = std::remove_cv_t<std::remove_pointer_t<T>>;
-    if constexpr (std::is_same_v<T, cudaStream_t>) {
-        return Parameter::stream;
-    } else if constexpr (!std::is_pointer_v<T>) {
-        return std::is_integral_v<T>         ? Parameter::size
-               : std::is_floating_point_v<T> ? Parameter::number
-                                             : Parameter::other;
-    } else if constexpr (std::is_same_v<Element, float>) {
-        return Parameter::float32;
-    } else if constexpr (std::is_same_v<Element, __half>) {
-        return Parameter::float16;
-    } else if constexpr (std::is_same_v<Element, __nv_bfloat16>) {
-        return Parameter::bfloat16;
-    } else if constexpr (std::is_same_v<Element, double>) {
-        return Parameter::float64;
-    } else if constexpr (std::is_same_v<Element, bool>) {
-        return Parameter::boolean;
-    } else if constexpr (std::is_integral_v<Element> && sizeof(Element) >= 4) {
-        return sizeof(Element) == 8 ? Parameter::int64 : Parameter::int32;
-    } else {
-        return Parameter::other;
-    }
-}
+// What the launcher takes beside operands, sizes and stream.
+struct Taken {
+    size_t options = 0;  // so many of the operation's, in their order
+    bool workspace = false;
+};
 
-// The stage and its one variant, without the launch, of the operation that STAGES_MY_OPERATION names.
-// UsageError, with the signature that is wanted, where these parameters are not it.
-runner::Stage stage_of(const std::string& name, const std::vector<Parameter>& parameters);
-
-// What a launcher that fits looks like.
-std::string wanted_signature();
-
-// Calls a launcher and, on the CPU device, watches what it does itself: see runner::Probe.
-cudaError_t watched(const runner::Call& call,
-                    const std::function<cudaError_t(const runner::Call&)>& launch);
+// One way to call the launcher, with elements of one type.
+struct Way {
+    runner::DType dtype = runner::DType::float32;
+    Taken taken;
+    const char* returns = "something else";
+    std::function<cudaError_t(const runner::Call&)> call = {};  // empty: it returns something else
+};
 
 // A launcher's arguments, one after the other.
 class Arguments {
 public:
-    Arguments(const runner::Call& call, const runner::Variant& variant)
-        : call_(call), variant_(variant) {}
+    Arguments(const runner::Call& call, const runner::Operation& operation)
+        : call_(call), operation_(operation) {}
 
     template <class T>
     T next() {
         if constexpr (std::is_same_v<T, cudaStream_t>) {
             return call_.stream;
+        } else if constexpr (std::is_same_v<T, void*>) {
+            return call_.workspace;
+        } else if constexpr (std::is_same_v<T, size_t>) {
+            return call_.workspace_bytes;
         } else if constexpr (std::is_pointer_v<T>) {
             return static_cast<T>(call_.operands.operands()[operand_++].data);
+        } else if constexpr (std::is_same_v<T, Number>) {
+            return Number(next_number());
         } else {
             return static_cast<T>(next_number());
         }
@@ -91,43 +76,118 @@ private:
     double next_number();  // sizes are below 2^53
 
     const runner::Call& call_;
-    const runner::Variant& variant_;
+    const runner::Operation& operation_;
     size_t operand_ = 0;
     size_t size_ = 0;
 };
 
-// Stands beside the learner's launch(), in its place where a header has none.
-struct NoLauncher {};
-[[noreturn]] runner::Stage refuse_without_launcher();
-[[noreturn]] runner::Stage refuse_result(const char* result);
+template <class... T>
+struct Types {
+    template <class... More>
+    Types<T..., More...> operator+(Types<More...>) const {
+        return {};
+    }
+};
 
-// `&launch` names both, and the results tell which of these is meant; int goes before long.
-template <class... Parameters>
-runner::Stage tried(const std::string& name, cudaError_t (*launch)(Parameters...), int) {
-    runner::Stage stage = stage_of(name, {parameter_of<Parameters>()...});
-    if constexpr (((parameter_of<Parameters>() != Parameter::other) && ...)) {
-        runner::Variant& variant = stage.variants.front();
-        variant.launch = [launch, known = variant](const runner::Call& call) {
-            return watched(call, [&](const runner::Call& given) {
-                Arguments arguments(given, known);
-                // In braces they are taken from left to right.
-                const std::tuple<Parameters...> values{arguments.next<Parameters>()...};
-                return std::apply(launch, values);
-            });
+template <class T, size_t kCount>
+struct Repeated {
+    using type = decltype(Types<T>{} + typename Repeated<T, kCount - 1>::type{});
+};
+template <class T>
+struct Repeated<T, 0> {
+    using type = Types<>;
+};
+
+template <class Launcher, class Arguments>
+struct IsCallable;
+template <class Launcher, class... Arguments>
+struct IsCallable<Launcher, Types<Arguments...>> : std::is_invocable<Launcher, Arguments...> {};
+
+// The arguments with kOptions options, before them those that are always there.
+template <class Before, size_t kOptions, class... Workspace>
+using With = decltype(Before{} + typename Repeated<Number, kOptions>::type{} +
+                      Types<Workspace..., cudaStream_t>{});
+
+// With how many options the launcher can be called, the most that it takes, and whether it needs a workspace; kNever
+// where it cannot be called.
+constexpr size_t kNever = SIZE_MAX;
+template <class Launcher, class Before, size_t kOptions>
+constexpr std::pair<size_t, bool> way_to_call() {
+    if constexpr (IsCallable<Launcher, With<Before, kOptions>>::value) {
+        return {kOptions, false};
+    } else if constexpr (IsCallable<Launcher, With<Before, kOptions, void*, size_t>>::value) {
+        return {kOptions, true};
+    } else if constexpr (kOptions > 0) {
+        return way_to_call<Launcher, Before, kOptions - 1>();
+    } else {
+        return {kNever, false};
+    }
+}
+
+template <class Launcher, class... Arguments_>
+void set_call(Way& way, Types<Arguments_...>) {
+    using Result = std::invoke_result_t<Launcher, Arguments_...>;
+    if constexpr (std::is_void_v<Result>) way.returns = "nothing";
+    if constexpr (std::is_same_v<Result, int>) way.returns = "int";
+    if constexpr (std::is_same_v<Result, cudaError_t>) {
+        way.call = [](const runner::Call& call) {
+            Arguments arguments(call, operation_asked_for());
+            // In braces they are taken from left to right.
+            const std::tuple<Arguments_...> values{arguments.next<Arguments_>()...};
+            return std::apply(Launcher{}, values);
         };
     }
-    return stage;
 }
-template <class... Parameters>
-runner::Stage tried(const std::string& /*name*/, void (*)(Parameters...), int) {
-    return refuse_result("nothing");
+
+template <class T>
+constexpr runner::DType dtype_of() {
+    return std::is_same_v<T, __half>          ? runner::DType::float16
+           : std::is_same_v<T, __nv_bfloat16> ? runner::DType::bfloat16
+           : std::is_same_v<T, double>        ? runner::DType::float64
+                                              : runner::DType::float32;
 }
-template <class... Parameters>
-runner::Stage tried(const std::string& /*name*/, int (*)(Parameters...), int) {
-    return refuse_result("int");
+
+// Adds the ways of these element types; where kFirst is true, that of the first which the launcher takes: a template
+// need not compile for others.
+template <bool kFirst, class Launcher, class Signature, class T, class... More>
+void find_ways(std::vector<Way>& ways) {
+    using Before = decltype(typename Signature::template Operands<T>{} +
+                            typename Repeated<int64_t, Signature::kSizes>::type{});
+    constexpr auto kWay = way_to_call<Launcher, Before, Signature::kOptions>();
+    constexpr bool kFound = kWay.first != kNever;
+    if constexpr (kFound) {
+        Way way;
+        way.dtype = dtype_of<T>();
+        way.taken = {kWay.first, kWay.second};
+        if constexpr (kWay.second) {
+            set_call<Launcher>(way, With<Before, kWay.first, void*, size_t>{});
+        } else {
+            set_call<Launcher>(way, With<Before, kWay.first>{});
+        }
+        ways.push_back(way);
+    }
+    if constexpr (sizeof...(More) > 0 && !(kFirst && kFound))
+        find_ways<kFirst, Launcher, Signature, More...>(ways);
 }
-inline runner::Stage tried(const std::string& /*name*/, NoLauncher (*)(NoLauncher), long) {
-    return refuse_without_launcher();
+
+// The stage of these ways. UsageError where there are none, where the launcher returns no cudaError_t, or where the
+// header declares limits (see limits.hpp) that make no sense.
+runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways);
+
+// Of the types that the launcher takes, the first.
+template <class Launcher, class Signature>
+runner::Stage tried(const std::string& name) {
+    std::vector<Way> ways;
+    find_ways<true, Launcher, Signature, float, __half, __nv_bfloat16, double>(ways);
+    return stage_of(name, ways);
+}
+
+// Those types, all of which the launcher has to take.
+template <class Launcher, class Signature, class First, class... T>
+runner::Stage tried(const std::string& name) {
+    std::vector<Way> ways;
+    find_ways<false, Launcher, Signature, First, T...>(ways);
+    return stage_of(name, ways);
 }
 
 }  // namespace my

@@ -11,7 +11,7 @@ trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/{my,build/cpu/my}
 ln -s "$repository/common" "$sandbox/common"
 for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_beside" "$sandbox/build/cpu"
+ln -s "$built/translate_launches" "$built/my_beside" "$built/my_operation" "$sandbox/build/cpu"
 cp "$built"/my/{compile,link,link_try} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
@@ -25,6 +25,8 @@ verb=run root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/plot.sh"
 # shellcheck source=common/front_door/my.sh
 . "$repository/common/front_door/my.sh"
+# shellcheck source=common/front_door/try.sh
+. "$repository/common/front_door/try.sh"
 build() { :; }
 require() { :; }
 choose_device() { :; }
@@ -645,27 +647,29 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
     return cudaGetLastError();
 }
 END
+    # Threads write what others of the block still read, if that is the same memory.
+    sed -i 's|^inline cudaError_t launch|// takes: y != x\n&|' "$sandbox/my/softmax.cuh"
     mkdir -p "$sandbox/results"
     expect 0 "beside the stages: softmax, float32 +rows 256, cols 1024 .*01_naive_softmax/.* 05_smem_softmax/.* 99_my_softmax/launch +129.00 +1.00 +0.26" try_mine my/softmax.cuh --as softmax
-    says "launch +121 of 121 .*in brackets: what would do.*my/softmax.cuh 6 for .*1 loads and 1 stores per element would do; counted: 129.00 and 1.00 .*no GPU's counters were held beside these"
+    says "launch +([0-9]+) of [0-9]+ .*in brackets: what would do.*my/softmax.cuh 6 for .*1 loads and 1 stores per element would do; counted: 129.00 and 1.00 .*no GPU's counters were held beside these"
     says "What to look at: 129.00 loads of global memory per element, where 1 would do: 64.00 at .*my/softmax.cuh:6, 64.00 at .*my/softmax.cuh:7, 1.00 at .*my/softmax.cuh:9"
-    # A header is compiled once, whatever it is tried as.
+    # A header is compiled once for all that takes the same.
     local time
     time=$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")
     expect 1 "WRONG launch: .* first at row 0, col 0: got .*, wanted .*; last written by kernel rows_of, block .0,0,0., thread .0,0,0., which is lane 0 of warp 0, at .*my/softmax.cuh:9" try_mine my/softmax.cuh --as log_softmax
+    # Whatever a stage computes can be named here.
+    local operation
+    expect 2 "--as transpose: no such operation; did you mean .*matrix_transpose" try_mine my/softmax.cuh --as transpose
+    expect 0 "softmax_topk: x, values, indices; rows, cols; perhaps k" try_mine my/softmax.cuh --as
+    while IFS= read -r operation; do
+        checks=$((checks + 1))
+        grep -qw -- "$operation" <<<"$as_line" || wrong "try does not list $operation"
+    done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository/common/recorded" | cut -d'"' -f4 | sort -u)
+    [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")" ]] || wrong "compiled twice"
     expect 2 "launch.. does not take what softmax_topk has; wanted: cudaError_t launch.const float. x, float. values, int32_t. indices" \
         try_mine my/softmax.cuh --as softmax_topk
     expect 2 "launch.. does not take what add_bias_residual_layernorm has; wanted: cudaError_t launch.const float. x, const float. bias, const float. residual, const float. gamma, const float. beta, float. y, int64_t tokens, int64_t hidden, cudaStream_t stream." \
         try_mine my/softmax.cuh --as add_bias_residual_layernorm
-    # Whatever a stage computes can be named here.
-    local operation
-    call try_mine my/softmax.cuh --as nothing
-    [[ $as_line == *"--as nothing: no such operation; there are:"* ]] || wrong "try --as nothing"
-    while IFS= read -r operation; do
-        checks=$((checks + 1))
-        grep -qw -- "$operation" <<<"$as_line" || wrong "try does not know $operation"
-    done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository/common/recorded" | cut -d'"' -f4 | sort -u)
-    [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")" ]] || wrong "compiled twice"
     # The same, with a row shared by the lanes of a warp: what is wrong below need not take long.
     program quick.cuh <<'END'
 #pragma once
@@ -704,6 +708,7 @@ __global__ void flip(const float* x, float* y, int64_t rows, int64_t cols) {
     __syncthreads();
     if (row < rows && col < cols) y[all + col * rows + row] = tile[threadIdx.x][threadIdx.y];
 }
+// takes: batch <= 99, cols <= 5000, rows <= 5000
 inline cudaError_t launch(const float* x, float* y, int64_t batch, int64_t rows, int64_t cols, cudaStream_t stream) {
     if (batch < 0 || rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (batch == 0 || rows == 0 || cols == 0) return cudaSuccess;
@@ -712,7 +717,9 @@ inline cudaError_t launch(const float* x, float* y, int64_t batch, int64_t rows,
 }
 END
     expect 0 "my/strided.cuh:8: global loads move 8.00 bytes for each that is asked for: each lane is 2,048 bytes from the next, and 32 sectors of 32 bytes are moved for 128 bytes .block .0,0,0., warp 0." \
-        try_mine my/strided.cuh --as matrix_transpose
+        try_mine my/strided.cuh --as matrix_transpose --picture pictures
+    says "It is computed by 08_encoder_fusions .*naive_transpose, .*recorded in (b?float16 ?)+"
+    says "drew .*pictures/99_my_strided_launch"
     says "my/strided.cuh:10: bank conflicts, shared loads take 32.00 passes each, and 1.00 would do: bank 0 is asked for 32 different words at once, by lanes 0-31 .block .0,0,0., warp 0; each lane is 128 bytes from the next"
     says "Races in shared and global memory, looked for in [0-9]+ launches: none"
     # Nobody knows what nvcc makes of it.
@@ -720,6 +727,10 @@ END
     says "a conflict is one more than needed. fused: neighbouring accesses of a thread taken as one"
     says "bank +if it were fused: as written +of warps +conflicts"
     expect 2 "try takes a header and what it is to compute" try_mine my/softmax.cuh
+    for operation in "--fuzz 0" "--fuzz many" "--case first" --seed; do
+        # shellcheck disable=SC2086  # words
+        expect 2 "^stages: ${operation%% *} needs a number" try_mine my/softmax.cuh --as softmax $operation
+    done
 }
 
 # ---------------------------------------------------------------- try, where launch() is at fault or left out a case
@@ -752,7 +763,7 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
     return cudaGetLastError();
 }
 END
-    expect 0 "launch +121 of 121 .*All good.*99_my_good/launch +3.00 +1.00" try_mine my/good.cuh --as softmax
+    expect 0 "launch +([0-9]+) of [0-9]+ .*All good.*99_my_good/launch +3.00 +1.00" try_mine my/good.cuh --as softmax
     [[ -s $sandbox/results/99_my_good.partial.json ]] || wrong "try leaves no records"
     # The host does it all by itself, or a part of it.
     launcher host.cuh cudaError_t 'for (int64_t r = 0; r < rows; r++) {
@@ -770,7 +781,8 @@ memmove(y, x, rows * cols * sizeof(float));
 return cudaGetLastError();'
     expect 1 "the host reads memory of the device .of cudaMalloc., at my/copies.cuh:15" try_mine my/copies.cuh --as softmax
     launcher crashes.cuh cudaError_t 'return *reinterpret_cast<volatile int*>(rows - rows) ? cudaSuccess : cudaErrorUnknown;'
-    expect 139 "the host (reads|touches) address 0, a null pointer, at my/crashes.cuh:14" try_mine my/crashes.cuh --as softmax
+    expect 1 "the host (reads|touches) address 0, a null pointer, at my/crashes.cuh:14 +WRONG launch: uniform, float32, 3 x 33: launch.. crashes: signal 11" \
+        try_mine my/crashes.cuh --as softmax
     # Work in the default stream, by a launch or a copy.
     launcher stream.cuh cudaError_t 'rows_of<<<rows, 32>>>(x, y, cols);
 return cudaSuccess;'
@@ -788,9 +800,15 @@ return cudaSuccess;'
     cp "$sandbox/my/narrow.cuh" "$sandbox/my/good.cuh"
     expect 1 "records: none, of what is wrong" try_mine my/good.cuh --as softmax
     [[ ! -e $sandbox/results/99_my_good.partial.json ]] || wrong "what is wrong leaves its records"
-    # What is only wrong where addresses are odd is found by random cases, and again by the command that they say.
-    sed 's|float best = -INFINITY, sum = cols < 31 && threadIdx.x == 0|float best = -INFINITY, sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0)|' \
+    # What is only wrong where addresses are odd, or in place: said with the line that excludes it, which is heeded.
+    sed 's|float best = -INFINITY, sum = cols < 31 && threadIdx.x == 0|float best = -INFINITY, sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y)|' \
         "$sandbox/my/good.cuh" >"$sandbox/my/odd ones.cuh"
+    expect 1 "WRONG launch: uniform, float32, 3 x 33, x . 1, y . 1: 99 of 99 elements wrong.*says so above itself: .// *takes: x % 16 == 0." \
+        try_mine "my/odd ones.cuh" --as softmax
+    says "3 x 33, x . 0, y over x: 99 of 99.*// *takes: y != x."
+    # What random cases alone find is found again by the command that they say.
+    sed -i 's|sum = .*;|sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y) + (cols > 33 \&\& cols < 1000 \&\& cols % 2 == 1 \&\& cols != 255);|
+        s|^inline cudaError_t launch|// takes: x % 16 == 0, y != x\n&|' "$sandbox/my/odd ones.cuh"
     expect 1 "All good.*is WRONG: 99_my_odd_ones/launch.*again: ./stages try my/odd.* ones.cuh --as softmax --device cpu --seed 5 --case [0-9]+\$" \
         try_mine "my/odd ones.cuh" --as softmax --fuzz 40 --seed 5
     [[ ! -e $sandbox/results/99_my_odd_ones.partial.json ]] || wrong "what random cases find wrong leaves its records"
@@ -800,8 +818,8 @@ return cudaSuccess;'
     # No launcher.
     launcher void.cuh void ''
     expect 2 "^stages: launch.. returns nothing; $wanted" try_mine my/void.cuh --as softmax
-    sed 's/cudaError_t launch/cudaError_t lunch/' "$sandbox/my/stream.cuh" >"$sandbox/my/lunch.cuh"
-    expect 2 "^stages: the header has no function launch.. that can be called: .* $wanted" try_mine my/lunch.cuh --as softmax
+    sed 's/cudaError_t launch(/bool lunch(/' "$sandbox/my/stream.cuh" >"$sandbox/my/lunch.cuh"
+    expect 2 "^stages: the header has no function launch..; $wanted" try_mine my/lunch.cuh --as softmax
     { sed 's/^int64_t//' "$sandbox/my/stream.cuh" && echo 'int main() {}'; } >"$sandbox/my/main.cuh"
     expect 2 "my/main.cuh has a main..: take that away" try_mine my/main.cuh --as softmax
     program text.cuh <<'END'
@@ -831,6 +849,44 @@ return cudaGetLastError();'
     expect 1 "kernel forever gets nowhere for 1 seconds: perhaps a loop that never ends; it is ended after 10" try_mine my/endless.cuh --as softmax
     [[ $(grep -c 'gets nowhere' <<<"$said") == 1 ]] || wrong "what never ends is waited for more than once"
     says "for 10 seconds no thread got anywhere .ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched."
+}
+
+# ---------------------------------------------------------------- try, where the launcher ends the program, or refuses
+ended() {
+    local -x WAY CPU_DEVICE_WATCHDOG_SECONDS=0.5
+    local way says mark named="WRONG launch: uniform, float32, 3 x 1000: launch.. "
+    mkdir -p "$sandbox/results"
+    cp "$here/launcher.cuh" "$sandbox/my"
+    while IFS='|' read -r way says; do
+        WAY=${way// /} says=${says# }
+        [[ ! $says =~ @([a-z_]+) ]] || {
+            mark=$(grep -nE "// @${BASH_REMATCH[1]}\$" "$here/launcher.cuh" | cut -d: -f1)
+            says=${says//@${BASH_REMATCH[1]}/launcher.cuh:$mark}
+        }
+        : >"$sandbox/results/99_my_launcher.partial.json"
+        expect 1 "$named$says.* records: none, of what is wrong +Something is WRONG: see above." try_mine my/launcher.cuh --as softmax
+        [[ ! -e $sandbox/results/99_my_launcher.partial.json ]] || wrong "$called, $WAY: leaves earlier records"
+    done <"$here/launcher.txt"
+    CPU_DEVICE_WATCHDOG_SECONDS=10  # beside other tests what is right waits for long
+    # Limits: a refusal outside is left out, one inside is wrong; nothing judged is nothing good. Whatever the header
+    # says, it is compiled once.
+    WAY=narrow
+    sed -i 's|^inline cudaError_t launch|// takes: cols <= 1024, rows <= 500\n&|' "$sandbox/my/launcher.cuh"
+    expect 0 "launch +([0-9]+) of [0-9]+ .*left out: launch: its header says .takes: cols <= 1024. .float32, [0-9]+ shapes.*All good" try_mine my/launcher.cuh --as softmax
+    expect 2 "3 x 4099 is taken by none of what was chosen; 99_my_launcher/launch: its header says .takes: cols <= 1024." \
+        try_mine my/launcher.cuh --as softmax --shape 3x4099
+    sed -i 's|// takes: .*|// takes: cols <= 1025, rows <= 500|' "$sandbox/my/launcher.cuh"
+    expect 1 "WRONG launch: .*, 3 x 1025: launch.. refuses this with cudaErrorNotSupported, .*such as .// takes: cols <= 1024" try_mine my/launcher.cuh --as softmax
+    sed -i 's|// takes: .*|// takes: cols < 3, cols > 5|' "$sandbox/my/launcher.cuh"
+    expect 1 "Nothing was checked" try_mine my/launcher.cuh --as softmax
+    sed -i 's|// takes: .*|// takes: columns < 3|' "$sandbox/my/launcher.cuh"
+    expect 2 "takes: columns < 3: what is columns?.* sizes and options rows cols" try_mine my/launcher.cuh --as softmax
+    # A lesson as it is printed: a template in a namespace, two types.
+    (cd "$repository" && awk -v header=04_warp_softmax/warp_softmax.cuh -f common/course/header.awk) >"$sandbox/my/lesson.cuh"
+    expect 0 "launch +float32 +[0-9]+ of .*launch +float16 +[0-9]+ of .*All good" \
+        try_mine my/lesson.cuh --as softmax --launcher softmax --dtype float32 --dtype float16 --shape 3x33 --shape 3x1000
+    expect 2 "its header says .takes: cols <= 2048." try_mine my/lesson.cuh --as softmax --launcher softmax --dtype float32 --dtype float16 --shape 3x4099
+    expect 2 "launchers there are: warp_softmax::launch_packs warp_softmax::softmax" try_mine my/lesson.cuh --as softmax
 }
 
 # ---------------------------------------------------------------- debug
@@ -882,7 +938,7 @@ END
 }
 
 parts=("${@:3}")
-((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled debugged faults endings results objects)
+((${#parts[@]} > 0)) || parts=(rejected names page alone idioms compared tried misled ended debugged faults endings results objects)
 for part in "${parts[@]}"; do $part; done
 echo "$checks checks, $failures failures"
 ((failures == 0))

@@ -15,25 +15,15 @@
 
 namespace {
 
-using my::Parameter;
 using runner::DType;
 using runner::Operation;
 
 // What a launcher takes that knows no options.
-std::vector<Parameter> parameters_of(const Operation& operation) {
-    std::vector<Parameter> parameters;
-    const runner::Shape usual = operation.usual_shape();
-    for (const runner::Operand& operand : operation.operands(usual, DType::float32))
-        parameters.push_back(static_cast<Parameter>(operand.type));
-    for (size_t i = 0; i < operation.size_names(usual).size(); ++i)
-        parameters.push_back(Parameter::size);
-    parameters.push_back(Parameter::stream);
-    return parameters;
-}
-
 runner::Stage stage_of(const Operation& operation) {
     setenv("STAGES_MY_OPERATION", operation.name().c_str(), 1);
-    return my::stage_of("99_my_launcher", parameters_of(operation));
+    my::Way way;
+    way.call = [](const runner::Call&) { return cudaSuccess; };
+    return my::stage_of("99_my_launcher", {way});
 }
 
 struct Outcome {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/my/operations.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/io/text.hpp"
+#include "common/operations/all.hpp"
+#include "common/runner/run.hpp"
+
+namespace my {
+namespace {
+
+using runner::DType;
+using runner::ElementType;
+using runner::Operation;
+
+// Edits that turn one word into the other: letters more, less or others.
+size_t distance(const std::string& from, const std::string& to) {
+    std::vector<size_t> row(to.size() + 1);
+    for (size_t i = 0; i < row.size(); ++i) row[i] = i;
+    for (size_t i = 1; i <= from.size(); ++i) {
+        size_t diagonal = std::exchange(row[0], i);
+        for (size_t j = 1; j <= to.size(); ++j) {
+            const size_t other = diagonal + (from[i - 1] != to[j - 1] ? 1 : 0);
+            diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, other}));
+        }
+    }
+    return row.back();
+}
+
+// The names that contain the word, or, where there are none, those a few edits away.
+std::vector<std::string> names_like(const std::string& word) {
+    std::vector<std::string> containing, near;
+    const size_t most = std::max<size_t>(1, word.size() / 4);
+    for (const Operation* operation : operations::all()) {
+        const std::string name = operation->name();
+        if (!word.empty() && name.find(word) != std::string::npos) containing.push_back(name);
+        if (distance(word, name) <= most) near.push_back(name);
+    }
+    return near.empty() ? containing : near;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+    return text;
+}
+
+}  // namespace
+
+const char* word_for(ElementType type) {
+    constexpr const char* kWords[] = {"float",   "__half",  "__nv_bfloat16", "double",
+                                      "int32_t", "int64_t", "bool"};
+    return kWords[static_cast<size_t>(type)];
+}
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string launcher_name() {
+    const std::string name = variable("STAGES_MY_LAUNCHER");
+    return (name.empty() ? "launch" : name) + "()";
+}
+
+const Operation& operation_called(const std::string& name) {
+    std::vector<std::string> known;
+    for (const Operation* operation : operations::all()) {
+        if (operation->name() == name) return *operation;
+        known.push_back(operation->name());
+    }
+    const std::string unknown = "--as " + io::printable(name) + ": no such operation; ";
+    const std::vector<std::string> like = names_like(name);
+    if (like.empty()) throw runner::UsageError(unknown + "there are: " + joined(known, " "));
+    throw runner::UsageError(unknown + "did you mean " + joined(like, " or ") +
+                             "? `./stages try --as` lists all");
+}
+
+const Operation& operation_asked_for() {
+    return operation_called(variable("STAGES_MY_OPERATION"));
+}
+
+std::vector<std::string> sizes_of(const Operation& operation) {
+    return operation.size_names(operation.usual_shape());
+}
+
+std::vector<std::string> options_of(const Operation& operation) {
+    std::vector<std::string> names;
+    for (const runner::Optional& option : operation.optional()) names.push_back(option.name);
+    return names;
+}
+
+std::string list_of_operations() {
+    std::string text = "operations that --as names, and what a launcher of each takes:\n";
+    for (const Operation* operation : operations::all()) {
+        std::vector<std::string> names;
+        for (const runner::Operand& operand :
+             operation->operands(operation->usual_shape(), DType::float32))
+            names.push_back(operand.name);
+        std::string line = "  " + operation->name() + ": " + joined(names, ", ") + "; " +
+                           joined(sizes_of(*operation), ", ");
+        const std::vector<std::string> options = options_of(*operation);
+        if (!options.empty()) line += "; perhaps " + joined(options, ", ");
+        text += io::wrapped(line) + "\n";
+    }
+    return text;
+}
+
+std::string operand_types(const Operation& operation) {
+    const runner::Shape usual = operation.usual_shape();
+    const auto of_float = operation.operands(usual, DType::float32);
+    const auto of_half = operation.operands(usual, DType::float16);
+    std::vector<std::string> types;
+    for (size_t i = 0; i < of_float.size(); ++i) {
+        const bool varies = of_float[i].type != of_half[i].type;
+        types.push_back((of_float[i].role == runner::Role::in ? "const " : "") +
+                        std::string(varies ? "T" : word_for(of_float[i].type)) + "*");
+    }
+    return joined(types, ", ");
+}
+
+std::string signature_of(const Operation& operation, DType dtype) {
+    std::string text = "cudaError_t launch(";
+    for (const runner::Operand& operand : operation.operands(operation.usual_shape(), dtype)) {
+        if (operand.role == runner::Role::in) text += "const ";
+        text += std::string(word_for(operand.type)) + "* " + operand.name + ", ";
+    }
+    for (const std::string& size : sizes_of(operation)) text += "int64_t " + size + ", ";
+    const std::vector<std::string> options = options_of(operation);
+    return text + "cudaStream_t stream)" +
+           (options.empty()
+                ? ""
+                : ", before the stream perhaps, in this order: " + joined(options, " "));
+}
+
+}  // namespace my
