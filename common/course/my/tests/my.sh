@@ -666,8 +666,7 @@ END
         grep -qw -- "$operation" <<<"$as_line" || wrong "try does not list $operation"
     done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository/common/recorded" | cut -d'"' -f4 | sort -u)
     [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")" ]] || wrong "compiled twice"
-    expect 2 "launch.. does not take what softmax_topk has; wanted: cudaError_t launch.const float. x, float. values, int32_t. indices" \
-        try_mine my/softmax.cuh --as softmax_topk
+    sed -i '/takes:/d' "$sandbox/my/softmax.cuh"
     expect 2 "launch.. does not take what add_bias_residual_layernorm has; wanted: cudaError_t launch.const float. x, const float. bias, const float. residual, const float. gamma, const float. beta, float. y, int64_t tokens, int64_t hidden, cudaStream_t stream." \
         try_mine my/softmax.cuh --as add_bias_residual_layernorm
     # The same, with a row shared by the lanes of a warp: what is wrong below need not take long.
@@ -807,7 +806,7 @@ return cudaSuccess;'
         try_mine "my/odd ones.cuh" --as softmax
     says "3 x 33, x . 0, y over x: 99 of 99.*// *takes: y != x."
     # What random cases alone find is found again by the command that they say.
-    sed -i 's|sum = .*;|sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y) + (cols > 33 \&\& cols < 1000 \&\& cols % 2 == 1 \&\& cols != 255);|
+    sed -i 's|sum = .*;|sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y) + (cols > 65 \&\& cols < 1000 \&\& cols % 2 == 1 \&\& cols != 255);|
         s|^inline cudaError_t launch|// takes: x % 16 == 0, y != x\n&|' "$sandbox/my/odd ones.cuh"
     expect 1 "All good.*is WRONG: 99_my_odd_ones/launch.*again: ./stages try my/odd.* ones.cuh --as softmax --device cpu --seed 5 --case [0-9]+\$" \
         try_mine "my/odd ones.cuh" --as softmax --fuzz 40 --seed 5
