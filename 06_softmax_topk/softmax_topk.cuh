@@ -197,9 +197,8 @@ cudaError_t launch_with_list(const float* x, const float* values, const int32_t*
     return launch(std::integral_constant<int, 32>{}, static_cast<unsigned>(rows));
 }
 
-// The k best of each row of x (rows x cols, device memory), the best first: probabilities into values,
-// columns into indices, rows x k each. Asynchronous on stream. cudaErrorInvalidValue for an address that is null
-// or that no float has, a negative size, k above cols or 32, or more than 2^31 - 1 rows or columns.
+// The k best of each row of x (rows x cols, device memory), the best first: probabilities and columns, rows x k
+// each. Asynchronous. cudaErrorInvalidValue: a null or misaligned pointer, a size below 0 or over 2^31 - 1, k > cols.
 // takes: k <= 32
 inline cudaError_t online_fused(const float* x, float* values, int32_t* indices, int64_t rows,
                                 int64_t cols, int64_t k, cudaStream_t stream) {
