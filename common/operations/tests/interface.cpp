@@ -102,11 +102,11 @@ TEST_CASE("an array's problem has its sizes, and what is said beside it") {
     CHECK(problem("softmax_topk", {4, 8}, "k=9") == "none");
     CHECK(problem("sample_token", {4, 8}, "top_p=0.5,temperature=2") ==
           "4x8,temperature=2,top_p=0.5");
-    CHECK(problem("gemm", {3, 5}) == "1x3x5x5");
-    CHECK(problem("gemm", {2, 3, 5}, "n=7") == "2x3x7x5");
-    CHECK(problem("gemm", {2, 3, 5}, "n=7,transpose_a") == "2x5x7x3,transpose_a=1");
-    CHECK(problem("gemm", {2, 3, 5}, "k=4") == "none");
-    CHECK(problem("gemm", {2, 3, 4, 5}) == "none");
+    CHECK(problem("batched_gemm", {3, 5}) == "1x3x5x5");
+    CHECK(problem("batched_gemm", {2, 3, 5}, "n=7") == "2x3x7x5");
+    CHECK(problem("batched_gemm", {2, 3, 5}, "n=7,transpose_a") == "2x5x7x3,transpose_a=1");
+    CHECK(problem("batched_gemm", {2, 3, 5}, "k=4") == "none");
+    CHECK(problem("batched_gemm", {2, 3, 4, 5}) == "none");
     CHECK(problem("attention", {6, 8}, "keys=9,causal") == "1x1x6x9x8,causal=1");
     CHECK(problem("add_qkv_bias_transpose", {6, 24}, "batch=2,heads=4") == "2x3x4x2");
     CHECK(problem("add_qkv_bias_transpose", {6, 25}, "batch=2,heads=4") == "none");
