@@ -47,6 +47,17 @@ bool is_static(const Tokens& tokens, Range body, size_t i) {
     return false;
 }
 
+// Whether the `static` at `i` is that of a variable: not of a local class's function, nor __shared__ or constexpr,
+// which have no initializer that runs.
+bool keeps_variable(const Tokens& tokens, Range body, size_t i) {
+    if (is_one_of(tokens[i - 1], {"__shared__", "constexpr"})) return false;
+    for (size_t at = i + 1; at < body.end; ++at) {
+        if (is_one_of(tokens[at], {";", "=", "["})) return true;
+        if (is_one_of(tokens[at], {"__shared__", "constexpr", "(", ")", "}"})) return false;
+    }
+    return false;
+}
+
 // [&x, y] __device__ (...): the bracket that opens there captures by reference.
 void refuse_references(const Tokens& tokens, size_t open, Edits& edits) {
     const auto close = matching_close(tokens, open);
@@ -82,6 +93,11 @@ void read_function(const Region& region, const std::vector<Place>& places,
         if (why != nullptr && !specifies && !is_one_of(tokens[i - 1], {".", "->", "::"})) {
             edits.fail(tokens[i],
                        name + " runs on the device and uses '" + tokens[i].text + "': " + why);
+        }
+        // Initialized by the compiler, or nvcc refuses it.
+        if (is_device_alone && tokens[i].text == "static" &&
+            keeps_variable(tokens, function.body, i)) {
+            edits.insert(tokens[i].end, " CPU_DEVICE_CONSTINIT");
         }
         if (is_one_of(tokens[i], {"__device__", "__constant__", "__managed__"}) &&
             qualifies_variable(tokens, function.body, i) && !is_static(tokens, function.body, i)) {

@@ -150,6 +150,23 @@ TEST_CASE("an array whose size is known only as the kernel runs is refused") {
                !ContainsSubstring("warp_size()"));
 }
 
+TEST_CASE("a static variable of device code is initialized by the compiler") {
+    for (const std::string& body :
+         std::vector<std::string>{"static int m = n;", "static float s[2] = {1, 2};"}) {
+        CAPTURE(body);
+        CHECK_THAT(translate::translate(kernel(body), "k.cu"),
+                   ContainsSubstring("static CPU_DEVICE_CONSTINIT"));
+    }
+    for (const std::string& source : std::vector<std::string>{
+             kernel("static __shared__ float s[2];"), kernel("static constexpr int m = 1;"),
+             kernel("struct S { static float f() { return 1; } };"),
+             "void f(int n) { static int m = n; }"}) {
+        CAPTURE(source);
+        CHECK_THAT(translate::translate(source, "k.cu"),
+                   !ContainsSubstring("CPU_DEVICE_CONSTINIT"));
+    }
+}
+
 TEST_CASE("statements that nvcc refuses are refused") {
     for (const std::string& source : std::vector<std::string>{
              kernel("throw 1;"), kernel("if (n) throw 1;"),
