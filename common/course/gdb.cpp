@@ -116,7 +116,8 @@ bool begins_lines(const std::string& command) {
     return beginning.count(command.substr(0, command.find(' '))) != 0;
 }
 
-// The user's commands. Where one comes too late, gdb itself would only say that the program is not being run.
+// The user's commands. Where one comes too late, gdb itself would only say that the program is not
+// being run.
 std::string batch_script(const std::vector<std::string>& batch, const std::string& thread) {
     const bool plain = std::none_of(batch.begin(), batch.end(), begins_lines);
     std::string script;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is wrong with an address, in the terms of the kernel's author. It may run in a signal's handler, and takes no
-// lock.
+// What is wrong with an address, in the terms of the kernel's author. It may run in a signal's
+// handler, and takes no lock.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +24,8 @@ constexpr uintptr_t kNear = 64 * kKilobyte;  // what an access so far away misse
 // As far as 32 bits count elements of 16 bytes: no program's memory lies so low, or so high.
 constexpr uintptr_t kReachOfIndex = uintptr_t{1} << 36;
 
-// What an index of 32 bits that has wrapped leads to: 2^30 to 2^32 elements of up to 16 bytes, or as many bytes.
+// What an index of 32 bits that has wrapped leads to: 2^30 to 2^32 elements of up to 16 bytes, or as
+// many bytes.
 const char* hint_at_wrapping(uintptr_t distance) {
     constexpr uintptr_t kLeast = uintptr_t{1} << 30;
     if (distance < kLeast || distance > kReachOfIndex + kReachOfIndex / 64) return "";

@@ -166,12 +166,6 @@ double patience_seconds(bool observed) {
            (observed ? kTimesIfObserved : 1);
 }
 
-uint3 position(uint64_t index, dim3 extent) {
-    return {static_cast<unsigned>(index % extent.x),
-            static_cast<unsigned>(index / extent.x % extent.y),
-            static_cast<unsigned>(index / extent.x / extent.y)};
-}
-
 // ---------------------------------------------------------------- what a worker does
 
 void run_blocks(Worker& worker, Launch& launch) {
@@ -274,8 +268,9 @@ private:
         launch_.timed_out = true;
     }
 
-    // Whether all threads that run do nothing but wait, as long as those of a launch that is not observed may:
-    // half of the time they are not looked at, then it is seen what they read, and then nothing new may come.
+    // Whether all threads that run do nothing but wait, as long as those of a launch that is not
+    // observed may: half of the time they are not looked at, then it is seen what they read, and
+    // then nothing new may come.
     bool only_waits(const std::vector<WorkerThread*>& threads) {
         const double patience = launch_.patience / kTimesIfObserved;
         if (looks_ == 0 || launch_.gets_somewhere) {
@@ -419,64 +414,12 @@ void say(Pool& to, const std::string& text) {
     std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
 }
 
-// Which blocks no worker has come to. Allocates nothing: see describe_timeout.
-void describe_unbegun(const Launch& launch, char* text, size_t size) {
-    const uint64_t first = launch.next_block, last = launch.block_count - 1;
-    if (launch.gang_size != 1 || first > last) return;
-    const dim3 grid = launch.request->configuration.grid;
-    const uint3 from = position(first, grid), to = position(last, grid);
-    char names[96];
-    if (first == last) {
-        std::snprintf(names, sizeof names, "block (%u,%u,%u) has", to.x, to.y, to.z);
-    } else {
-        std::snprintf(names, sizeof names, "blocks (%u,%u,%u) %s (%u,%u,%u) have", from.x, from.y,
-                      from.z, first + 1 == last ? "and" : "to", to.x, to.y, to.z);
-    }
-    std::snprintf(text, size,
-                  "; %s not begun, since the launch is not cooperative: blocks that wait for each "
-                  "other need cudaLaunchCooperativeKernel",
-                  names);
-}
-
-// Whether a thread of the worker waits for a word that the host may write as well.
-bool waits_for_host(const Worker& worker) {
-    const Launch& launch = *worker.launch;
-    if (!launch.only_waits) return false;
-    for (const PolledWords& words : worker.polled) {
-        for (unsigned i = 0; i < words.count; i++) {
-            const uintptr_t address = words.word[i].address;
-            const Allocation* const allocation = nearest_allocation(*launch.memory, address);
-            if (allocation != nullptr && address < allocation->high() &&
-                allocation->kind != MemoryKind::device)
-                return true;
-        }
-    }
-    return false;
-}
-
 }  // namespace
 
-void describe_timeout(Failure& failure) {
-    const Launch& launch = *current.worker->launch;
-    char blocks[224] = "";
-    if (waits_for_host(*current.worker)) {
-        std::snprintf(blocks, sizeof blocks,
-                      "; some of it is the host's as well, which cannot write it meanwhile: on the "
-                      "CPU device a launch has ended when its call returns");
-    } else {
-        describe_unbegun(launch, blocks, sizeof blocks);
-    }
-    const bool is_tenfold = launch.observer != nullptr && !launch.only_waits;
-    failure.code = cudaErrorLaunchTimeout;
-    failure.set_what(
-        "a loop that never ends, or a wait for something that never comes: for %g "
-        "seconds %s%s (%s)",
-        launch.waited,
-        launch.only_waits ? "nothing has changed that the threads read again and again"
-                          : "no thread got anywhere",
-        blocks,
-        is_tenfold ? "ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched"
-                   : "CPU_DEVICE_WATCHDOG_SECONDS sets the patience");
+uint3 position(uint64_t index, dim3 extent) {
+    return {static_cast<unsigned>(index % extent.x),
+            static_cast<unsigned>(index / extent.x % extent.y),
+            static_cast<unsigned>(index / extent.x / extent.y)};
 }
 
 void tell(const std::string& text) {

@@ -28,4 +28,7 @@ Observer* observer();
 // last_error_text.
 void tell(const std::string& text);
 
+// The place of a block in its grid, or of a grid's block in its cluster: x runs fastest.
+uint3 position(uint64_t index, dim3 extent);
+
 }  // namespace cpu_device

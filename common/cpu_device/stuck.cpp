@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access.hpp"
+#include "launch.hpp"
 #include "meetings.hpp"
 #include "symbolize.hpp"
 
@@ -123,6 +124,41 @@ void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char*
     stop_at(worker, waiting, text);
 }
 
+// Which blocks no worker has come to. Allocates nothing: see describe_timeout.
+void describe_unbegun(const Launch& launch, char* text, size_t size) {
+    const uint64_t first = launch.next_block, last = launch.block_count - 1;
+    if (launch.gang_size != 1 || first > last) return;
+    const dim3 grid = launch.request->configuration.grid;
+    const uint3 from = position(first, grid), to = position(last, grid);
+    char names[96];
+    if (first == last) {
+        std::snprintf(names, sizeof names, "block (%u,%u,%u) has", to.x, to.y, to.z);
+    } else {
+        std::snprintf(names, sizeof names, "blocks (%u,%u,%u) %s (%u,%u,%u) have", from.x, from.y,
+                      from.z, first + 1 == last ? "and" : "to", to.x, to.y, to.z);
+    }
+    std::snprintf(text, size,
+                  "; %s not begun, since the launch is not cooperative: blocks that wait for each "
+                  "other need cudaLaunchCooperativeKernel",
+                  names);
+}
+
+// Whether a thread of the worker waits for a word that the host may write as well.
+bool waits_for_host(const Worker& worker) {
+    const Launch& launch = *worker.launch;
+    if (!launch.only_waits) return false;
+    for (const PolledWords& words : worker.polled) {
+        for (unsigned i = 0; i < words.count; i++) {
+            const uintptr_t address = words.word[i].address;
+            const Allocation* const allocation = nearest_allocation(*launch.memory, address);
+            if (allocation != nullptr && address < allocation->high() &&
+                allocation->kind != MemoryKind::device)
+                return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 const char* name_of(Collective kind) {
@@ -223,6 +259,29 @@ void report_timeout(Worker& worker) {
     Failure failure = failure_of(worker, lane, cudaErrorLaunchTimeout);
     describe_timeout(failure);
     stop_at(worker, *lane, failure);
+}
+
+void describe_timeout(Failure& failure) {
+    const Launch& launch = *current.worker->launch;
+    char blocks[224] = "";
+    if (waits_for_host(*current.worker)) {
+        std::snprintf(blocks, sizeof blocks,
+                      "; some of it is the host's as well, which cannot write it meanwhile: on the "
+                      "CPU device a launch has ended when its call returns");
+    } else {
+        describe_unbegun(launch, blocks, sizeof blocks);
+    }
+    const bool is_tenfold = launch.observer != nullptr && !launch.only_waits;
+    failure.code = cudaErrorLaunchTimeout;
+    failure.set_what(
+        "a loop that never ends, or a wait for something that never comes: for %g "
+        "seconds %s%s (%s)",
+        launch.waited,
+        launch.only_waits ? "nothing has changed that the threads read again and again"
+                          : "no thread got anywhere",
+        blocks,
+        is_tenfold ? "ten times CPU_DEVICE_WATCHDOG_SECONDS, since what it does is watched"
+                   : "CPU_DEVICE_WATCHDOG_SECONDS sets the patience");
 }
 
 }  // namespace cpu_device

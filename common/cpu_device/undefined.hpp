@@ -14,7 +14,7 @@
 
 namespace cpu_device {
 
-// The element of an exchange's values that has a bit for each lane whose own value may be undefined.
+// The element of an exchange's values that has a bit for each lane whose value may be undefined.
 constexpr unsigned kUndefinedLanes = kWarpSize;
 
 // Returns the pattern to the running lane, whose shuffle at `place` reads lane `source` in vain.

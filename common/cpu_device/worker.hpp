@@ -58,8 +58,8 @@ struct UndefinedShuffle {
     uintptr_t stored_at;  // where the thread stores what may depend on the value; 0: nowhere
 };
 
-// What a lane reads again and again, with the values that it found, and how many branches it took since it last
-// read what other threads may change: see spinning.hpp.
+// What a lane reads again and again, with the values that it found, and how many branches it took
+// since it last read what other threads may change: see spinning.hpp.
 struct PolledWords {
     static constexpr unsigned kMost = 8;
     struct {
@@ -158,8 +158,8 @@ struct Launch {
     double patience = 0;  // of the watchdog, in seconds; 0: without end
     double waited = 0;    // seconds that it did wait, once the time is up
 
-    // Of the watchdog's question whether the threads merely wait: its number, 0 if it does not ask; whether
-    // they may read nothing that is new; the answer, if it is no.
+    // Of the watchdog's question whether the threads merely wait: its number, 0 if it does not ask;
+    // whether they may read nothing that is new; the answer, if it is no.
     std::atomic<uint64_t> examination{0};
     std::atomic<bool> polled_is_known{false};
     std::atomic<bool> gets_somewhere{false};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is said of an address that a kernel must not touch: the nearest memory, and how it may have come about.
+// What is said of an address that a kernel must not touch: the nearest memory, and how it may have
+// come about.
 #include <cuda_runtime.h>
 
 #include "failures.cuh"

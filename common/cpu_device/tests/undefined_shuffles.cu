@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Shuffles that read a lane which gives no value. The value is undefined, which is no fault where it is dropped.
+// Shuffles that read a lane which gives no value. The value is undefined, which is no fault where it
+// is dropped.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
@@ -8,7 +9,8 @@
 
 namespace undefined_shuffles_tests {
 
-// From `first` on, downwards: right with half as many as lanes, where stray values reach no lane that stores.
+// From `first` on, downwards: right with half as many as lanes, where stray values reach no lane that
+// stores.
 template <class T>
 __global__ void sum_of_lanes(T* sum, unsigned lanes, int first) {
     if (threadIdx.x >= lanes) return;
