@@ -29,6 +29,7 @@ void open_quick_way(const Worker& worker) {
 }  // namespace
 
 void AsyncCopies::begin_block() {
+    next_ = nullptr;
     if (is_used_) {
         threads_.assign(threads_.size(), CopyQueue{});
         barriers_.clear();
@@ -39,6 +40,24 @@ void AsyncCopies::begin_block() {
     count_ = 0;
     elsewhere_ = {};
     open_quick_way(*current.worker);
+}
+
+void AsyncCopies::end_block() const {
+    if (!any()) return;
+    Worker& worker = *current.worker;
+    for (const auto& each : barriers_) {
+        if (each.second.queue.copies.empty()) continue;
+        const PendingCopy& copy = each.second.queue.copies.front();
+        Failure failure = failure_of(worker, &worker.lanes[copy.thread], cudaErrorLaunchFailure);
+        failure.set_what(
+            "the block has ended while this bulk copy is under way: no thread has "
+            "waited for its barrier's phase");
+        failure.frames[0] = copy.place;
+        failure.frame_count = 1;
+        worker.launch->failure.record(failure);
+        worker.launch->stopped = true;
+        return;
+    }
 }
 
 CopyQueue& AsyncCopies::of_thread(unsigned thread) {
@@ -86,13 +105,17 @@ void AsyncCopies::commit(CopyQueue& queue) {
     queue.groups.push_back(queue.begun());
 }
 
-void AsyncCopies::arrive(CopyQueue& queue, uint64_t end) {
+void AsyncCopies::arrive(CopyQueue& queue, uint64_t end, uintptr_t place) {
     if (end <= queue.arrived) return;
     const auto count = static_cast<std::ptrdiff_t>(end - queue.arrived);
     const auto first = queue.copies.begin(), last = first + count;
     for (auto copy = first; copy != last; ++copy) {
         std::memcpy(reinterpret_cast<void*>(copy->to), copy->value, copy->bytes);
         mark(*copy, false);
+        const Worker& worker = *current.worker;
+        Observer* const observer = worker.launch->observer;
+        if (observer == nullptr || place == 0 || copy->meetings == worker.meetings) continue;
+        observer->copy_arrived(worker.number, copy->thread, copy->to, copy->bytes, place);
     }
     queue.copies.erase(first, last);
     queue.arrived = end;
@@ -102,10 +125,10 @@ void AsyncCopies::arrive(CopyQueue& queue, uint64_t end) {
     open_quick_way(*current.worker);
 }
 
-void AsyncCopies::arrive_but(CopyQueue& queue, size_t groups) {
+void AsyncCopies::arrive_but(CopyQueue& queue, size_t groups, uintptr_t place) {
     if (queue.groups.size() <= groups) return;
     const auto last = queue.groups.end() - static_cast<std::ptrdiff_t>(groups);
-    arrive(queue, *(last - 1));
+    arrive(queue, *(last - 1), place);
     queue.groups.erase(queue.groups.begin(), last);
 }
 
@@ -120,7 +143,7 @@ void AsyncCopies::arrive_with(uintptr_t barrier, uint64_t phase) {
     std::vector<Bound>& bound = found->second.bound;
     const auto later = std::stable_partition(bound.begin(), bound.end(),
                                              [&](const Bound& each) { return each.phase > phase; });
-    for (auto each = later; each != bound.end(); ++each) arrive(*each->queue, each->end);
+    for (auto each = later; each != bound.end(); ++each) arrive(*each->queue, each->end, 0);
     bound.erase(later, bound.end());
 }
 
@@ -163,7 +186,7 @@ void AsyncCopies::judge_at_length(uintptr_t address, unsigned bytes, Direction d
                                   bool writes) const {
     const CopyQueue* queue = nullptr;
     const PendingCopy* const copy = find(address, bytes, writes, &queue);
-    if (copy == nullptr) return;
+    if (copy == nullptr || (next_ != nullptr && next_->repeats(*copy))) return;
     Failure failure = failure_of_running_lane(cudaErrorLaunchFailure);
     failure.set_what("%s the %s of an asynchronous copy that is under way: %s",
                      text_of(direction, bytes).c_str(),
@@ -193,6 +216,7 @@ PendingCopy pending(void* to, const void* from, const void* value, size_t bytes,
     copy.to = as_address(to);
     copy.from = as_address(from);
     copy.place = place;
+    copy.meetings = current.worker->meetings;
     copy.thread = static_cast<uint16_t>(current.lane->linear);
     copy.bytes = static_cast<uint8_t>(bytes);
     copy.read = static_cast<uint8_t>(read);
@@ -205,14 +229,17 @@ PendingCopy pending(void* to, const void* from, const void* value, size_t bytes,
 void begin_copy(void* to, const void* from, const void* value, size_t bytes, size_t read,
                 CopyCount counted) {
     const auto place = as_address(__builtin_return_address(0));
+    const PendingCopy copy = pending(to, from, value, bytes, read, place);
+    copies().prepare(&copy);
     judge_access(as_address(to), static_cast<unsigned>(bytes),
                  counted == CopyCount::copy ? Direction::copied : Direction::store, place, false);
+    copies().prepare(nullptr);
     if (!is_shared(to)) {
         fail(cudaErrorLaunchFailure,
              "asynchronous copy to %p, which is not shared memory of this block", to);
     }
     const Undisturbed containers_grow;
-    copies().begin(my_queue(), pending(to, from, value, bytes, read, place));
+    copies().begin(my_queue(), copy);
 }
 
 void commit_copies() {
@@ -221,13 +248,16 @@ void commit_copies() {
 }
 
 void wait_for_groups(size_t groups) {
+    const auto place = as_address(__builtin_return_address(0));
     const Undisturbed copies_arrive;
-    copies().arrive_but(my_queue(), groups);
+    copies().arrive_but(my_queue(), groups, place);
 }
 
 void wait_for_all_copies() {
-    commit_copies();
-    wait_for_groups(0);
+    const auto place = as_address(__builtin_return_address(0));
+    const Undisturbed copies_arrive;
+    copies().commit(my_queue());
+    copies().arrive_but(my_queue(), 0, place);
 }
 
 void bind_copies(const void* barrier, uint64_t phase) {

@@ -18,8 +18,9 @@ struct PendingCopy {
 
     uintptr_t to = 0;
     uintptr_t from = 0;
-    uintptr_t place = 0;  // return address in the kernel
-    uint16_t thread = 0;  // who began it
+    uintptr_t place = 0;    // return address in the kernel
+    uint16_t thread = 0;    // who began it
+    unsigned meetings = 0;  // of the worker's threads before it began
     uint8_t bytes = 0;
     uint8_t read = 0;                      // bytes of `from`
     unsigned char value[kMostBytes] = {};  // what will arrive
@@ -29,6 +30,10 @@ struct PendingCopy {
     }
     bool leaves(uintptr_t address, unsigned count) const {
         return address < from + read && from < address + count;
+    }
+    // Whether both copy the same: then no order of the two matters.
+    bool repeats(const PendingCopy& other) const {
+        return to == other.to && from == other.from && bytes == other.bytes && read == other.read;
     }
 };
 
@@ -49,15 +54,22 @@ public:
 
     bool any() const { return count_ != 0; }
 
+    // Ends the launch if a bulk copy is under way when the block has ended: its bytes would come into memory
+    // that is another block's by then. A thread's own copies are drained by the hardware.
+    void end_block() const;
+
     void begin(CopyQueue& queue, const PendingCopy& copy);
     void commit(CopyQueue& queue);
-    void arrive(CopyQueue& queue, uint64_t end);  // those before number `end`
-    void arrive_but(CopyQueue& queue, size_t groups);
+    // All but the latest groups arrive, at a wait at `place`.
+    void arrive_but(CopyQueue& queue, size_t groups, uintptr_t place);
     CopyQueue& of_thread(unsigned thread);
     CopyQueue& of_barrier(uintptr_t barrier);
     // What `queue` holds now arrives with the phase.
     void bind(CopyQueue& queue, uintptr_t barrier, uint64_t phase);
     void arrive_with(uintptr_t barrier, uint64_t phase);
+
+    // The copy that the running lane begins next, until its destination has been judged.
+    void prepare(const PendingCopy* copy) { next_ = copy; }
 
     // Ends the launch if an access of the running lane, to memory where it may go, meets a copy under way.
     void judge(uintptr_t address, unsigned bytes, Direction direction) {
@@ -78,6 +90,9 @@ private:
         CopyQueue queue;
     };
 
+    // Those before number `end` arrive. `place`: of the one thread that waits, or 0.
+    void arrive(CopyQueue& queue, uint64_t end, uintptr_t place);
+
     // A quick look, which may be wrong where it says no.
     bool is_free(uintptr_t address, unsigned bytes, bool writes) const {
         const uintptr_t offset = address - shared_.low;
@@ -94,6 +109,7 @@ private:
     void mark(const PendingCopy& copy, bool under_way);
     void mark(uintptr_t address, unsigned bytes, uint8_t how, bool under_way);
 
+    const PendingCopy* next_ = nullptr;
     bool is_used_ = false;   // by the block
     size_t count_ = 0;       // of copies under way
     AddressRange shared_{};  // of the block; a mark for each byte

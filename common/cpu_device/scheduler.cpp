@@ -299,6 +299,7 @@ void run_block(Worker& worker) {
         worker.launch->stopped = true;
     }
     become_scheduler();
+    if (!worker.launch->stopped) worker.copies.end_block();
     if (worker.launch->stopped) {
         worker.started = 0;  // whatever the lanes were doing is never resumed
         return;

@@ -95,6 +95,18 @@ public:
         order_of_block_.barrier();
     }
 
+    // Whoever reads what has arrived must come behind the wait, not behind the copy's beginning alone.
+    void copy_arrived(unsigned thread, uintptr_t address, unsigned bytes, uintptr_t place) {
+        if (!shadowed_) return;
+        Request request;
+        request.place = place;
+        request.kind = AccessKind::shared_copy;
+        request.bytes = static_cast<uint16_t>(bytes);
+        request.lanes = 1u << thread % kWarpSize;
+        request.address[thread % kWarpSize] = address;
+        shadow_.note(thread / kWarpSize, request);
+    }
+
     void end_block() {
         shadow_.end_interval();
         if (global_ != nullptr) global_->end_block(global_block_);
@@ -288,6 +300,11 @@ void Counter::warp_collective(unsigned worker, unsigned warp, unsigned lanes, bo
 
 void Counter::block_barrier(unsigned worker) {
     workers_[worker]->block_barrier();
+}
+
+void Counter::copy_arrived(unsigned worker, unsigned thread, uintptr_t address, unsigned bytes,
+                           uintptr_t place) {
+    workers_[worker]->copy_arrived(thread, address, bytes, place);
 }
 
 void Counter::end_block(unsigned worker) {

@@ -48,6 +48,8 @@ public:
     void warp_collective(unsigned worker, unsigned warp, unsigned lanes,
                          bool synchronizes) override;
     void block_barrier(unsigned worker) override;
+    void copy_arrived(unsigned worker, unsigned thread, uintptr_t address, unsigned bytes,
+                      uintptr_t place) override;
     void end_block(unsigned worker) override;
     void end_launch(bool failed) override;
     void memory_allocated(uintptr_t low, size_t bytes, bool host_may_write) override;

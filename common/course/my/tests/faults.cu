@@ -4,6 +4,8 @@
 // faults.txt, where @NAME is the line that carries that mark here. A mark stays on its line:
 // clang-format off
 #include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -137,6 +139,49 @@ __global__ void add_atomically(float* sum, const float* x) {
 
 __global__ void all_but_last(float* y) {
     if (threadIdx.x + 1 < kCount) y[threadIdx.x] = 1.f;
+}
+
+// ---------------------------------------------------------------- asynchronous copies, and clusters
+
+__global__ void last_tile_too_early(float* y, const float* x) {
+    __shared__ float tile[2][kCount / 2];
+    const int i = threadIdx.x;
+    __pipeline_memcpy_async(&tile[0][i], x + i, 4);
+    __pipeline_commit();
+    for (int t = 0; t < 2; t++) {
+        if (t == 0) {
+            __pipeline_memcpy_async(&tile[1][i], x + kCount / 2 + i, 4);  // @last_tile_copied
+            __pipeline_commit();
+        }
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        y[t * kCount / 2 + i] = tile[t][i];  // @last_tile_read
+    }
+}
+
+__global__ void meets_and_does_not_wait(float* y, const float* x) {
+    __shared__ float tile[kCount];
+    const auto block = cooperative_groups::this_thread_block();
+    cooperative_groups::memcpy_async(block, tile, x, sizeof tile);
+    block.sync();
+    y[threadIdx.x] = tile[threadIdx.x];  // @meets_and_does_not_wait
+}
+
+__global__ void waits_behind_the_barrier(float* y, const float* x) {
+    __shared__ float tile[kCount];
+    __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, 4);
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);  // @waits_behind_the_barrier
+    y[threadIdx.x] = threadIdx.x == 0 ? 0 : tile[threadIdx.x - 1];  // @reads_too_early
+}
+
+__global__ void __cluster_dims__(2) ends_while_read(float* y) {
+    __shared__ float mine;
+    const auto cluster = cooperative_groups::this_cluster();
+    if (threadIdx.x == 0) mine = blockIdx.x;
+    cluster.sync();
+    y[blockIdx.x] = *cluster.map_shared_rank(&mine, 1 - cluster.block_rank());  // @ends_while_read
 }
 
 // ---------------------------------------------------------------- launches
@@ -407,6 +452,10 @@ const std::map<std::string, void (*)()> kFaults = {
          missing_barrier<<<1, kCount>>>(device());
          unset[0] = 1;  // @host_behind_kernel
      }},
+    {"last_tile_too_early", [] { last_tile_too_early<<<1, kCount / 2>>>(device(), device()); }},
+    {"meets_and_does_not_wait", [] { meets_and_does_not_wait<<<1, kCount>>>(device(), device()); }},
+    {"waits_behind_the_barrier", [] { waits_behind_the_barrier<<<1, kCount>>>(device(), device()); }},
+    {"ends_while_read", [] { ends_while_read<<<2, 1>>>(device()); }},
     {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
     {"clusters_of_others",
      [] {
