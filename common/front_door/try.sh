@@ -228,7 +228,7 @@ compile_try_for_cpu() {
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || tried_fails_to_compile
     refuse_main_in_try
     objcopy "${hooked_functions[@]}" "$my_folder/stage.o" || true  # what launch() does as the host is watched
-    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || tried_fails_to_compile
+    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
     echo "${flags[*]}" >"$my_folder/program.flags"
 }
