@@ -2,7 +2,10 @@
 #include "common/io/table.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+
+#include "common/io/text.hpp"
 
 namespace io {
 namespace {
@@ -22,17 +25,23 @@ void print_line(const std::vector<Column>& columns, const std::vector<std::strin
     std::printf("%s\n", line.c_str());
 }
 
+using Lines = std::vector<std::vector<std::string>>;
+
+size_t width_of(const std::vector<Column>& columns) {
+    size_t width = 1;
+    for (const Column& column : columns) width += 1 + static_cast<size_t>(column.width);
+    return width;
+}
+
 // As wide as they are to be or, for what stands in them, have to be; where that is more than a page, no
 // wider than they have to.
-std::vector<Column> fitted(std::vector<Column> columns,
-                           const std::vector<std::vector<std::string>>& lines) {
+std::vector<Column> fitted(std::vector<Column> columns, const Lines& lines) {
     std::vector<size_t> needed(columns.size(), 0);
-    size_t page = 1;
     for (size_t i = 0; i < columns.size(); ++i) {
         for (const auto& line : lines) needed[i] = std::max(needed[i], line[i].size());
         columns[i].width = std::max(columns[i].width, static_cast<int>(needed[i]));
-        page += 1 + static_cast<size_t>(columns[i].width);
     }
+    size_t page = width_of(columns);
     for (size_t i = columns.size(); i-- > 0 && page > kPageWidth;) {
         const size_t spare =
             std::min(static_cast<size_t>(columns[i].width) - needed[i], page - kPageWidth);
@@ -42,22 +51,65 @@ std::vector<Column> fitted(std::vector<Column> columns,
     return columns;
 }
 
+// The widest of several columns, but for the first.
+size_t widest(const std::vector<Column>& columns) {
+    const auto is_narrower = [](const Column& a, const Column& b) { return a.width < b.width; };
+    return static_cast<size_t>(std::max_element(columns.begin() + 1, columns.end(), is_narrower) -
+                               columns.begin());
+}
+
+// A column that has left the table.
+struct Aside {
+    std::string title;
+    std::vector<std::string> cells;  // of the header, then of each row
+};
+
+Aside taken_out(std::vector<Column>& columns, Lines& lines, size_t which) {
+    const auto at = static_cast<std::ptrdiff_t>(which);
+    Aside aside{columns[which].title, {}};
+    columns.erase(columns.begin() + at);
+    for (auto& line : lines) {
+        aside.cells.push_back(line[which]);
+        line.erase(line.begin() + at);
+    }
+    return aside;
+}
+
 }  // namespace
 
 void Table::print() const {
     if (rows_.empty()) return;
-    std::vector<std::vector<std::string>> lines(1);
+    Lines lines(1);
     for (const Column& column : columns_) lines.front().push_back(column.title);
     lines.insert(lines.end(), rows_.begin(), rows_.end());
-    const std::vector<Column> columns = fitted(columns_, lines);
-    for (const std::vector<std::string>& line : lines) print_line(columns, line);
+    std::vector<Column> columns = columns_;
+    std::vector<Aside> above, below;
+    while (columns.size() > 1 && width_of(fitted(columns, lines)) > kPageWidth) {
+        const size_t which = widest(fitted(columns, lines));
+        std::vector<Aside>& asides = columns[which].title.empty() ? below : above;
+        asides.push_back(taken_out(columns, lines, which));
+    }
+    columns = fitted(columns, lines);
+    for (size_t i = 0; i < lines.size(); ++i) {
+        for (const Aside& aside : above) {
+            if (i > 0 && (i == 1 || aside.cells[i] != aside.cells[i - 1]))
+                std::printf("%s\n",
+                            wrapped("  " + aside.title + " " + aside.cells[i] + ":").c_str());
+        }
+        print_line(columns, lines[i]);
+        for (const Aside& aside : below) {
+            if (!aside.cells[i].empty())
+                std::printf("%s\n", wrapped("      " + aside.cells[i], kPageWidth, 6).c_str());
+        }
+    }
 }
 
 void print_heading(const std::string& title, const std::string& context) {
-    const size_t gap =
-        title.size() + context.size() < kPageWidth ? kPageWidth - title.size() - context.size() : 1;
-    std::printf("%s%s%s\n%s\n", title.c_str(), std::string(gap, ' ').c_str(), context.c_str(),
-                std::string(kPageWidth, '-').c_str());
+    const bool fits = title.size() + 1 + context.size() <= kPageWidth;
+    const size_t before = (fits ? title.size() : 0) + context.size();
+    const std::string gap(before < kPageWidth ? kPageWidth - before : 0, ' ');
+    std::printf("%s%s%s%s\n%s\n", fits ? title.c_str() : wrapped(title).c_str(), fits ? "" : "\n",
+                gap.c_str(), context.c_str(), std::string(kPageWidth, '-').c_str());
 }
 
 std::string number(double value, int decimals) {
