@@ -82,10 +82,10 @@ looks for faults alone. Words behind -- are the program's, whatever they are." ;
 Builds the tests, all or those of the stages named, and runs them with ctest.
 Says first how long that will take. Flags that filter must leave a test: none is
 an error." ;;
-        list) echo "usage: ./stages list [STAGE...]
-The stages in order, with their variants, and the named inputs. Builds nothing,
-unless a stage's stage.cu has been changed since the last commit: then asks the
-program." ;;
+        list) echo "usage: ./stages list [STAGE...] [--all]
+The stages in order; of those named, or with --all, their variants and the named
+inputs. Builds nothing, unless a stage's stage.cu has been changed since the
+last commit: then asks the program." ;;
         header) echo "usage: ./stages header STAGE|softmax > softmax.hpp
 Prints a stage as one self-contained header that needs CUDA and CUB only; or
 \`softmax\`, the front call: any shape, four types, gradients, any axis. Installs

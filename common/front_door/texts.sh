@@ -29,9 +29,21 @@ list_is_current() {
     [[ ! $changed ]]
 }
 
-# All of it, or some stages' paragraphs; what all have in common stands behind the first empty line.
+# The stages, a line each; or some stages' paragraphs, or with --all every stage's: what all have in common stands
+# behind the first empty line.
 print_list() {
-    ((${#rest[@]} == 0)) || fail 2 "list takes stages or nothing, not '${rest[*]}'"
+    [[ ${rest[*]} =~ ^(--all)?$ ]] || fail 2 "list takes stages, --all or nothing, not '${rest[*]}'"
+    if [[ ${#stages[@]} == 0 && ! ${rest[*]} ]]; then
+        print_answer "$(awk '
+            function say() { if (line) printf "%s (%d %s)\n", line, variants, variants == 1 ? "variant" : "variants" }
+            /^[0-9][0-9]_/ { say(); line = $0; variants = 0 }
+            /^    [^ ]/ { ++variants }
+            /^$/ { exit }
+            END { say() }' "$root/common/course/list.txt")
+
+A stage's variants and named inputs: ./stages list 03   All stages': --all"
+        return
+    fi
     print_answer "$(awk -v stages="${stages[*]}" '
         /^[0-9][0-9]_/ { shown = !stages || index(" " stages " ", " " $1 " ") }
         /^$/ { shown = 1 }

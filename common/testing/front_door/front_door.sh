@@ -107,9 +107,10 @@ expect 2 "no stage '12'" header 12
 printf '%s first\n    variant 2 + 1\n' 01_naive_softmax 03_online_softmax 13_online_topk \
     >"$sandbox/course/common/course/list.txt"
 printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
-expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list
+expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list --all
+expect 0 $'^01_naive_softmax first .. variants?.\n03_online_softmax first .1 variant.\n13_online_topk [^\n]*\n\nA stage.s variants[^\n]*$' list
 expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs$' list 3
-expect 2 "list takes stages or nothing, not '--all'" list --all
+expect 2 "list takes stages, --all or nothing, not '--none'" list --none
 for words in "header 3" list --help "run --help" doctor; do
     status=0
     # shellcheck disable=SC2086  # words are words
