@@ -105,7 +105,7 @@ void AsyncCopies::commit(CopyQueue& queue) {
     queue.groups.push_back(queue.begun());
 }
 
-void AsyncCopies::arrive(CopyQueue& queue, uint64_t end, uintptr_t place) {
+void AsyncCopies::arrive(CopyQueue& queue, uint64_t end, Wait wait) {
     if (end <= queue.arrived) return;
     const auto count = static_cast<std::ptrdiff_t>(end - queue.arrived);
     const auto first = queue.copies.begin(), last = first + count;
@@ -114,8 +114,9 @@ void AsyncCopies::arrive(CopyQueue& queue, uint64_t end, uintptr_t place) {
         mark(*copy, false);
         const Worker& worker = *current.worker;
         Observer* const observer = worker.launch->observer;
-        if (observer == nullptr || place == 0 || copy->meetings == worker.meetings) continue;
-        observer->copy_arrived(worker.number, copy->thread, copy->to, copy->bytes, place);
+        if (observer == nullptr || wait == Wait::for_phase) continue;
+        if (copy->meetings == worker.meetings) continue;  // it is ordered as its beginning is
+        observer->copy_arrived(worker.number, copy->thread, copy->to, copy->bytes, copy->place);
     }
     queue.copies.erase(first, last);
     queue.arrived = end;
@@ -125,10 +126,10 @@ void AsyncCopies::arrive(CopyQueue& queue, uint64_t end, uintptr_t place) {
     open_quick_way(*current.worker);
 }
 
-void AsyncCopies::arrive_but(CopyQueue& queue, size_t groups, uintptr_t place) {
+void AsyncCopies::arrive_but(CopyQueue& queue, size_t groups) {
     if (queue.groups.size() <= groups) return;
     const auto last = queue.groups.end() - static_cast<std::ptrdiff_t>(groups);
-    arrive(queue, *(last - 1), place);
+    arrive(queue, *(last - 1), Wait::of_thread);
     queue.groups.erase(queue.groups.begin(), last);
 }
 
@@ -143,7 +144,8 @@ void AsyncCopies::arrive_with(uintptr_t barrier, uint64_t phase) {
     std::vector<Bound>& bound = found->second.bound;
     const auto later = std::stable_partition(bound.begin(), bound.end(),
                                              [&](const Bound& each) { return each.phase > phase; });
-    for (auto each = later; each != bound.end(); ++each) arrive(*each->queue, each->end, 0);
+    for (auto each = later; each != bound.end(); ++each)
+        arrive(*each->queue, each->end, Wait::for_phase);
     bound.erase(later, bound.end());
 }
 
@@ -248,16 +250,14 @@ void commit_copies() {
 }
 
 void wait_for_groups(size_t groups) {
-    const auto place = as_address(__builtin_return_address(0));
     const Undisturbed copies_arrive;
-    copies().arrive_but(my_queue(), groups, place);
+    copies().arrive_but(my_queue(), groups);
 }
 
 void wait_for_all_copies() {
-    const auto place = as_address(__builtin_return_address(0));
     const Undisturbed copies_arrive;
     copies().commit(my_queue());
-    copies().arrive_but(my_queue(), 0, place);
+    copies().arrive_but(my_queue(), 0);
 }
 
 void bind_copies(const void* barrier, uint64_t phase) {

@@ -60,8 +60,8 @@ public:
 
     void begin(CopyQueue& queue, const PendingCopy& copy);
     void commit(CopyQueue& queue);
-    // All but the latest groups arrive, at a wait at `place`.
-    void arrive_but(CopyQueue& queue, size_t groups, uintptr_t place);
+    // All but the latest groups arrive, for which their thread has waited.
+    void arrive_but(CopyQueue& queue, size_t groups);
     CopyQueue& of_thread(unsigned thread);
     CopyQueue& of_barrier(uintptr_t barrier);
     // What `queue` holds now arrives with the phase.
@@ -90,8 +90,9 @@ private:
         CopyQueue queue;
     };
 
-    // Those before number `end` arrive. `place`: of the one thread that waits, or 0.
-    void arrive(CopyQueue& queue, uint64_t end, uintptr_t place);
+    // Those before number `end` arrive, at a wait of their thread or for a phase.
+    enum class Wait : uint8_t { of_thread, for_phase };
+    void arrive(CopyQueue& queue, uint64_t end, Wait wait);
 
     // A quick look, which may be wrong where it says no.
     bool is_free(uintptr_t address, unsigned bytes, bool writes) const {

@@ -108,9 +108,9 @@ public:
                                  bool synchronizes) = 0;
     // Also at a cluster's barrier, if all of the block's threads wait there.
     virtual void block_barrier(unsigned worker) = 0;
-    // An asynchronous copy of a thread arrives in shared memory, at a wait at `place`: the write that was
-    // logged as its shared_copy or shared_store, at a later barrier or meeting than that. At once, before
-    // what lanes have logged since they met last.
+    // An asynchronous copy of a thread, begun at `place`, arrives in shared memory at the thread's wait: the
+    // write that was logged as its shared_copy or shared_store, behind a later barrier or meeting than that.
+    // Told at once, before what lanes have logged since they met last.
     virtual void copy_arrived(unsigned /*worker*/, unsigned /*thread*/, uintptr_t /*address*/,
                               unsigned /*bytes*/, uintptr_t /*place*/) {}
     virtual void end_block(unsigned worker) = 0;

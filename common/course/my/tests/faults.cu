@@ -169,10 +169,10 @@ __global__ void meets_and_does_not_wait(float* y, const float* x) {
 
 __global__ void waits_behind_the_barrier(float* y, const float* x) {
     __shared__ float tile[kCount];
-    __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, 4);
+    __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, 4);  // @waits_behind_the_barrier
     __pipeline_commit();
     __syncthreads();
-    __pipeline_wait_prior(0);  // @waits_behind_the_barrier
+    __pipeline_wait_prior(0);
     y[threadIdx.x] = threadIdx.x == 0 ? 0 : tile[threadIdx.x - 1];  // @reads_too_early
 }
 
