@@ -187,7 +187,7 @@ void judge_access(uintptr_t address, unsigned bytes, Direction direction, uintpt
     }
     Worker& worker = *current.worker;
     const Launch& launch = *worker.launch;
-    const bool is_signal = is_volatile || direction == Direction::atomic;
+    const bool is_signal = is_volatile || is_atomic || direction == Direction::atomic;
     const auto note = [&](AccessKind kind) {
         if (is_signal && in_cluster(launch)) {
             const Undisturbed container_grows;
