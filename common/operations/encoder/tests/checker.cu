@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The checker of encoders accepts right results and nothing else, on the host and by its kernels.
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -69,9 +70,10 @@ struct Plain {
                     double score = 0;
                     for (size_t n = head; n < head + size; ++n)
                         score += qkv[i][n] * key[hidden + n];
-                    weights.push_back(std::exp(score / std::sqrt(static_cast<double>(s.size))));
-                    sum += weights.back();
+                    weights.push_back(score / std::sqrt(static_cast<double>(s.size)));
                 }
+                const double max = *std::max_element(weights.begin(), weights.end());
+                for (double& weight : weights) sum += weight = std::exp(weight - max);
                 for (size_t key = 0; key < qkv.size(); ++key) {
                     for (size_t n = head; n < head + size; ++n)
                         y[i][n] += weights[key] / sum * qkv[key][2 * hidden + n];
@@ -210,25 +212,21 @@ TEST_CASE(
 // Weights with a standard deviation of 10, as an initialisation that went wrong leaves them.
 TEST_CASE(
     "where an encoder's weights are so large that no bound is known, NaN is wrong all the same") {
-    for (const DType dtype : {DType::float32, DType::bfloat16}) {
-        for (const bool prenorm : {false, true}) {
-            Case one(small(7, prenorm), dtype);
-            for (const char* name :
-                 {"qkv_weight", "output_weight", "inner_weight", "outer_weight"}) {
-                std::vector<double> weights = one.inputs.values(name);
-                for (double& weight : weights) weight *= 40;
-                one.inputs.upload(name, weights);
-            }
-            one.right = computed(one.shape, one.inputs);
-            one.outputs.upload("y", one.right);
-            const Report report = one.report();
-            INFO(describe(report));
-            CHECK(report.mismatches == 0);
-            CHECK(report.unchecked > 50);
-            CHECK(one.report_of(5, one.right[5] + 1).mismatches == 0);  // any finite number
-            CHECK(one.report_of(5, NAN).mismatches == 1);
-            CHECK(one.report_of(5, INFINITY).mismatches == 1);
+    for (const bool prenorm : {false, true}) {
+        Case one(small(7, prenorm), DType::bfloat16);
+        for (const char* name : {"qkv_weight", "output_weight", "inner_weight", "outer_weight"}) {
+            std::vector<double> weights = one.inputs.values(name);
+            for (double& weight : weights) weight *= 40;
+            one.inputs.upload(name, weights);
         }
+        one.right = computed(one.shape, one.inputs);
+        one.outputs.upload("y", one.right);
+        const Report report = one.report();
+        INFO(describe(report));
+        CHECK(report.mismatches == 0);
+        CHECK(report.unchecked > 50);
+        one.outputs.upload("y", std::vector<double>(one.right.size(), NAN));
+        CHECK(one.report().mismatches == static_cast<int64_t>(one.right.size()));
     }
 }
 
