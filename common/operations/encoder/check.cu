@@ -132,6 +132,11 @@ __host__ __device__ inline double square(double x) {
     return x * x;
 }
 
+// A variance that is not known stays so, whatever it is multiplied by.
+__host__ __device__ inline double scaled(double variance, double factor) {
+    return variance < INFINITY ? variance * factor : variance;
+}
+
 template <class T>
 struct Load {
     const T* x;
@@ -165,7 +170,7 @@ struct Product {
         Sum sum{rules.sum_unit};
         for (int64_t k = 0; k < inputs; ++k) {
             const double w = to_double(weights[k]);
-            sum.add(row[k].value * w, row[k].variance * w * w);
+            sum.add(row[k].value * w, scaled(row[k].variance, w * w));
         }
         Uncertain result = rules.stored(sum.value, sum.variance);
         if (bias != nullptr)
@@ -174,7 +179,7 @@ struct Product {
             constexpr double kRoundings = 8;
             const double own = kRoundings * elements::kFloatUnit * result.value;
             result = rules.stored(tokens::activated(activation, result.value),
-                                  square(slope(result)) * result.variance + square(own));
+                                  scaled(result.variance, square(slope(result))) + square(own));
         }
         out[i] = result;
     }
@@ -194,8 +199,8 @@ struct Scores {
         const Uncertain* const k = qkv + (key * 3 + 1) * heads * size + head * size;
         Sum sum{rules.sum_unit};
         for (int64_t n = 0; n < size; ++n)
-            sum.add(q[n].value * k[n].value,
-                    q[n].variance * square(k[n].value) + k[n].variance * square(q[n].value));
+            sum.add(q[n].value * k[n].value, scaled(q[n].variance, square(k[n].value)) +
+                                                 scaled(k[n].variance, square(q[n].value)));
         const Uncertain score = rules.stored(scale * sum.value, square(scale) * sum.variance);
         // exp is off by 2^-22 of itself, and so is each factor by which a sum is brought to another maximum.
         scores[i] = {score.value,
@@ -234,8 +239,8 @@ struct Context {
         for (int64_t key = 0; key < tokens; ++key) {
             const double p = row[key].value;
             const Uncertain v = value(key);
-            sum.add(p * v.value, square(p * (v.value - mean)) * row[key].variance +
-                                     square(p) * v.variance +
+            sum.add(p * v.value, scaled(row[key].variance, square(p * (v.value - mean))) +
+                                     scaled(v.variance, square(p)) +
                                      square((rules.unit * p + rules.smallest) * v.value));
         }
         context[i] = rules.stored(mean, sum.variance, 2);
@@ -280,7 +285,7 @@ struct FindStatistics {
         double of_all = 0, of_root = 0;
         for (int64_t i = 0; i < hidden; ++i) {
             of_all += x[i].variance / count;
-            of_root += square((x[i].value - mean) / root / count) * x[i].variance;
+            of_root += scaled(x[i].variance, square((x[i].value - mean) / root / count));
         }
         const double sums = elements::kFloatUnit * (sqrt(count) + 8);
         const bool is_unknown = of_all >= square(0.25 * root);
@@ -303,9 +308,9 @@ struct Normalize {
         const double factor = to_double(gamma[i % hidden]), offset = to_double(beta[i % hidden]);
         const double z = (states[i].value - of.mean) / of.root;
         const double variance =
-            (states[i].variance + of.of_mean) / square(of.root) + square(z) * of.of_root;
+            (states[i].variance + of.of_mean) / square(of.root) + scaled(of.of_root, square(z));
         const double own = 4 * elements::kFloatUnit * (fabs(z * factor) + fabs(offset));
-        out[i] = rules.stored(z * factor + offset, variance * square(factor) + square(own));
+        out[i] = rules.stored(z * factor + offset, scaled(variance, square(factor)) + square(own));
     }
 };
 
