@@ -17,12 +17,13 @@ using io::number;
 namespace {
 
 // "2.02 (1+)": as counted, and in brackets as declared; with a plus where it is more, as it may be.
-std::string counted_beside_claim(double counted, double claimed) {
+std::string counted_beside_claim(double counted, double claimed, bool may_be_more) {
     const auto text = [](double accesses) {  // "1", but "1.25" where a mask counts
         return number(accesses, accesses == std::round(accesses) ? 0 : 2);
     };
     constexpr double kShown = 0.005;
-    return number(counted, 2) + " (" + text(claimed) + (counted > claimed + kShown ? "+)" : ")");
+    return number(counted, 2) + " (" + text(claimed) +
+           (may_be_more && counted > claimed + kShown ? "+)" : ")");
 }
 
 // What is counted of the course's variants is what they declare: otherwise the lesson claims what is not.
@@ -97,8 +98,8 @@ std::vector<std::string> count(StageRun& run, const Variant& variant, const Shap
     const std::optional<double> moved = bytes_moved_per_byte(*counts);
     return {shown_name(variant.name),
             text_of(shape),
-            counted_beside_claim(found.loads, declared.loads),
-            counted_beside_claim(found.stores, declared.stores),
+            counted_beside_claim(found.loads, declared.loads, !run.stage.own),
+            counted_beside_claim(found.stores, declared.stores, !run.stage.own),
             moved ? number(*moved, 2) : "-",
             std::to_string(record.bank_conflicts)};
 }
