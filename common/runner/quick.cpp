@@ -119,8 +119,10 @@ Sample::Sample(const StageRun& run) : is_all_(!takes_sample(run)) {
 bool Sample::has(const Variant& variant, DType dtype, const Case& one) const {
     if (is_all_) return true;
     const auto found = pairs_.find({&variant, dtype});
-    return found != pairs_.end() && std::find(found->second.begin(), found->second.end(),
-                                              Pair(one.input, one.shape)) != found->second.end();
+    // Where the variant takes nothing, the run asks it about each case, and says why.
+    if (found == pairs_.end() || found->second.empty()) return true;
+    return std::find(found->second.begin(), found->second.end(), Pair(one.input, one.shape)) !=
+           found->second.end();
 }
 
 bool is_watched(const StageRun& run, const Operation& family, const Case& one, DType dtype) {
