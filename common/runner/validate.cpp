@@ -212,7 +212,7 @@ void validate(StageRun& run) {
             if (!run.stage.own) continue;
             validate_placed(run, *family, dtype);
             for (const Case& one : further_cases(run, *family)) {
-                if (!is_wrong(run, dtype)) validate_case(run, *family, one, dtype);
+                if (!is_wrong(run, dtype)) validate_case(run, *family, one, dtype, sample);
             }
         }
     }
