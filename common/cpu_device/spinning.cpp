@@ -14,19 +14,20 @@ bool is_atomic(AccessKind kind) {
 
 uint64_t value_at(const Access& access) {
     uint64_t value = 0;
-    std::memcpy(&value, reinterpret_cast<const void*>(access.address),
+    std::memcpy(&value, reinterpret_cast<const void*>(address_of(access)),
                 std::min<size_t>(access.bytes, sizeof value));
     return value;
 }
 
 // False where the access shows that the lane gets somewhere.
 bool is_known(PolledWords& words, const Access& access, bool may_be_new) {
+    const uintptr_t address = address_of(access);
     const uint64_t value = value_at(access);
     for (unsigned i = 0; i < words.count; i++) {
-        if (words.word[i].address == access.address) return words.word[i].value == value;
+        if (words.word[i].address == address) return words.word[i].value == value;
     }
     if (!may_be_new || words.count == PolledWords::kMost) return false;
-    words.word[words.count++] = {access.address, value};
+    words.word[words.count++] = {address, value};
     return true;
 }
 
@@ -35,7 +36,7 @@ bool may_wait(PolledWords& words, const AccessLog& log, bool may_be_new) {
     for (size_t i = 0; i < log.count; i++) {
         const Access& access = log.records[i];
         if (access.kind == AccessKind::waypoint) {
-            words.branches++;
+            words.branches += access.manner == 0;  // the others are signals
             continue;
         }
         if (is_atomic(access.kind) || (access.manner & kVolatile) != 0) words.branches = 0;
