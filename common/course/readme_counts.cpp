@@ -67,7 +67,7 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
     const runner::Shape usual = stage.variants.front().operation->usual_shape();
     std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
                        stage.name.substr(0, 2) +
-                       " --lines` shows every line). Each pair is "
+                       " --lines --all` shows every line). Each pair is "
                        "the CPU device's count / the counter of an " +
                        std::string(kGpu) + ":\n\n";
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",

@@ -110,8 +110,11 @@ the first that fails: ./stages fuzz 03 --seed S --case N" ;;
         xray) echo "usage: ./stages xray [STAGE...] [flags]
 Runs kernels on the CPU device (also where a GPU is) and counts what they touch:
 requests, sectors, bank conflicts, races. All stages, where none is named.
+Prints one screen: a row for each of several variants, or one variant's page, a
+long one shortened. --variant NAME chooses one; --lines adds the lines of the
+source, the busiest first; --all prints everything.
 
-       ./stages xray my/name.cu [--lines] [--json FILE] [--picture DIR]
+       ./stages xray my/name.cu [--lines] [--all] [--json FILE] [--picture DIR]
                      [its words]
 The same of the kernels that a program of your own launches, as written." ;;
         ncu) echo "usage: ./stages ncu [STAGE...] [flags]
@@ -148,6 +151,7 @@ A launcher that refuses shapes declares what it takes in a comment above it:
   --launcher NAME     another function: online_softmax::block_per_row
   --fuzz CASES        also random cases; --seed S: others; --case N: one alone
   --picture DIR       draw sectors and banks, as xray does
+  --all               every line that was counted; else the busiest, on a screen
 and the flags of run, such as --shape and --dtype. Its records are in results/,
 of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         my) echo "usage: ./stages my

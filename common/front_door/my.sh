@@ -163,7 +163,7 @@ xray_mine() {
     shift
     while (($# > 0)); do
         case $1 in
-            --lines) environment+=(STAGES_MY_LINES=yes) ;;
+            --lines | --all) environment+=("$(my_variable "$1")=yes") ;;
             --json | --picture)
                 (($# > 1)) || fail 2 "$1 needs a value: a file for --json, a folder for --picture"
                 environment+=("$(my_variable "$1")=$(from_here "$2")")

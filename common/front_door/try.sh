@@ -5,7 +5,7 @@
 # stages. What the launcher takes, and which it is, common/course/my/operation_main.cpp finds out.
 
 # try_mine my/kernel.cuh --as OPERATION [--launcher NAME] [--fuzz CASES] [--seed SEED] [--case NUMBER] [--picture DIR]
-# [flags of run]; of the random cases one alone (--case) can be run again, without all that comes before.
+# [--all] [flags of run]; of the random cases one alone (--case) can be run again, without all that comes before.
 try_mine() {
     local header='' operation='' launcher='' cases='' dtypes='' path status=0
     local -a words=() devices=(cpu) of_cases=() of_xray=(--lines)
@@ -30,6 +30,11 @@ try_mine() {
             --picture)
                 (($# > 1)) || fail 2 "--picture needs a folder"
                 of_xray+=(--picture "$(from_here "$2")")
+                ;;
+            --all)
+                of_xray+=(--all)
+                shift
+                continue
                 ;;
             --fuzz)
                 [[ ${2:-} =~ ^0*[1-9][0-9]{0,11}$ ]] || fail 2 "--fuzz needs a number of random cases, at least 1, such as --fuzz 1000"

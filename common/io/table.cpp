@@ -17,12 +17,12 @@ std::string pad(const std::string& text, int width, Align align) {
     return align == Align::left ? text + blank : blank + text;
 }
 
-void print_line(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
+std::string line_of(const std::vector<Column>& columns, const std::vector<std::string>& cells) {
     std::string line = " ";
     for (size_t i = 0; i < columns.size(); ++i)
         line += " " + pad(cells[i], columns[i].width, columns[i].align);
     line.erase(line.find_last_not_of(' ') + 1);
-    std::printf("%s\n", line.c_str());
+    return line + "\n";
 }
 
 using Lines = std::vector<std::vector<std::string>>;
@@ -77,8 +77,8 @@ Aside taken_out(std::vector<Column>& columns, Lines& lines, size_t which) {
 
 }  // namespace
 
-void Table::print() const {
-    if (rows_.empty()) return;
+std::string Table::text() const {
+    if (rows_.empty()) return {};
     Lines lines(1);
     for (const Column& column : columns_) lines.front().push_back(column.title);
     lines.insert(lines.end(), rows_.begin(), rows_.end());
@@ -90,18 +90,23 @@ void Table::print() const {
         asides.push_back(taken_out(columns, lines, which));
     }
     columns = fitted(columns, lines);
+    std::string text;
     for (size_t i = 0; i < lines.size(); ++i) {
         for (const Aside& aside : above) {
             if (i > 0 && (i == 1 || aside.cells[i] != aside.cells[i - 1]))
-                std::printf("%s\n",
-                            wrapped("  " + aside.title + " " + aside.cells[i] + ":").c_str());
+                text += wrapped("  " + aside.title + " " + aside.cells[i] + ":") + "\n";
         }
-        print_line(columns, lines[i]);
+        text += line_of(columns, lines[i]);
         for (const Aside& aside : below) {
             if (!aside.cells[i].empty())
-                std::printf("%s\n", wrapped("      " + aside.cells[i], kPageWidth, 6).c_str());
+                text += wrapped("      " + aside.cells[i], kPageWidth, 6) + "\n";
         }
     }
+    return text;
+}
+
+void Table::print() const {
+    std::fputs(text().c_str(), stdout);
 }
 
 void print_heading(const std::string& title, const std::string& context) {

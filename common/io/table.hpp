@@ -18,9 +18,11 @@ class Table {
 public:
     explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
     void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    // To standard output; nothing where there are no rows. Columns are wider where a cell is, and narrower where the
+    // What print() prints; empty where there are no rows. Columns are wider where a cell is, and narrower where the
     // page is too. Where they do not fit even so, the widest but the first leaves the table: its cells stand in lines
     // of their own, above the rows that have them in common, or below a row where the column has no title.
+    std::string text() const;
+    // To standard output.
     void print() const;
 
 private:

@@ -18,7 +18,9 @@ Verbs::Verbs(CLI::App& app)
     add_choice(xray_, options_.variant,
                "such as 4000x1000 (`run` takes the same); default: 256x1024, or what is usual for "
                "another operation");
-    xray_->add_flag("--lines", options_.lines, "also for each line of the source");
+    xray_->add_flag("--lines", options_.lines,
+                    "also for each line of the source; the busiest first, as a screen has room");
+    xray_->add_flag("--all", options_.all, "every variant's page, and with --lines every line");
     xray_->add_option("--json", options_.json, "write all of it to this file; - prints it");
     xray_->add_option("--picture", options_.picture, "draw SVG pictures into this folder");
 

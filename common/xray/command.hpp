@@ -23,6 +23,7 @@ struct XrayOptions {
     std::optional<runner::Shape> shape;  // otherwise what is usual for what each variant computes
     std::optional<runner::DType> dtype;  // otherwise the first that each variant takes
     bool lines = false;
+    bool all = false;     // every page, however many lines that takes; else what fits a screen
     std::string json;     // a file, "-" for standard output, empty for none
     std::string picture;  // a folder, empty for none
 };

@@ -13,6 +13,7 @@
 #include "draw_variant.hpp"
 #include "findings.hpp"
 #include "report.hpp"
+#include "report_words.hpp"
 
 namespace xray {
 namespace {
@@ -94,19 +95,46 @@ bool count_own(const Chosen& each, std::vector<CountedVariant>& all) {
     return false;
 }
 
-void print_pages(const std::vector<CountedVariant>& all, bool lines) {
+// What deserves a look in a launcher of the learner's own.
+std::string findings_in(const CountedVariant& counted) {
+    if (counted.is_known) return {};
+    const runner::Traffic enough = counted.declared();
+    return findings_text(counted, {bytes_of_elements(counted), enough.loads, enough.stores});
+}
+
+// Of one variant's page, which is longer, what fits a screen, with the words used. around: what stands
+// below the page.
+std::string first_screen(const CountedVariant& counted, bool lines, const std::string& page,
+                         const std::string& around) {
+    const std::string words = short_legend();
+    if (height_of(page + around + words) <= kScreenHeight) return page + around + words;
+    const std::string findings = findings_in(counted);
+    const std::string rest = "The words at length, and what a GPU counted of it: --all\n";
+    const size_t taken = std::min(height_of(findings + words + rest), kScreenHeight / 2);
+    return page_of(counted, lines, kScreenHeight - taken) + findings + words +
+           (counted.is_known ? rest : "");
+}
+
+void print_pages(const std::vector<CountedVariant>& all, const XrayOptions& options) {
     const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
-    const auto is_ours = [](const CountedVariant& counted) { return counted.is_known; };
-    for (const CountedVariant& counted : all) {
-        std::printf("%s%s\n", page_of(counted, lines).c_str(),
-                    recorded_text(counted, recordings).c_str());
-        if (is_ours(counted)) continue;
-        const runner::Traffic enough = counted.declared();
-        std::fputs(findings_text(counted, {bytes_of_elements(counted), enough.loads, enough.stores})
-                       .c_str(),
-                   stdout);
+    const std::string words = legend(std::all_of(
+        all.begin(), all.end(), [](const CountedVariant& counted) { return counted.is_known; }));
+    if (all.size() > 1 && !options.all) {
+        std::fputs(summary_of(all, options.lines).c_str(), stdout);
+        return;
     }
-    std::fputs(legend(std::all_of(all.begin(), all.end(), is_ours)).c_str(), stdout);
+    for (const CountedVariant& counted : all) {
+        const std::string recorded = recorded_text(counted, recordings);
+        const std::string page = page_of(counted, options.lines);
+        const std::string around = recorded + "\n" + findings_in(counted);
+        if (options.all || height_of(page + around + words) <= kScreenHeight) {
+            std::fputs((page + around).c_str(), stdout);
+        } else {
+            std::fputs(first_screen(counted, options.lines, page, around).c_str(), stdout);
+            return;
+        }
+    }
+    std::fputs(words.c_str(), stdout);
 }
 
 }  // namespace
@@ -129,7 +157,7 @@ runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOp
     if (options.json == "-") {
         std::fputs(json_of(all).c_str(), stdout);
     } else {
-        print_pages(all, options.lines);
+        print_pages(all, options);
         if (!options.json.empty()) io::replace_file(options.json, json_of(all));
     }
     if (!options.picture.empty()) draw(chosen, options);

@@ -78,9 +78,9 @@ bool traffic_agrees(const CountedVariant& counted) {
 }
 
 int64_t counted_conflicts(const CountedVariant& counted) {
-    const SharedAccesses all(counted);
-    return counted.compiled(all.loads).conflicts + counted.compiled(all.stores).conflicts +
-           all.matrices.conflicts;
+    int64_t sum = 0;
+    for (const KernelCounts& kernel : counted.kernels) sum += conflicts_of(kernel, counted);
+    return sum;
 }
 
 SharedCost counted_matrix_loads(const CountedVariant& counted) {

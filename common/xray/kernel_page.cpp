@@ -2,39 +2,24 @@
 #include "kernel_page.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <set>
 
 #include "causes.hpp"
 #include "common/cpu_device/failure.hpp"
+#include "common/io/table.hpp"
 #include "common/io/text.hpp"
 #include "memory_model.hpp"
 #include "report_words.hpp"
+#include "source_lines.hpp"
 
 namespace xray {
 namespace {
-
-// A line of names and code: cut to the columns that there are.
-std::string line_of_page(const std::string& text) {
-    constexpr size_t kDots = 2;
-    return io::printable(text, kPageWidth - kDots) + "\n";
-}
-
-bool differs_unrolled(const Counts& counts) {
-    return counts.unrolled_requests != counts.requests || counts.unrolled_sectors != counts.sectors;
-}
 
 std::string text_of(dim3 extent) {
     std::string text = std::to_string(extent.x);
     if (extent.y * extent.z > 1) text += " x " + std::to_string(extent.y);
     if (extent.z > 1) text += " x " + std::to_string(extent.z);
     return text;
-}
-
-// A line of numbers: continued on another where they are too large for one.
-std::string numbers(const std::string& text) {
-    return io::wrapped(text, kPageWidth) + "\n";
 }
 
 // bytes_of_x: of what the accesses are counted by; 0 where there is no such thing.
@@ -211,103 +196,40 @@ std::string text_of(const Cause& cause, const SourceMap& sources) {
            "\n";
 }
 
-// What the instructions of one place did, and the calls that lead there.
-struct Done {
-    AccessKind kind;
-    const Counts* counts;
-    const std::vector<Line>* callers;
-};
-
-std::string cost_of(AccessKind kind, const Counts& counts, const Counted& counted) {
-    const bool global = kind == AccessKind::global_load || kind == AccessKind::global_store ||
-                        kind == AccessKind::global_atomic;
-    if (!global && !is_shared(kind)) {
-        return format(" requests, %s bytes", grouped(counts.bytes).c_str());
-    }
-    if (global) {
-        return format(" x %.2f sectors, %.2f moved/asked", ratio(counts.sectors, counts.requests),
-                      moved_per_byte_asked(counts));
-    }
-    const SharedCost cost = counted.compiled(counts);
-    if (cost.requests == 0) return " fused with others, or kept in registers";
-    return format(" x %.2f wavefronts, %s conflicts", ratio(cost.wavefronts, cost.requests),
-                  grouped(cost.conflicts).c_str());
-}
-
-// The numbers stand below each other, however far the words before them are indented.
-std::string rows_of(const std::vector<Done>& all, bool in_cub, size_t indent,
-                    const Counted& counted) {
-    constexpr size_t kNumbersBegin = 29;
-    std::map<AccessKind, Counts> kinds;
-    for (const Done& done : all) kinds[done.kind] += *done.counts;
+// Where there is something wrong, or something that was not watched.
+std::string hazards_of(const Counted& counted) {
     std::string text;
-    for (const auto& [kind, counts] : kinds) {
-        const int64_t compiled = is_shared(kind) ? counted.compiled(counts).requests : 0;
-        std::string row =
-            std::string(indent, ' ') + word_for(kind).plural + (in_cub ? " by CUB" : "");
-        row.resize(std::max(row.size(), kNumbersBegin), ' ');
-        row += format(" %11s", grouped(compiled != 0 ? compiled : counts.requests).c_str());
-        text += numbers(row + cost_of(kind, counts, counted));
-        if (is_shared(kind) || !differs_unrolled(counts)) continue;
-        row = std::string(indent, ' ') + "unrolled by nvcc:";
-        row.resize(std::max(row.size(), kNumbersBegin), ' ');
-        text +=
-            numbers(row + format(" %11s x %.2f sectors", grouped(counts.unrolled_requests).c_str(),
-                                 ratio(counts.unrolled_sectors, counts.unrolled_requests)));
+    for (const KernelCounts& kernel : counted.kernels) {
+        const std::string hazards = hazards_text(kernel, counted.sources);
+        if (!hazards.empty()) text += line_of_page("kernel " + kernel.name) + hazards;
     }
     return text;
 }
 
-// Where several calls lead to a line, what each of them has of its counts. `level`: as many calls
-// up the stack are the same for all.
-std::string calls_of(const std::vector<Done>& all, const Line& line, size_t level, size_t indent,
-                     const Counted& counted) {
-    std::map<Line, std::vector<Done>> by_caller;
-    for (const Done& done : all) {
-        if (level < done.callers->size()) by_caller[(*done.callers)[level]].push_back(done);
+// One row a kernel, as many as `most` lines have room for.
+std::string table_of_kernels(const Counted& counted, size_t most) {
+    constexpr size_t kNameWidth = 36, kHeader = 1;
+    io::Table table({{"kernel", 0, io::Align::left},
+                     {"launches", 0, io::Align::right},
+                     {"loads", 0, io::Align::right},
+                     {"stores", 0, io::Align::right},
+                     {"moved", 0, io::Align::right},
+                     {"conflicts", 0, io::Align::right}});
+    const size_t rows =
+        std::min(counted.kernels.size(), most > kHeader + 1 ? most - kHeader - 1 : 1);
+    for (size_t i = 0; i < rows; ++i) {
+        const KernelCounts& kernel = counted.kernels[i];
+        const Counts loads = kernel.total(AccessKind::global_load);
+        const Counts stores = kernel.total(AccessKind::global_store);
+        Counts both = loads;
+        both += stores;
+        table.row({io::printable(kernel.name, kNameWidth), grouped(kernel.launches),
+                   grouped(loads.requests), grouped(stores.requests),
+                   format("%.2f", moved_per_byte_asked(both)),
+                   grouped(conflicts_of(kernel, counted))});
     }
-    if (by_caller.size() == 1) {
-        return calls_of(all, by_caller.begin()->first, level + 1, indent, counted);
-    }
-    std::string text;
-    for (const auto& [caller, done] : by_caller) {
-        const std::string file = caller.file == line.file
-                                     ? ""
-                                     : std::filesystem::path(caller.file).filename().string() + ":";
-        text +=
-            line_of_page(std::string(indent, ' ') + "from " + file + std::to_string(caller.number) +
-                         "  " + counted.sources.source_of(caller)) +
-            rows_of(done, false, indent + 2, counted) +
-            calls_of(done, caller, level + 1, indent + 2, counted);
-    }
-    return text;
-}
-
-std::string source_lines(const KernelCounts& kernel, const Counted& counted) {
-    const SourceMap& sources = counted.sources;
-    std::map<Line, std::vector<Done>> by_line;
-    for (const auto& [site, counts] : kernel.sites) {
-        by_line[sources.line_of(site.place)].push_back(
-            {site.kind, &counts, &sources.callers_of(site.place)});
-    }
-    std::string text, file;
-    unsigned number = 0;
-    for (const auto& [line, done] : by_line) {
-        if (line.file != file || text.empty()) {
-            text +=
-                "\n" + line_of_page("  " + (line.file.empty()
-                                                ? "lines unknown: is addr2line (binutils) there?"
-                                                : line.file));
-            file = line.file;
-            number = 0;
-        }
-        if (line.number != number) {
-            text += line_of_page(format("  %5u ", line.number) + sources.source_of(line));
-            number = line.number;
-        }
-        text += rows_of(done, line.in_cub, 8, counted) + calls_of(done, line, 0, 10, counted);
-    }
-    return text;
+    if (rows == counted.kernels.size()) return table.text();
+    return table.text() + "  ... and " + std::to_string(counted.kernels.size() - rows) + " more\n";
 }
 
 }  // namespace
@@ -351,6 +273,34 @@ std::string page_of_kernel(const Counted& counted, const KernelCounts& kernel, i
            global_table(kernel, bytes_of_x) + shared_table(kernel, counted) +
            other_accesses(kernel) + meetings(kernel) + hazards_text(kernel, counted.sources) +
            (lines ? source_lines(kernel, counted) : "") + "\n";
+}
+
+std::string pages_of_kernels(const Counted& counted, int64_t bytes_of_x, bool lines, size_t most) {
+    const auto pages = [&](bool with_lines) {
+        std::string text;
+        for (const KernelCounts& kernel : counted.kernels)
+            text += page_of_kernel(counted, kernel, bytes_of_x, with_lines);
+        return text;
+    };
+    std::string text = pages(lines);
+    if (most == 0 || height_of(text) <= most) return text;
+    const std::string rest =
+        io::wrapped(lines ? "--all prints every kernel's page and every line of the source."
+                          : "--all prints every kernel's page.");
+    constexpr size_t kFewestLines = 10, kOfTheRest = 3;
+    const size_t above = most - std::min(most, kOfTheRest + (lines ? kFewestLines : 0));
+    text = pages(false);
+    if (height_of(text) > above) {
+        text = table_of_kernels(counted, above - std::min(above, size_t{2})) +
+               "  loads, stores: requests of warps to global memory; moved: bytes moved per byte\n"
+               "  asked for; conflicts: of shared memory's banks\n" +
+               hazards_of(counted) + "\n";
+    }
+    if (lines) {
+        const size_t taken = height_of(text) + kOfTheRest;
+        text += busiest_lines(counted, most > taken + kFewestLines ? most - taken : kFewestLines);
+    }
+    return text + rest + "\n\n";
 }
 
 }  // namespace xray

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report.hpp"
 
+#include <algorithm>
+
 #include "common/io/text.hpp"
 #include "kernel_page.hpp"
 #include "memory_model.hpp"
@@ -20,30 +22,34 @@ std::string heading(const CountedVariant& counted) {
 
 }  // namespace
 
+std::string declared_text(const CountedVariant& counted) {
+    const runner::Traffic declared = counted.declared(), found = counted.traffic();
+    return io::wrapped(
+               format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s",
+                      declared.loads, declared.stores, found.loads, found.stores,
+                      traffic_agrees(counted) ? "" : "  <- DIFFERS")) +
+           "\n";
+}
+
 int64_t bytes_of_elements(const CountedVariant& counted) {
     return counted.variant->operation->elements(counted.shape) *
            static_cast<int64_t>(runner::size_of(counted.dtype));
 }
 
-std::string page_of(const CountedVariant& counted, bool lines) {
+std::string page_of(const CountedVariant& counted, bool lines, size_t most) {
     std::string page = heading(counted);
-    for (const KernelCounts& kernel : counted.kernels) {
-        page += page_of_kernel(counted, kernel, bytes_of_elements(counted), lines);
-    }
-    const runner::Traffic declared = counted.declared(), found = counted.traffic();
+    const size_t around = height_of(page) + 2;  // and the last lines
+    page += pages_of_kernels(counted, bytes_of_elements(counted), lines,
+                             most == 0 ? 0 : std::max(most, around + 1) - around);
     if (!counted.is_known) {
+        const runner::Traffic declared = counted.declared(), found = counted.traffic();
         return page +
                io::wrapped(format("%g loads and %g stores per element would do; counted: %.2f and "
                                   "%.2f",
                                   declared.loads, declared.stores, found.loads, found.stores)) +
                "\n";
     }
-    page +=
-        io::wrapped(format("declared: %g loads and %g stores per element; counted: %.2f and %.2f%s",
-                           declared.loads, declared.stores, found.loads, found.stores,
-                           traffic_agrees(counted) ? "" : "  <- DIFFERS")) +
-        "\n";
-    return page;
+    return page + declared_text(counted);
 }
 
 std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings) {
@@ -109,6 +115,11 @@ std::string legend(bool held_to_a_gpu) {
         "Counted on the CPU, as written: a compiler may merge or\n"
         "drop accesses, and no GPU's counters were held beside these. Not seen: caches,\n";
     return words + (held_to_a_gpu ? course : anybody) + "DRAM, occupancy, register spills, time.\n";
+}
+
+std::string short_legend() {
+    return "request: one memory instruction of a warp. sector: 32 bytes of global memory.\n"
+           "wavefront: a pass through the banks of shared memory; conflict: one too many.\n";
 }
 
 }  // namespace xray

@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "common/io/text.hpp"
 #include "memory_model.hpp"
 
 namespace xray {
@@ -74,6 +75,30 @@ Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kin
         part += counts;
     }
     return split;
+}
+
+int64_t conflicts_of(const KernelCounts& kernel, const Counted& counted) {
+    const Split loads = split(kernel, counted.sources, AccessKind::shared_load);
+    return counted.compiled(loads.own).conflicts + counted.compiled(loads.cub).conflicts +
+           loads.matrices.conflicts +
+           counted.compiled(kernel.total(AccessKind::shared_store)).conflicts;
+}
+
+std::string line_of_page(const std::string& text) {
+    constexpr size_t kDots = 2;
+    return io::printable(text, kPageWidth - kDots) + "\n";
+}
+
+std::string numbers(const std::string& text) {
+    return io::wrapped(text, kPageWidth) + "\n";
+}
+
+size_t height_of(const std::string& text) {
+    return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+bool differs_unrolled(const Counts& counts) {
+    return counts.unrolled_requests != counts.requests || counts.unrolled_sectors != counts.sectors;
 }
 
 }  // namespace xray

@@ -6,10 +6,26 @@
 #include <string>
 #include <vector>
 
+#include "counted.hpp"
 #include "counts.hpp"
 #include "source_map.hpp"
 
 namespace xray {
+
+constexpr size_t kPageWidth = 80;
+constexpr size_t kScreenHeight = 40;  // lines that are printed without being asked for
+
+// A line of names and code: cut to the columns that there are.
+std::string line_of_page(const std::string& text);
+
+// A line of numbers: continued on another where they are too large for one.
+std::string numbers(const std::string& text);
+
+// Lines of a text.
+size_t height_of(const std::string& text);
+
+// Whether a GPU counts something else of these accesses, because nvcc unrolls the loop around them.
+bool differs_unrolled(const Counts& counts);
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* format, ...);
 
@@ -34,5 +50,8 @@ struct Split {
     Counts own, cub, matrices;
 };
 Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kind);
+
+// Bank conflicts of the compiled kernel, in all loads and stores of shared memory.
+int64_t conflicts_of(const KernelCounts& kernel, const Counted& counted);
 
 }  // namespace xray

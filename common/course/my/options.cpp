@@ -30,6 +30,7 @@ Options options_from_environment() {
     options.notes = from_environment("STAGES_MY_NOTES");
     options.ptx = from_environment("STAGES_MY_PTX");
     options.lines = !from_environment("STAGES_MY_LINES").empty();
+    options.all = !from_environment("STAGES_MY_ALL").empty();
     options.json = from_environment("STAGES_MY_JSON");
     options.picture = from_environment("STAGES_MY_PICTURE");
     options.kernel = from_environment("STAGES_MY_KERNEL");

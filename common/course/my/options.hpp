@@ -25,6 +25,7 @@ struct Options {
 
     // count
     bool lines = false;   // STAGES_MY_LINES
+    bool all = false;     // STAGES_MY_ALL: everything, however many lines that takes
     std::string json;     // STAGES_MY_JSON: a file, "-" for standard output
     std::string picture;  // STAGES_MY_PICTURE: a folder
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <exception>
@@ -215,10 +216,13 @@ void count(const Options& options, const Counted& counted, const Watcher& watche
     if (options.json == "-") {
         write_to(output, json_of(options, counted, watcher, compared));
     } else {
-        for (const KernelCounts& kernel : counted.kernels) {
-            std::fputs(xray::page_of_kernel(counted, kernel, 0, options.lines).c_str(), stdout);
-        }
-        std::fputs(xray::findings_text(counted).c_str(), stdout);
+        const std::string findings = xray::findings_text(counted);
+        const size_t beside = xray::height_of(findings + legend());
+        const size_t room = xray::kScreenHeight - std::min(beside, xray::kScreenHeight / 2);
+        std::fputs(
+            (xray::pages_of_kernels(counted, 0, options.lines, options.all ? 0 : room) + findings)
+                .c_str(),
+            stdout);
         say_compared(compared);
         std::fputs(legend().c_str(), stdout);
         if (!options.json.empty()) {
