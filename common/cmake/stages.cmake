@@ -108,5 +108,6 @@ function(add_program_of_all_stages)
         add_stage_program(readme readme_main ${stages})
         target_link_libraries(readme PRIVATE course_readme course)
         set_target_properties(readme PROPERTIES EXCLUDE_FROM_ALL ON)
+        add_dependencies(readme ${stages} my_programs)  # which it runs, as READMEs show them
     endif()
 endfunction()

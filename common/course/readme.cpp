@@ -20,6 +20,8 @@ using PartMaker = std::function<std::optional<std::string>(const std::string&)>;
 
 // Begins the name of a part that goes on with shapes and variants: see banks_part().
 constexpr const char* kBanks = "banks ";
+// Begins the name of a part that any README may have: see output_part().
+constexpr const char* kRun = "run ";
 
 // The stage with the variants of its lesson, or with those beyond it.
 runner::Stage only(const runner::Stage& stage, bool further) {
@@ -40,13 +42,14 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         const std::string before = read_file(path);
         const std::string after = with_generated_parts(before, [&](const std::string& name) {
+            if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
             const std::optional<std::string> text = part(name);
             if (text) return *text;
             throw std::runtime_error(
                 path.string() + ": no part is called '" + name +
                 "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
-                "compiled, comparison, algorithms, published, layer and memory, and in the main "
-                "README speeds");
+                "compiled, comparison, algorithms, published, layer and memory, in the main README "
+                "speeds, and in each what is run, such as 'run 01 --quick'");
         });
         if (after != before) stale.push_back({path, after});
     };

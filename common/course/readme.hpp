@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `readme`: writes the figures of the stages' READMEs, each between two markers, from what is recorded
-// under common/recorded and from what the x-ray counts. Nobody types a number.
+// `readme`: writes the figures of the READMEs, each between two markers, from what is recorded under common/recorded and
+// from what the x-ray counts, and the output that they show, from what is printed now. Nobody types either.
 #pragma once
 #include <filesystem>
 #include <string>

@@ -40,7 +40,7 @@ int write_or_check(int argc, char** argv) {
         std::filesystem::create_directories(each.path.parent_path());
         io::replace_file(each.path, each.text);
     }
-    if (stale.empty()) std::printf("All generated parts are as recorded and counted.\n");
+    if (stale.empty()) std::printf("All generated parts are as recorded, counted and printed.\n");
     return check_only && !stale.empty() ? runner::kWrong : runner::kGood;
 }
 

@@ -44,6 +44,14 @@ std::vector<NamedText> pictures_shown(const std::string& readme, const runner::S
 // and with nothing in them that differs from one machine or day to another.
 std::string counted_records(const runner::Stage& stage);
 
+// ---- what programs print: readme_output.cpp
+
+// What `./stages WORDS` prints on the CPU device, as a block; words: "run 01 --quick", or "run my/name.cu" for the
+// program that the README shows last before that. Throws std::runtime_error where a stage's run is not good or the
+// program does not compile.
+std::string output_part(const std::filesystem::path& repository,
+                        const std::filesystem::path& readme, const std::string& words);
+
 // ---- what was measured: readme_measured.cpp, readme_times.cpp; `folder` holds the GPU's records
 
 // What was expected of each variant of the lesson and what came out: a row for each shape, at most eight. Where

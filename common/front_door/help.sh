@@ -158,8 +158,9 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;
         readme) echo "usage: ./stages readme [--check]
-Writes the generated parts of the stages' READMEs and their pictures anew, from
-common/recorded and from the x-ray's counts." ;;
+Writes the generated parts of the READMEs and their pictures anew: figures from
+common/recorded and from the x-ray's counts, output from programs that it runs.
+--check only names what is stale, and exits 1 where anything is." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/io/command.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/record.hpp"
 #include "variant_run.hpp"
@@ -61,23 +62,6 @@ double number_in(std::string text) {
     return value;
 }
 
-std::string quoted(const std::string& word) {
-    std::string text = "'";
-    for (const char letter : word) {
-        text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    }
-    return text + "'";
-}
-
-// What a command writes to its standard output, and its exit status.
-int run(const std::string& command, std::string& output) {
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
-    char buffer[4096];
-    for (size_t got; (got = fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, got);
-    return pclose(pipe);
-}
-
 // Clocks as they are, caches emptied before each of the passes that many counters need: what is
 // recorded is the kernel's own doing. Base units: bytes, not megabytes.
 std::string ncu_command(const std::string& log, bool all_counters,
@@ -90,8 +74,8 @@ std::string ncu_command(const std::string& log, bool all_counters,
     std::string command =
         "LC_ALL=C ncu --profile-from-start off --clock-control none --cache-control all --csv "
         "--page raw --print-units base --log-file " +
-        quoted(log) + " --metrics " + metrics;
-    for (const std::string& word : program) command += " " + quoted(word);
+        io::quoted(log) + " --metrics " + metrics;
+    for (const std::string& word : program) command += " " + io::quoted(word);
     return command + " 2>&1";
 }
 
@@ -128,7 +112,7 @@ std::vector<std::vector<RecordedKernel>> record(const std::vector<ProfiledCase>&
     std::vector<std::string> words{program};
     for (std::string& word : launch_words(list.path())) words.push_back(std::move(word));
     std::string said;
-    const int status = run(ncu_command(log.path(), all_counters, words), said);
+    const int status = io::run(ncu_command(log.path(), all_counters, words), said);
     const std::string table = text_of_file(log.path());
     if (status != 0) throw std::runtime_error("ncu failed:\n" + said + table);
     return split_by_case(parse_ncu_output(table), cases.size());
@@ -136,7 +120,7 @@ std::vector<std::vector<RecordedKernel>> record(const std::vector<ProfiledCase>&
 
 std::string ncu_version() {
     std::string said;
-    if (run("ncu --version 2>&1", said) != 0) {
+    if (io::run("ncu --version 2>&1", said) != 0) {
         throw runner::UsageError(
             "ncu is not on PATH: Nsight Compute comes with the CUDA toolkit (package "
             "nsight-compute, often in /opt/nvidia/nsight-compute/*/)");

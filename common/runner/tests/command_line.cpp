@@ -72,19 +72,6 @@ void expect_usage_error(const std::string& arguments, const std::string& message
 
 }  // namespace
 
-TEST_CASE("the README shows what its first command prints") {
-    if (runner::on_gpu()) return testing::skip_on_gpu("it shows a run without a GPU");
-    std::ifstream file(STAGES_SOURCE_DIRECTORY "/README.md");
-    const std::string readme{std::istreambuf_iterator<char>(file), {}};
-    const std::string fence = "\n```\n";
-    const size_t open = readme.find(fence);
-    REQUIRE(open != std::string::npos);
-    const size_t start = open + fence.size();
-    const Session session;
-    const Outcome outcome = session.run("stages run 01 --quick");
-    CHECK(readme.substr(start, readme.find("\n```", start) + 1 - start) == outcome.text);
-}
-
 TEST_CASE("a quick run is good, says so, and leaves records that other tools can read") {
     const Session session;
     const Outcome outcome = session.run("stages run --quick --shape 40x700");
