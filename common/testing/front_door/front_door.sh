@@ -240,6 +240,7 @@ expect 0 '^03_online_softmax\[--quick --variant x --shape 7x9\]' run --quick --v
 expect 0 '^03_online_softmax\[fuzz --cases 3\]' fuzz --cases 3 03
 expect 0 '^stages\[fuzz --unknown 3\]' fuzz --unknown 3
 expect 0 '^stages_01_naive_softmax\[xray 01_naive_softmax --lines\]' xray --lines naive
+expect 0 '^stages_01_naive_softmax\[xray 01_naive_softmax --all\]' xray --all naive
 expect 0 '^stages\[xray\]' xray
 expect 0 '^example_01_naive_softmax\[left --right\]' example 01 -- left --right
 stand_in git <<<'[[ $* != *status* ]] || echo " M 01_naive_softmax/stage.cu"'

@@ -540,8 +540,14 @@ idioms() {
     cp "$here/idioms.cu" "$sandbox/my"
     expect 0 "note: my/idioms.cu:[0-9]+: 2 literals of type double in 'halves'.*write 0.5f" run_mine my/idioms.cu
     says "my/idioms.cu: [0-9]+ kernels in [0-9]+ launches: good"
-    expect 0 'init\(&barrier, blockDim.x\); shared stores +3 x 1.00 wavefronts' without_nvcc xray_mine my/idioms.cu --lines
+    expect 0 'init\(&barrier, blockDim.x\); shared stores +3 x 1.00 wavefronts' without_nvcc xray_mine my/idioms.cu --lines --all
     says 'atomicAdd\(&mine\[keys.* shared atomics +32 requests, 4,096 bytes'
+    # One screen and the notes, where not all is asked for.
+    expect 0 'kernel +launches +loads.* more .*[0-9]+ of [0-9]+ lines, those with the most.*--all prints every' \
+        without_nvcc xray_mine my/idioms.cu --lines
+    local lines
+    lines=$(grep -vc '^\(note:\|    \|stages:\)' <<<"$said")
+    ((lines <= 60)) || wrong "a page of $lines lines"
     cp "$here/styles.cu" "$sandbox/my"
     expect 0 "^sum [0-9.e+]* sorted 1 counter 20 last 2048 Max error: 0.000000 gelu 0.8413 called 1 kept 683 largest 4095 total 8128 both 7 my/styles.cu: 17 kernels in 75 launches: good\$" run_mine my/styles.cu
 }
