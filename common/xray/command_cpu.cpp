@@ -95,46 +95,42 @@ bool count_own(const Chosen& each, std::vector<CountedVariant>& all) {
     return false;
 }
 
-// What deserves a look in a launcher of the learner's own.
-std::string findings_in(const CountedVariant& counted) {
-    if (counted.is_known) return {};
-    const runner::Traffic enough = counted.declared();
-    return findings_text(counted, {bytes_of_elements(counted), enough.loads, enough.stores});
+// A variant of the course's: all of its page if that fits a screen with the words used, or else what does.
+std::string text_of(const CountedVariant& counted, const XrayOptions& options,
+                    const std::vector<Recording>& recordings) {
+    const std::string page = page_of(counted, options.lines);
+    const std::string recorded = recorded_text(counted, recordings) + "\n";
+    if (options.all) return page + recorded;
+    for (const std::string& words : {legend(), short_legend()}) {
+        if (height_of(page + recorded + words) <= kScreenHeight) return page + recorded + words;
+    }
+    const std::string end =
+        short_legend() + "The words at length, and what a GPU counted of it: --all\n";
+    return page_of(counted, options.lines, kScreenHeight - height_of(end)) + end;
 }
 
-// Of one variant's page, which is longer, what fits a screen, with the words used. around: what stands
-// below the page.
-std::string first_screen(const CountedVariant& counted, bool lines, const std::string& page,
-                         const std::string& around) {
-    const std::string words = short_legend();
-    if (height_of(page + around + words) <= kScreenHeight) return page + around + words;
-    const std::string findings = findings_in(counted);
-    const std::string rest = "The words at length, and what a GPU counted of it: --all\n";
-    const size_t taken = std::min(height_of(findings + words + rest), kScreenHeight / 2);
-    return page_of(counted, lines, kScreenHeight - taken) + findings + words +
-           (counted.is_known ? rest : "");
+// A launcher of the learner's own: as much of its page as fits beside the words used, and all findings.
+std::string text_of_own(const CountedVariant& counted, const XrayOptions& options) {
+    const std::string words = legend(false);
+    const size_t room = options.all ? 0 : kScreenHeight - height_of(words);
+    const runner::Traffic enough = counted.declared();
+    return page_of(counted, options.lines, room) + "\n" +
+           findings_text(counted, {bytes_of_elements(counted), enough.loads, enough.stores}) +
+           words;
 }
 
 void print_pages(const std::vector<CountedVariant>& all, const XrayOptions& options) {
-    const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
-    const std::string words = legend(std::all_of(
-        all.begin(), all.end(), [](const CountedVariant& counted) { return counted.is_known; }));
     if (all.size() > 1 && !options.all) {
         std::fputs(summary_of(all, options.lines).c_str(), stdout);
         return;
     }
+    const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
     for (const CountedVariant& counted : all) {
-        const std::string recorded = recorded_text(counted, recordings);
-        const std::string page = page_of(counted, options.lines);
-        const std::string around = recorded + "\n" + findings_in(counted);
-        if (options.all || height_of(page + around + words) <= kScreenHeight) {
-            std::fputs((page + around).c_str(), stdout);
-        } else {
-            std::fputs(first_screen(counted, options.lines, page, around).c_str(), stdout);
-            return;
-        }
+        const std::string text = counted.is_known ? text_of(counted, options, recordings)
+                                                  : text_of_own(counted, options);
+        std::fputs(text.c_str(), stdout);
     }
-    std::fputs(words.c_str(), stdout);
+    if (options.all && all.front().is_known) std::fputs(legend().c_str(), stdout);
 }
 
 }  // namespace

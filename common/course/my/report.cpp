@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <exception>
@@ -217,8 +216,7 @@ void count(const Options& options, const Counted& counted, const Watcher& watche
         write_to(output, json_of(options, counted, watcher, compared));
     } else {
         const std::string findings = xray::findings_text(counted);
-        const size_t beside = xray::height_of(findings + legend());
-        const size_t room = xray::kScreenHeight - std::min(beside, xray::kScreenHeight / 2);
+        const size_t room = xray::kScreenHeight - xray::height_of(legend());
         std::fputs(
             (xray::pages_of_kernels(counted, 0, options.lines, options.all ? 0 : room) + findings)
                 .c_str(),
