@@ -14,8 +14,8 @@ namespace xray {
 // All lines of a kernel, file by file, each with the calls that lead to it.
 std::string source_lines(const KernelCounts& kernel, const Counted& counted);
 
-// The lines of all kernels that take the most sectors and wavefronts, the most first: as many as `most`
-// lines of text have room for, at least one.
+// The lines of all kernels that take the most sectors and wavefronts, the most first: as many as
+// `most` lines of text have room for, at least one.
 std::string busiest_lines(const Counted& counted, size_t most);
 
 // The first of them, with those of its accesses that take the most.
