@@ -72,7 +72,7 @@ TEST_CASE(
             INFO(name_of(input) << ", " << count << " elements, seed " << seed);
             CHECK(alike(one_way, another, static_cast<int>(count)));
 
-            if (one_way.m == -INFINITY) continue;
+            if (one_way.m == -INFINITY || invalid(one_way)) continue;
             double sum = 0;
             for (const Normalizer& set : sets) sum += std::exp(double{set.m} - one_way.m);
             CHECK(std::fabs(one_way.d - sum) <= 0x1p-22 * static_cast<double>(count) * sum);
@@ -128,6 +128,8 @@ TEST_CASE("a batch merges into a set as its elements do, but for +inf, which sta
             if (seed == 1) values[random() % 16] = NAN;
             if (seed == 2) std::fill(values.begin(), values.end(), -INFINITY);
             if (seed == 3) std::fill(values.begin(), values.begin() + 8, -INFINITY);
+            const bool has_nan =
+                std::any_of(values.begin(), values.end(), [](float x) { return std::isnan(x); });
             float first[8], second[8];
             std::copy(values.begin(), values.begin() + 8, first);
             std::copy(values.begin() + 8, values.end(), second);
@@ -140,8 +142,7 @@ TEST_CASE("a batch merges into a set as its elements do, but for +inf, which sta
             first[random() % 8] = INFINITY;
             const Normalizer infinite = merge_batch(merge_batch({-INFINITY, 0.f}, first), second);
             CHECK(infinite.m == INFINITY);
-            CHECK((seed == 1 || infinite.d == INFINITY));
-            CHECK((seed != 1 || infinite.d == INFINITY || invalid(infinite)));
+            CHECK((infinite.d == INFINITY || (has_nan && invalid(infinite))));
         }
     }
 }
