@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stage 07 beyond its lesson: further/double_buffering.cuh, further/mma_gemm.cuh, further/split_k.cuh.
 #include "07_batched_gemm/variants.hpp"
+#include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
 #include "further/mma_gemm.cuh"
 #include "further/split_k.cuh"
@@ -84,6 +85,15 @@ runner::Variant of_kind(const std::string& name, const std::string& summary,
 
 }  // namespace
 
+runner::Variant half_sums() {
+    runner::Variant variant =
+        of_kind<__half>("mma_half_sums", "mma with sums in half", operations::gemm::Kind::half_sums,
+                        batched_gemm::half_sums_gemm);
+    variant.open_inputs = {operations::gemm::kWide};
+    variant.why_open = "sums in half of numbers of such different sizes may be all rounding";
+    return variant;
+}
+
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
     return {of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
@@ -91,8 +101,7 @@ std::vector<runner::Variant> mma_variants() {
             in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
             mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
             split_k(),
-            in_tiles_for_it(of_kind<__half>("mma_half_sums", "mma with sums in half",
-                                            Kind::half_sums, batched_gemm::half_sums_gemm)),
+            in_tiles_for_it(half_sums()),
             of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
                            batched_gemm::tf32_gemm)};
 }

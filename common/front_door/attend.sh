@@ -59,7 +59,7 @@ wait_for_signalled() {
 
 # attend COMMAND...: runs a program or a function, with this script's streams, and returns its exit status. Where a
 # signal came by then, calls $before_end, if that is set, and ends the script with 128 and the signal's number. What is
-# said of the program calls it $attended_as, if that is set.
+# said of the program calls it $attended_as, if that is set; nothing is said where that is empty.
 attend() {
     local status=0
     { : <&0; } 2>/dev/null || exec </dev/null  # it was closed
@@ -87,7 +87,7 @@ attend() {
         exit $((128 + ended_by))
     fi
     # After a broken pipe nobody listens.
-    ((status <= 128 || status == 141)) || [[ $(type -t "$1") == function ]] ||
+    ((status <= 128 || status == 141)) || [[ $(type -t "$1") == function || (${attended_as+set} && ! $attended_as) ]] ||
         say "${attended_as:-${1##*/}} was ended by signal $((status - 128)) ($(kill -l $((status - 128))))"
     return $status
 }

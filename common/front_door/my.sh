@@ -134,10 +134,12 @@ run_my_program() {
     shift
     rm -f "$my_folder/said"
     note_signal() { echo "ended by signal $ended_by" >"$my_folder/said"; }
-    before_end=note_signal attended_as=$my_name attend env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" \
+    before_end=note_signal attended_as= attend env "STAGES_MY_PROGRAM=$my_name" "STAGES_MY_SAID=$my_folder/said" "STAGES_MY_NOTES=$my_folder/notes" \
         "${environment[@]}" "$my_executable" "$@" || status=$?
     if [[ ! -s $my_folder/said ]]; then
         if ((status > 128)); then
+            # After a broken pipe nobody listens.
+            ((status == 141)) || say "$my_name was ended by signal $((status - 128)) ($(kill -l $((status - 128))))"
             echo "ended by signal $((status - 128))" >"$my_folder/said"
         else
             echo "exit status $status" >"$my_folder/said"

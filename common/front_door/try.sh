@@ -150,7 +150,7 @@ run_try() {
     local status=0 word='' case='' what=
     tried_to_its_end=
     rm -f "$STAGES_MY_ENDING"
-    attend tried_program "$@" || status=$?
+    attended_as='' attend "$my_folder/program" "$@" || status=$?
     [[ ! -e $STAGES_MY_ENDING ]] || { read -r word && read -r case; } <"$STAGES_MY_ENDING" || true
     # Ended from outside, or nobody reads what it says.
     [[ $status != 129 && $status != 130 && $status != 141 && $status != 143 ]] || return $status
@@ -177,11 +177,6 @@ Something is WRONG: see above."
     tried_to_its_end=yes
     forget_records
     return 1
-}
-
-# A shell says by itself, with a line of this file, when a signal ends what it runs: that goes nowhere.
-tried_program() {
-    { "$my_folder/program" "$@" 2>&3; } 3>&2 2>/dev/null
 }
 
 # No table is to show what is wrong as if it were right.

@@ -40,6 +40,11 @@ struct Variant {
     std::function<Traffic(const Shape&, DType)> more_traffic_at = {};
     std::string why_more_traffic = {};
 
+    // Named inputs on which its arithmetic says nothing of any element, and why: "sums in half overflow". A case of
+    // these may come to nothing judged. Ask is_open_on().
+    std::vector<std::string> open_inputs = {};
+    std::string why_open = {};
+
     // How many threads add up one sum. Ask arithmetic_of().
     std::function<int64_t(const Shape&, DType)> partial_sums = {};
 
@@ -104,6 +109,12 @@ std::string obstacle_of(const Variant& variant, const Shape& shape, DType dtype)
 // not take that, the first that it takes of those at which counts are held to a GPU's, or the usual one without
 // options.
 Shape usual_shape_of(const Variant& variant);
+
+// Whether the variant declares that its arithmetic says nothing of any element on this named input.
+inline bool is_open_on(const Variant& variant, const std::string& input) {
+    const auto& open = variant.open_inputs;
+    return std::find(open.begin(), open.end(), input) != open.end();
+}
 
 // Whether an optional size or option of this shape is one that the variant does not take.
 bool is_beyond_options(const Variant& variant, const Shape& shape);

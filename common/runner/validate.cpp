@@ -165,7 +165,11 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
             Report report = variant->operation->check(one.shape, dtype, inputs, ours);
             if (report.mismatches > 0 && validation.shows_more_reports())
                 report.first_writer = writer_of_first(report, trial);
-            validation.add(trial.where(), report);
+            if (is_open_on(*variant, one.input)) {
+                validation.add_declared_open(trial.where(), report, variant->why_open);
+            } else {
+                validation.add(trial.where(), report);
+            }
             const bool reads_are_found = watched && run.watch.global;
             if (report.good() && one.repeated && !reads_are_found) require_unread_outputs(trial);
             if (report.good()) compare_with_previous(run, trial, ours, kept);

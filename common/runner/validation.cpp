@@ -36,6 +36,12 @@ void Validation::add(const std::string& where, const Report& report) {
         add_to(failures_, kTheResult, where + ": " + describe(report), kReportsShown);
 }
 
+void Validation::add_declared_open(const std::string& where, const Report& report,
+                                   const std::string& why) {
+    if (report.judged() || report.mismatches > 0) return add(where, report);
+    ++declared_open_[why];
+}
+
 bool Validation::shows_more_reports() const {
     const auto shown = std::find_if(failures_.begin(), failures_.end(),
                                     [](const auto& group) { return group.first == kTheResult; });
@@ -104,6 +110,10 @@ std::vector<std::string> Validation::remarks(const std::string& variant) const {
     say(failures_, "WRONG");
     say(unjudged_cases_, "NOT JUDGED");
     say(left_out_, "not run:");
+    for (const auto& [why, count] : declared_open_) {
+        lines.push_back(variant + " is open, as declared, in " + std::to_string(count) +
+                        (count == 1 ? " case: " : " cases: ") + why);
+    }
     for (const auto& [previous, count] : uncompared_) {
         lines.push_back(variant + " not compared in " + std::to_string(count) +
                         (count == 1 ? " case: " : " cases: ") + previous + " is wrong");

@@ -123,7 +123,7 @@ std::vector<std::pair<int64_t, const ByLine::value_type*>> by_work(const ByLine&
     return lines;
 }
 
-// "softmax.hpp:12"
+// "kernel.cuh:12"
 std::string short_place(const Line& line) {
     if (line.file.empty()) return "an unknown line";
     return std::filesystem::path(line.file).filename().string() + ":" + std::to_string(line.number);

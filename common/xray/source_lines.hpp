@@ -20,7 +20,7 @@ std::string busiest_lines(const Counted& counted, size_t most);
 
 // The first of them, with those of its accesses that take the most.
 struct BusiestLine {
-    std::string place;  // "softmax.hpp:12"
+    std::string place;  // "kernel.cuh:12"
     AccessKind kind;
     Counts counts;
     int64_t work;  // sectors, wavefronts, or of other kinds of memory requests

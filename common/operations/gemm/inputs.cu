@@ -26,7 +26,7 @@ constexpr Named kInputs[] = {
     {Input::integers, kIntegers, "whole numbers from -3 to 3: sums are exact in any order"},
     {Input::positive, "positive", "uniform in [0, 1): nothing cancels"},
     {Input::cancelling, "cancelling", "each product followed by its negative: sums of nearly 0"},
-    {Input::wide, "wide", "normal times 64: products that leave the range of float16"},
+    {Input::wide, kWide, "normal times 64: products that leave the range of float16"},
     {Input::tiny, "tiny", "normal times 2^-12: products that are subnormal in float16"},
     {Input::special, kSpecial, "rows of A with NaN or inf, columns of B with -inf"},
 };

@@ -11,6 +11,7 @@ namespace operations::gemm {
 
 constexpr const char* kNormal = "normal";
 constexpr const char* kIntegers = "integers";       // every order of summation gives the same bits
+constexpr const char* kWide = "wide";               // products that leave the range of float16
 constexpr const char* kSpecial = "special_values";  // NaN and infinities in some rows and columns
 
 std::vector<runner::NamedInput> all_inputs();

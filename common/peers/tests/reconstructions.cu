@@ -34,6 +34,7 @@ TEMPLATE_TEST_CASE("OneFlow's warp tier is right at every width, in every type",
                    __nv_bfloat16) {
     for (const runner::Variant& variant : peers::oneflow_warp_softmax().stage.variants) {
         INFO(variant.name);
+        if (!testing::has_type<TestType>(variant)) continue;
         // Every number of elements a lane, and of rows that leave a warp and a block unfilled.
         int judged = 0;
         for (int64_t cols = 1; cols <= 1024; cols += cols < 70 ? 1 : 31) {

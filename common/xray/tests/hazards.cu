@@ -181,29 +181,27 @@ TEST_CASE("a race is exit code 1, whether a page tells of it or JSON") {
     runner::Stage stage;
     stage.name = "99_none";
     stage.variants = {variant};
-    const Folder folder;
-    XrayOptions options;
-    options.shape = {1, 64};
-    options.picture = folder.path / "pictures";
-    SECTION("a page") {}
-    SECTION("a page, and JSON in a file") {
-        options.json = folder.path / "counts.json";
-    }
-    SECTION("JSON alone") {
-        options.json = "-";
-    }
-    runner::ExitCode code{};
-    {
-        const Redirected redirected(folder.path / "printed");
-        code = run_xray({stage}, options);
-    }
-    CHECK(code == runner::kWrong);
-    CHECK(folder.holds("pictures/99_none_racing_banks.svg"));
-    if (options.json == "-") {
-        CHECK_THAT(folder.read("printed"), StartsWith("{") && ContainsSubstring("\"races\""));
-    } else {
-        CHECK_THAT(folder.read("printed"), ContainsSubstring("RACE in shared memory"));
-        CHECK(folder.holds("counts.json") == !options.json.empty());
+    for (const std::string json : {"", "counts.json", "-"}) {
+        INFO("JSON: " << json);
+        const Folder folder;
+        XrayOptions options;
+        options.shape = {1, 64};
+        options.picture = folder.path / "pictures";
+        const bool in_file = json == "counts.json";
+        options.json = in_file ? std::string(folder.path / json) : json;
+        runner::ExitCode code{};
+        {
+            const Redirected redirected(folder.path / "printed");
+            code = run_xray({stage}, options);
+        }
+        CHECK(code == runner::kWrong);
+        CHECK(folder.holds("pictures/99_none_racing_banks.svg"));
+        if (json == "-") {
+            CHECK_THAT(folder.read("printed"), StartsWith("{") && ContainsSubstring("\"races\""));
+        } else {
+            CHECK_THAT(folder.read("printed"), ContainsSubstring("RACE in shared memory"));
+            CHECK(folder.holds("counts.json") == in_file);
+        }
     }
 }
 

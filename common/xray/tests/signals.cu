@@ -306,6 +306,7 @@ __global__ void of_cluster(Memory m) {
     m.y[me()] = theirs[threadIdx.x];
     if (meets_at_end) cluster.sync();
     data[threadIdx.x] = 0;
+    if (shared) cluster.sync();  // shared memory ends with its block
 }
 __global__ void in_two_halves(Memory m) {
     m.data[me()] = 1;

@@ -550,20 +550,17 @@ TEST_CASE("files that cannot be written are refused before anything is counted")
     stage.name = "99_none";
     stage.variants = {variant};
     const Folder folder;
-    XrayOptions options;
-    options.shape = {1, 32};
-    SECTION("JSON") {
-        options.json = (folder.path / "missing" / "counts.json").string();
+    std::ofstream(folder.path / "file") << "kept";
+    XrayOptions json, pictures_below, pictures_over;
+    json.json = (folder.path / "missing" / "counts.json").string();
+    pictures_below.picture = (folder.path / "missing" / "pictures").string();
+    pictures_over.picture = (folder.path / "file").string();
+    for (XrayOptions options : {json, pictures_below, pictures_over}) {
+        INFO(options.json << options.picture);
+        options.shape = {1, 32};
+        CHECK_THROWS_AS(run_xray({stage}, options), io::FileError);
+        CHECK_FALSE(std::filesystem::exists(folder.path / "missing"));
     }
-    SECTION("pictures, below a folder that is not there") {
-        options.picture = (folder.path / "missing" / "pictures").string();
-    }
-    SECTION("pictures, where a file is") {
-        options.picture = (folder.path / "file").string();
-        std::ofstream(options.picture) << "kept";
-    }
-    CHECK_THROWS_AS(run_xray({stage}, options), io::FileError);
-    CHECK_FALSE(std::filesystem::exists(folder.path / "missing"));
 }
 
 TEST_CASE("a page of large numbers and odd names fits 80 columns and moves no cursor") {
