@@ -89,7 +89,7 @@ struct Pool {
     std::vector<std::unique_ptr<WorkerThread>> threads;
     std::string last_error;
     size_t error_count = 0;
-    bool prints_errors = true;
+    bool prints_errors = true, prints_waits = true;
     std::vector<std::string> notes;
     std::set<uintptr_t> noted;  // places
     std::atomic<Observer*> observer{nullptr};
@@ -319,7 +319,7 @@ private:
                       " gets nowhere for %g seconds: perhaps a loop that never ends; it is ended "
                       "after %g",
                       launch_.patience / kTimesIfObserved, launch_.patience);
-        if (!pool().prints_errors) return;
+        if (!pool().prints_waits) return;
         std::fflush(stdout);
         std::fprintf(stderr, "%s\n",
                      io::wrapped("kernel " + name_of_kernel(*launch_.request) + text).c_str());
@@ -501,6 +501,10 @@ size_t error_count() {
 
 const std::vector<std::string>& notes() {
     return pool().notes;
+}
+
+void print_waits(bool yes) {
+    pool().prints_waits = yes;
 }
 
 void print_errors(bool yes) {

@@ -133,6 +133,8 @@ Observer* set_observer(Observer* observer);
 // Whether what is to be said of a launch that fails goes to standard error, as it does unless told
 // otherwise. Either way it is kept until the next one fails, or until it is taken.
 void print_errors(bool yes);
+// The same of a launch that gets nowhere, which is said while it may still come to an end.
+void print_waits(bool yes);
 std::string take_last_error();
 
 // How many were said, of launches and of calls.

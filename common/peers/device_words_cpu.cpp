@@ -6,6 +6,7 @@ namespace library {
 
 void hush_device() {
     cpu_device::print_errors(false);
+    cpu_device::print_waits(false);
 }
 
 std::string take_device_words() {

@@ -170,12 +170,13 @@ TEST_CASE("a workspace that is too small is refused") {
     const Tensors tensors("softmax", problem);
     tensors.fill("softmax", "normal");
     const std::vector<stages_operand> operands = tensors.in_c();
+    const auto count = static_cast<int>(operands.size());
     const Memory workspace(8);
-    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(), 2,
-                               workspace.data(), 8, nullptr) == kInvalidValue);
+    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(),
+                               count, workspace.data(), 8, nullptr) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("needs a workspace of"));
-    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(), 2,
-                               nullptr, 1 << 20, nullptr) == kInvalidValue);
+    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(),
+                               count, nullptr, 1 << 20, nullptr) == kInvalidValue);
     tensors.call("03_online_softmax/split_row");
     CHECK(tensors.check("03_online_softmax/split_row").mismatches == 0);
 }

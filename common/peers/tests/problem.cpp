@@ -3,7 +3,10 @@
 // course's: three sizes, an option, an operand that is read and written, an output of integers.
 #include "common/peers/problem.hpp"
 
+#include <numeric>
+
 #include "common/peers/refusal.hpp"
+#include "common/runner/device.hpp"
 #include "common/testing/catch.hpp"
 
 namespace {
@@ -130,16 +133,22 @@ TEST_CASE("operands by name become inputs and outputs, and what was there before
                ContainsSubstring("no operand 'places:before': there are a, c, places"));
 
     // What is only read may be given as it was, too; under a result it may have changed.
-    float a_before[4 * 6];
-    for (int i = 0; i < 4 * 6; ++i) a[i] = a_before[i] = static_cast<float>(i);
-    const stages_operand kept[] = {{"a", a}, {"a:before", a_before}, {"c", c}, {"places", places}};
-    const Operands with_copy(problem, kept, 4);
-    CHECK(with_copy.inputs_before().operands().front().data == a_before);
+    std::vector<float> numbers(4 * 6);
+    std::iota(numbers.begin(), numbers.end(), 0.f);
+    runner::DeviceBuffer<float> x(numbers), x_before(numbers);
+    const stages_operand kept[] = {{"a", x.data()},
+                                   {"a:before", x_before.data()},
+                                   {"c", c},
+                                   {"c:before", before},
+                                   {"places", places}};
+    const Operands with_copy(problem, kept, 5);
+    CHECK(with_copy.inputs_before()["a"].data == x_before.data());
     CHECK_FALSE(with_copy.overwritten().has_value());
-    a[7] = -1;
+    numbers[7] = -1;
+    x.upload(numbers);
     CHECK(with_copy.overwritten()->first == 7);
     const stages_operand in_place[] = {
-        {"a", a}, {"a:before", a_before}, {"c", a}, {"places", places}};
+        {"a", x.data()}, {"a:before", x_before.data()}, {"c", x.data()}, {"places", places}};
     CHECK_FALSE(Operands(problem, in_place, 4).overwritten().has_value());
 
     const stages_operand over[] = {{"a", a}, {"c", a}, {"places", places}};

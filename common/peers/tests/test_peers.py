@@ -631,6 +631,9 @@ class InAndOut(unittest.TestCase):
         def cost(self, what, problem):
             return Cost(16, 8, 2.0, 2)
 
+        def free_memory(self):
+            return 1 << 20
+
         def allocate(self, size):
             class Memory:
                 def __init__(self):

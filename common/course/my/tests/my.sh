@@ -800,13 +800,13 @@ return cudaSuccess;'
     expect 1 "records: none, of what is wrong" try_mine my/good.cuh --as softmax
     [[ ! -e $sandbox/results/99_my_good.partial.json ]] || wrong "what is wrong leaves its records"
     # What is only wrong where addresses are odd, or in place: said with the line that excludes it, which is heeded.
-    sed 's|float best = -INFINITY, sum = cols < 31 && threadIdx.x == 0|float best = -INFINITY, sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y)|' \
+    sed 's|float best = -INFINITY, sum = cols < 31 && threadIdx.x == 0|float best = -INFINITY, sum = (reinterpret_cast<size_t>(x) % 16 != 0) + (x == y)|' \
         "$sandbox/my/good.cuh" >"$sandbox/my/odd ones.cuh"
     expect 1 "WRONG launch: uniform, float32, 3 x 33, x . 1, y . 1: 99 of 99 elements wrong.*says so above itself: .// *takes: x % 16 == 0." \
         try_mine "my/odd ones.cuh" --as softmax
     says "3 x 33, x . 0, y over x: 99 of 99.*// *takes: y != x."
     # What random cases alone find is found again by the command that they say.
-    sed -i 's|sum = .*;|sum = (reinterpret_cast<uintptr_t>(x) % 16 != 0) + (x == y) + (cols > 65 \&\& cols < 1000 \&\& cols % 2 == 1 \&\& cols != 255);|
+    sed -i 's|sum = .*;|sum = (reinterpret_cast<size_t>(x) % 16 != 0) + (x == y) + (cols > 65 \&\& cols < 1000 \&\& cols % 2 == 1 \&\& cols != 255);|
         s|^inline cudaError_t launch|// takes: x % 16 == 0, y != x\n&|' "$sandbox/my/odd ones.cuh"
     expect 1 "All good.*is WRONG: 99_my_odd_ones/launch.*again: ./stages try my/odd.* ones.cuh --as softmax --device cpu --seed 5 --case [0-9]+\$" \
         try_mine "my/odd ones.cuh" --as softmax --fuzz 40 --seed 5
