@@ -37,6 +37,7 @@ run_and_plot() {
     local status=0 folder started took=$run_seconds
     run_seconds=
     [[ ! $with_plot ]] || attend build plot || with_plot=
+    # shellcheck disable=SC2154 # the words of the command line, of ./stages
     announce_run "$took" "$kind" "${stages[@]}"
     started=$SECONDS
     "$@" || status=$?
@@ -46,7 +47,6 @@ run_and_plot() {
     fi
     if [[ $status == 0 && $with_plot ]]; then
         folder=$(folder_of_records)
-        # shellcheck disable=SC2154 # the words of the command line, of ./stages
         attend "$build/plot" plot "${stages[@]}" --after-run --from "$folder" --out "$folder/pictures" ||
             say "not all pictures were drawn; the records are good"
     fi

@@ -39,7 +39,8 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
         for (int i = 0; i < 1 << 16; i++) bytes[i] = 0x5a;
         free(bytes);
     }
-    while (way == "loop" && cols == 1000) {  // @loop
+    const volatile bool loops = way == "loop" && cols == 1000;
+    while (loops) {  // @loop
     }
     while (way == "launches" && cols == 1000) {
         rows_of<<<1, 1, 0, stream>>>(x, y, 0);  // @launches

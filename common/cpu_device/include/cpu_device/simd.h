@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Integers of 8 or 16 bits, four or two in a word: the __v...4 and __v...2 functions.
 #pragma once
-#include <limits>
+#include <type_traits>
 
 #include "cpu_device/integers.h"
 #include "cpu_device/qualifiers.h"
 
 namespace cpu_device {
 
+template <class Lane>
+constexpr int kLaneBits = 8 * static_cast<int>(sizeof(Lane));
+
+// The lane of a word that begins at that bit, with its sign where it has one.
+template <class Lane>
+__device__ inline int lane_at(unsigned word, int bit) {
+    constexpr int kOthers = 32 - kLaneBits<Lane>;
+    const unsigned highest = word << (kOthers - bit);
+    return std::is_signed<Lane>::value ? static_cast<int>(highest) >> kOthers
+                                       : static_cast<int>(highest >> kOthers);
+}
+
 // What `operation` makes of the lanes of a and b, a lane of the result each.
 template <class Lane, class Operation>
 __device__ inline unsigned by_lanes(unsigned a, unsigned b, Operation operation) {
-    constexpr int kBits = 8 * static_cast<int>(sizeof(Lane));
+    constexpr int kBits = kLaneBits<Lane>;
     unsigned result = 0;
     for (int at = 0; at < 32; at += kBits) {
-        const int x = static_cast<Lane>(a >> at), y = static_cast<Lane>(b >> at);
+        const int x = lane_at<Lane>(a, at), y = lane_at<Lane>(b, at);
         result |= (static_cast<unsigned>(operation(x, y)) & ((1u << kBits) - 1)) << at;
     }
     return result;
@@ -23,8 +35,8 @@ __device__ inline unsigned by_lanes(unsigned a, unsigned b, Operation operation)
 template <class Lane, class Operation>
 __device__ inline unsigned sum_of_lanes(unsigned a, unsigned b, Operation operation) {
     unsigned sum = 0;
-    for (int at = 0; at < 32; at += 8 * static_cast<int>(sizeof(Lane))) {
-        const int x = static_cast<Lane>(a >> at), y = static_cast<Lane>(b >> at);
+    for (int at = 0; at < 32; at += kLaneBits<Lane>) {
+        const int x = lane_at<Lane>(a, at), y = lane_at<Lane>(b, at);
         sum += static_cast<unsigned>(operation(x, y));
     }
     return sum;
@@ -32,8 +44,9 @@ __device__ inline unsigned sum_of_lanes(unsigned a, unsigned b, Operation operat
 
 template <class Lane>
 __device__ inline int saturated(int value) {
-    constexpr int kLeast = std::numeric_limits<Lane>::min(),
-                  kMost = std::numeric_limits<Lane>::max();
+    constexpr bool kHasSign = std::is_signed<Lane>::value;
+    constexpr int kMost = (1 << (kLaneBits<Lane> - kHasSign)) - 1,
+                  kLeast = kHasSign ? -kMost - 1 : 0;
     return value < kLeast ? kLeast : value > kMost ? kMost : value;
 }
 
