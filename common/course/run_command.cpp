@@ -45,7 +45,7 @@ void check_device(const std::string& wanted) {
 
 // "7,12,0".
 std::vector<int64_t> parse_lengths(const std::string& text) {
-    if (text.find_first_not_of(" ") == std::string::npos)
+    if (text.find_first_not_of(' ') == std::string::npos)
         throw UsageError("--lengths '': the tokens of each sequence are wanted, as in 7,12,0");
     std::vector<int64_t> lengths;
     for (size_t begin = 0; begin <= text.size();) {

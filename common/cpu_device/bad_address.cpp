@@ -188,6 +188,7 @@ void describe_bad_address(Failure& failure, uintptr_t address, size_t bytes, con
     std::snprintf(access, sizeof access, "%s of %zu bytes at 0x%" PRIxPTR, verb, bytes, address);
     const Worker& worker = *current.worker;
     const bool may_be_null = address < kReachOfIndex || 0 - address <= kReachOfIndex;
+    // NOLINTNEXTLINE(bugprone-branch-clone): which question comes first decides
     if (address < kFirstPage) {
         describe_null(failure, access, address);
     } else if (const Worker* owner = owner_of_shared(worker, address)) {
