@@ -264,7 +264,7 @@ struct Current {
     // The lane whose latest record has yet to be told what it stored, or of a signal, when it observed; and which.
     Lane* unfinished = nullptr;
     size_t unfinished_record = 0;
-    bool wants_sample = false;  // the next access is to be looked at for progress
+    bool wants_sample = false;      // the next access is to be looked at for progress
     bool copies_under_way = false;  // asynchronous ones, of the block: every access is judged
     QuickRange stack, dynamic_shared, static_shared;
     QuickRange loaded = kEverywhere, stored = kEverywhere;

@@ -184,10 +184,10 @@ int stages_fill(const char* what, const stages_problem* problem, const char* inp
                 const stages_operand* operands, size_t count);
 
 typedef struct {
-    int64_t checked;           /* elements held to a value: none, and nothing was judged */
-    int64_t unchecked;         /* that are held to none: the description says why */
-    int64_t mismatches;        /* farther off than the bound allows; a NaN too many is one */
-    double share_of_bound;     /* the largest error, as a share of its bound; infinite where nothing was
+    int64_t checked;       /* elements held to a value: none, and nothing was judged */
+    int64_t unchecked;     /* that are held to none: the description says why */
+    int64_t mismatches;    /* farther off than the bound allows; a NaN too many is one */
+    double share_of_bound; /* the largest error, as a share of its bound; infinite where nothing was
                                   judged: what is at most 1 is good */
     double max_relative_error; /* over results that are normal numbers */
     char description[400];     /* the first mismatch, or what is left open, in words */

@@ -111,7 +111,11 @@ Tensors watched_outputs_of(StageRun& run, const Trial& trial) {
 // kept: at first the result of the variant before, at the end that of the one compared with.
 void compare_with_previous(StageRun& run, const Trial& trial, const Result& ours,
                            KeptResult& kept) {
-    const auto& [variant, one, dtype, case_inputs, validation] = trial;
+    const Variant& variant = trial.variant;
+    const Case& one = trial.one;
+    const DType dtype = trial.dtype;
+    CaseInputs& case_inputs = trial.case_inputs;
+    Validation& validation = trial.validation;
     const Variant* previous = previous_of(run, variant, one.shape, dtype);
     if (previous == nullptr) return;
     const View inputs = trial.inputs();

@@ -12,8 +12,8 @@ using runner::check_cuda;
 
 const std::vector<Input>& all_inputs() {
     static const std::vector<Input> inputs = {
-        Input::uniform,  Input::normal,   Input::large,         Input::all_negative,
-        Input::ties,     Input::spike,    Input::masked,        Input::masked_slice,
+        Input::uniform,  Input::normal,   Input::large,  Input::all_negative,
+        Input::ties,     Input::spike,    Input::masked, Input::masked_slice,
         Input::constant, Input::denormal, Input::special};
     return inputs;
 }
