@@ -131,7 +131,8 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
     give_turn();
 }
 
-// One of the other lanes may hold what this one's loop waits for. Of an atomic that was noted that is seen to.
+// Gives other lanes a turn now and then: one of them may hold what this lane's loop waits for. For an atomic that
+// note_atomic() has noted, that has happened there.
 void note_polling(uintptr_t place) {
     if (std::exchange(current.atomic_noted, false)) return;
     current.accesses_left -= kAtomicCost;
