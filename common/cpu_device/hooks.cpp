@@ -122,10 +122,11 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
 }
 
 // Kept even where nothing is accessed: lanes of a warp run together between such places.
+// An atomic that tries until nobody comes between goes through such places before it has happened.
 [[gnu::noinline]] void note_waypoint(uintptr_t place) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;
-    log_access(*lane, {0, place, lane->path, 0, AccessKind::waypoint, 0});
+    append_to_log(*lane, {0, place, lane->path, 0, AccessKind::waypoint, 0});
     if (lane->log.size() < kLongLog) return;
     lane->place = place;
     give_turn();

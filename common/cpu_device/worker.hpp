@@ -365,14 +365,17 @@ void take_turns(uintptr_t address, uintptr_t place);
 // Tells the record that is not finished what has happened by now.
 void finish_record();
 
-// Notes an access for the observer.
-inline void log_access(Lane& lane, const Access& access) {
-    if (current.unfinished != nullptr) finish_record();
+inline void append_to_log(Lane& lane, const Access& access) {
     if (lane.log.size() == lane.log.capacity()) {
         const Undisturbed container_grows;
         lane.log.reserve(2 * lane.log.size() + 16);
     }
     lane.log.push_back(access);
+}
+// Notes an access for the observer: what was noted before has happened by now.
+inline void log_access(Lane& lane, const Access& access) {
+    if (current.unfinished != nullptr) finish_record();
+    append_to_log(lane, access);
 }
 
 // Notes, behind an access of the running lane to `address`, how it can order threads, or what else does.
