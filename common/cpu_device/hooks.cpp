@@ -121,8 +121,8 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
     fail_here(failure);
 }
 
-// Kept even where nothing is accessed: lanes of a warp run together between such places.
-// An atomic that tries until nobody comes between goes through such places before it has happened.
+// Kept even where nothing is accessed: lanes of a warp run together between such places. It does not finish the record
+// before it: the retry loop of an atomic passes waypoints before the atomic has happened.
 [[gnu::noinline]] void note_waypoint(uintptr_t place) {
     Lane* lane = current.lane;
     if (lane == nullptr) return;

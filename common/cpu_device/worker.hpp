@@ -365,6 +365,7 @@ void take_turns(uintptr_t address, uintptr_t place);
 // Tells the record that is not finished what has happened by now.
 void finish_record();
 
+// Appends to the lane's log, and leaves the record before it unfinished if it is.
 inline void append_to_log(Lane& lane, const Access& access) {
     if (lane.log.size() == lane.log.capacity()) {
         const Undisturbed container_grows;
@@ -372,7 +373,8 @@ inline void append_to_log(Lane& lane, const Access& access) {
     }
     lane.log.push_back(access);
 }
-// Notes an access for the observer: what was noted before has happened by now.
+
+// Notes an access for the observer. What was noted before has happened by now.
 inline void log_access(Lane& lane, const Access& access) {
     if (current.unfinished != nullptr) finish_record();
     append_to_log(lane, access);

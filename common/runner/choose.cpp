@@ -292,7 +292,7 @@ bool takes_or_left_out(StageRun& run, const Variant& variant, const Shape& shape
 void for_each_measured(StageRun& run, const Measure& measure) {
     for (const DType dtype : measured_dtypes(run)) {
         for (const Operation* family : families(run)) {
-            if (takes_sample(run)) {
+            if (counts_sample(run)) {
                 for_each_sampled_shape(run, *family, dtype, measure);
                 continue;
             }

@@ -10,7 +10,7 @@ namespace {
 // About how many cases a sample has.
 constexpr size_t kCases = 300;
 // Of a type that is not a variant's first.
-constexpr size_t kCasesOfOtherTypes = 2;
+constexpr size_t kCasesOfOtherTypes = 1;
 // Elements of the first input, up to which watching a launch costs little.
 constexpr int64_t kFewElements = 4096;
 
@@ -89,11 +89,11 @@ int64_t all_cases(const StageRun& run) {
 
 }  // namespace
 
-bool takes_sample(const StageRun& run) {
+bool counts_sample(const StageRun& run) {
     return is_the_courses(run) && !on_gpu();
 }
 
-Sample::Sample(const StageRun& run) : is_all_(!takes_sample(run)) {
+Sample::Sample(const StageRun& run) : is_all_(!is_the_courses(run)) {
     if (is_all_) return;
     std::map<std::pair<const Variant*, DType>, Grid> grids;
     size_t once = 0;  // cases if each input and each shape comes in turn once
@@ -126,7 +126,7 @@ bool Sample::has(const Variant& variant, DType dtype, const Case& one) const {
 }
 
 bool is_watched(const StageRun& run, const Operation& family, const Case& one, DType dtype) {
-    if (!takes_sample(run)) return one.watched;
+    if (!counts_sample(run)) return one.watched;
     return one.watched && dtype == measured_dtypes(run).front() &&
            family.unit() == Unit::gigabytes && family.elements(one.shape) <= kFewElements;
 }

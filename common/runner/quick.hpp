@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What `--quick` takes of a stage of the course on the CPU device, where a launch takes as long as on a GPU a hundred
-// thousand of them: every variant, on few cases, and one small shape of it counted and looked at for races. A
-// learner's own stage is checked nowhere else: of it no sample is taken.
+// Chooses what `--quick` checks of a stage of the course: every variant in a few cases. On the CPU device, where one
+// launch takes as long as a hundred thousand on a GPU, it also chooses one small shape at which each variant is counted
+// and searched for races. A learner's own stage is always checked whole, because no other run checks it.
 #pragma once
 #include <map>
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace runner {
 
-// Whether the run takes a sample. Shapes that were asked for are taken as they are.
-bool takes_sample(const StageRun& run);
+// True if the run counts only a sample of shapes. Shapes that were asked for are taken as they are.
+bool counts_sample(const StageRun& run);
 
 // Which cases of a run each variant is checked in: all, or those of a sample. That has every input and every shape
 // that the variant takes, in turn and not in every pair, as often as a few hundred cases allow. Of the types that the
-// stage measures it has a variant's first so, and the others, unless they were asked for, in two cases.
+// stage measures it has a variant's first so, and the others, unless they were asked for, in one case.
 class Sample {
 public:
     explicit Sample(const StageRun& run);

@@ -232,14 +232,15 @@ public:
     std::vector<runner::Shape> measured_at(Extent extent) const override {
         if (!extent.gpu && extent.quick) return {Shape(1, 32, 4, 64)};
         if (!extent.gpu) return {usual_shape()};
-        std::vector<Shape> shapes = {{64, 512, 16, 64}, {32, 384, 12, 64}};
-        if (!extent.quick) {
-            for (const Shape& more : {Shape(1, 32, 12, 64), Shape(8, 128, 12, 64),
-                                      Shape(32, 128, 12, 64), Shape(64, 512, 16, 64, 16384),
-                                      Shape(32, 384, 12, 64, 6144), Shape(16, 1024, 16, 128)})
-                shapes.push_back(more);
-        }
-        return as_the_runners(shapes);
+        if (extent.quick) return {Shape(32, 384, 12, 64)};
+        return as_the_runners({{64, 512, 16, 64},
+                               {32, 384, 12, 64},
+                               {1, 32, 12, 64},
+                               {8, 128, 12, 64},
+                               {32, 128, 12, 64},
+                               {64, 512, 16, 64, 16384},
+                               {32, 384, 12, 64, 6144},
+                               {16, 1024, 16, 128}});
     }
     runner::Shape usual_shape() const override {
         return kind_ == Kind::masked_softmax ? Shape(2, 128, 4, 64) : Shape(2, 64, 12, 64);

@@ -163,11 +163,9 @@ public:
             if (kind_ != Kind::add_bias_activation) return {{rows, 1024}};
             return {{rows, 1024}, Shape(rows, 1024, Activation::gelu_by_tanh)};
         }
-        std::vector<runner::Shape> shapes = {{32768, 1024}, {12288, 768}};
-        if (extent.quick) return shapes;
-        for (const runner::Shape& more :
-             {runner::Shape{1, 1024}, {32, 768}, {1024, 1024}, {4096, 4096}, {2048, 16384}})
-            shapes.push_back(more);
+        if (extent.quick) return {{32768, 1024}};
+        std::vector<runner::Shape> shapes = {{32768, 1024}, {12288, 768}, {1, 1024},    {32, 768},
+                                             {1024, 1024},  {4096, 4096}, {2048, 16384}};
         if (kind_ != Kind::add_bias_activation) return shapes;
         for (const Activation f : {Activation::gelu_by_tanh, Activation::relu, Activation::silu}) {
             shapes.push_back(Shape(32768, 1024, f));

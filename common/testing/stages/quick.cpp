@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `run --quick` takes of every stage on the CPU device: little, and something of everything.
+// What `run --quick` takes of every stage: little, and something of everything.
 #include "common/runner/quick.hpp"
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 using namespace runner;
 
 TEST_CASE("a quick run checks every variant with every input, in few cases, and counts it once") {
-    if (on_gpu()) return;
     RunOptions options;
     options.quick = true;
     const std::optional<Array> no_file;
@@ -32,12 +31,14 @@ TEST_CASE("a quick run checks every variant with every input, in few cases, and 
                     inputs.insert(one.input);
                     ++all;
                 }
+                if (on_gpu()) continue;  // there nothing is counted
                 for (const Shape& shape : counted_shapes(run, variant, dtype)) {
                     CHECK(variant.operation->elements(shape) <= kMostElements);
                     ++counted;
                 }
             }
             CHECK(inputs.size() == variant.operation->inputs().size());
+            if (on_gpu()) continue;
             CHECK(counted >= 1);
             CHECK(counted <= 2);
         }
