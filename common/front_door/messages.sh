@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 # What the script itself says. It goes to stderr: `./stages header 03 > softmax.hpp` stays clean.
 
-# Prints a line, broken at spaces to fit 80 columns. A word that is longer stays whole.
+# Prints a line, broken at spaces to fit 80 columns. A word that is longer stays whole. Control characters, which a
+# terminal would obey, become question marks.
 print_wrapped() {
-    local rest=$1 indent='' piece
+    local rest=${1//[[:cntrl:]]/?} indent='' piece
     while ((${#indent} + ${#rest} > 80)); do
         piece=${rest:0:81-${#indent}}
         if [[ $piece == *" "* ]]; then piece=${piece% *}; else piece=${rest%% *}; fi

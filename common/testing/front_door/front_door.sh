@@ -77,6 +77,7 @@ expect 2 "no verb 'doc'; did you mean 'doctor'" doc
 expect 2 "a verb comes first: ./stages run online_softmax" online_softmax
 expect 2 "no stage '7'; the stages are: 01_naive_softmax 03_online_softmax 13_online_topk" run 7
 expect 2 "no stage 'softmax'" test softmax
+expect 2 "no stage '\?\[31msoftmax'" test $'\e[31msoftmax'  # no terminal obeys a name
 expect 2 "'online' may be 03_online_softmax,13_online_topk" run online
 expect 2 "'01,,03' is no list of stages: 01,03 is one" run 01,,03
 expect 2 "example takes one stage" example
