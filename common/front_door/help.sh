@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try new readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -21,6 +21,7 @@ usage: ./stages VERB [STAGE...] [flags]
   debug    stop in gdb inside one thread of a kernel
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
+  new      write a stage of your own to begin with: ./stages new 09 name
   readme   write the lessons' figures and pictures: what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
@@ -157,6 +158,10 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;
+        new) echo "usage: ./stages new NUMBER NAME
+Writes a stage NUMBER_NAME, as in 09_my_idea, that builds and passes: a header
+with a kernel to replace, its launcher, a test, an example and a README to fill
+in. CONTRIBUTING.md says what a stage has to hold." ;;
         readme) echo "usage: ./stages readme [--check]
 Writes the generated parts of the READMEs and their pictures anew: figures from
 common/recorded and from the x-ray's counts, output from programs that it runs.

@@ -11,7 +11,7 @@ mkdir -p "$sandbox"/course/{common,01_naive_softmax,03_online_softmax,13_online_
 mkdir "$sandbox/course/common/course"
 cp "$root/stages" "$sandbox/course"
 cp -r "$root/common/front_door" "$sandbox/course/common"
-cp "$root/common/course/header.awk" "$sandbox/course/common/course"
+cp -r "$root/common/course/header.awk" "$root/common/course/new" "$sandbox/course/common/course"
 
 # Of the real machine: what takes a terminal or the right to write away, or gives a terminal. Each may be missing.
 no_terminal=() nobody=() as_whom=()
@@ -84,6 +84,17 @@ expect 2 "example takes one stage" example
 expect 2 "debug takes one stage" debug
 expect 2 "on a GPU cuda-gdb does, at ./build/cuda/03_online_softmax" debug 3 --device cuda
 expect 2 "lint takes --fix or nothing" lint --fiks
+expect 2 "there is a stage 03 already: 03_online_softmax" new 03 mine
+expect 2 "there is a stage named online_softmax already" new 09 online_softmax
+expect 2 "'9' is no stage's number: two digits" new 9 mine
+expect 2 "'Mine' cannot name a stage" new 09 Mine
+expect 2 "new takes a number and a name" new 09
+expect 0 "09_mine is there" new 09 mine
+for file in README.md mine.cuh stage.cu example.cu test.cu; do
+    [[ -s $sandbox/course/09_mine/$file ]] || wrong "new leaves out $file"
+done
+! grep -r '@' "$sandbox/course/09_mine" || wrong "new leaves a placeholder"
+rm -r "$sandbox/course/09_mine"
 expect 0 "my/ has no program yet: put one there" my
 expect 2 "my takes no words; a program is run by: ./stages run my/name.cu" my 03
 expect 2 "there is no my/none.cu; my/ has no program yet" run my/none.cu
@@ -177,7 +188,7 @@ case "$*" in
         done
         [[ ! -e slow ]] || sleep 0.3
         rm -r at_work
-        [[ ! -e stuck ]] || { sleep 60 & echo $! >begun_by; wait; }
+        [[ ! -e stuck ]] || { (trap - INT; exec sleep 60) & echo $! >begun_by; wait; }
         echo "[1/1] Building kernel.o" ;;
     *)  [[ ! -e misconfigured ]] || { cat misconfigured && exit 1; }
         echo "$*" >>configured
