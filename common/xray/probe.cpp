@@ -100,8 +100,8 @@ public:
     void start() override {
         counting_.reset();
         global_.reset();
-        if (watches_global_memory_) global_.emplace();
-        counter_.emplace(writer_.get(), nullptr, global_ ? &*global_ : nullptr);
+        if (watches_global_memory_) global_ = std::make_unique<xray::GlobalShadow>();
+        counter_.emplace(writer_.get(), nullptr, global_.get());
         counting_.emplace(*counter_);
     }
 
@@ -110,7 +110,7 @@ public:
         if (!counter_) return std::nullopt;
         runner::Counts counts = sums_of(counter_->kernels());
         counts.hazards = hazards_of(counter_->kernels());
-        counts.global_watched = global_.has_value();
+        counts.global_watched = global_ != nullptr;
         counts.in_clusters = any_cluster_unwatched(counter_->kernels());
         counter_.reset();
         return counts;
@@ -161,7 +161,7 @@ private:
     pthread_t calls_launcher_{};
     cudaStream_t stream_ = nullptr;  // of the launcher's, once there was one
     std::unique_ptr<xray::LastWriter> writer_;
-    std::optional<xray::GlobalShadow> global_;
+    std::unique_ptr<xray::GlobalShadow> global_;
     std::optional<xray::Counter> counter_;
     std::optional<xray::Counting> counting_;
 };
