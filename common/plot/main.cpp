@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "common/io/text.hpp"
 #include "common/plot/compare.hpp"
 #include "common/plot/output.hpp"
+#include "common/plot/pages.hpp"
 #include "common/plot/picking.hpp"
 #include "common/plot/pictures.hpp"
 #include "common/plot/records.hpp"
@@ -32,6 +34,7 @@ struct Words {  // as typed
     std::vector<std::string> formats = {"png"};
     std::string out = std::string(kResults) + "/pictures";
     std::vector<std::string> only;  // pictures
+    std::string shown_in;           // a repository: what its pages show
     Choice choice;
     bool terminal = false;
     bool check = false;      // compare with what is in `out` instead of writing
@@ -98,6 +101,32 @@ void show_in_terminal(const std::vector<Figure>& figures, bool chosen_by_name) {
     }
 }
 
+// Draws or compares the pictures that the pages of a repository show.
+int plot_shown(const std::vector<Figure>& all, const Words& words) {
+    const std::set<std::string> shown = shown_pictures(words.shown_in, words.out);
+    std::vector<Figure> figures;
+    std::set<std::string> missing = shown;
+    for (const Figure& figure : all) {
+        if (shown.count(figure.name) == 0) continue;
+        figures.push_back(figure);
+        missing.erase(figure.name);
+    }
+    for (const std::string& name : missing)
+        say(stderr, "WRONG: a page shows " + io::printable(words.out + "/" + name) +
+                        ".svg, which no records make");
+    bool good = missing.empty();
+    if (words.check) {
+        for (const std::string& path : stale_shown_pictures(figures, words.out)) {
+            say(stdout, "stale: " + io::printable(path));
+            good = false;
+        }
+        return good ? kGood : kWrong;
+    }
+    const Written written = write_shown_pictures(figures, words.out);
+    report(written, words, "");
+    return good && written.failures.empty() ? kGood : kWrong;
+}
+
 int plot_verb(Words words) {
     const Sources sources = sources_for(words.from, words.stages, words.after_run);
     std::vector<RecordFolder> all = sources.drawn;
@@ -107,6 +136,7 @@ int plot_verb(Words words) {
     std::vector<Figure> figures = figures_of(sources, words.choice);
     if (figures.empty()) nothing_matches(sources.drawn, words.choice);
     make_names_different(figures);
+    if (!words.shown_in.empty()) return plot_shown(figures, words);
     figures = only(words.only, figures);
     if (words.terminal) {
         show_in_terminal(figures, !words.only.empty());
@@ -178,6 +208,10 @@ int parse_and_run(int argc, char** argv) {
                      "03_online_softmax_variants")
         ->delimiter(',');
     add_output_flags(*plot, words);
+    plot->add_option(
+        "--shown-in", words.shown_in,
+        "instead of all pictures those that the READMEs of this repository show, as SVG "
+        "without scripts and numbers");
     plot->add_flag(
         "--terminal", words.terminal,
         "draw here, with letters; write no file. Each stage's variants, or what --only names");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -163,6 +164,29 @@ Figure only_panel(const Figure& figure, size_t panel) {
     return alone;
 }
 
+// What a picture for a page was drawn from, as the last line of its file.
+std::string digest_line(const Figure& figure) {
+    uint64_t digest = 0xcbf29ce484222325;  // FNV-1a
+    for (const char each : script_of(figure, {"svg"}) + csv_of(figure))
+        digest = (digest ^ static_cast<unsigned char>(each)) * 0x100000001b3;
+    std::ostringstream line;
+    line << "<!-- drawn from script and numbers " << std::hex << digest << " -->\n";
+    return line.str();
+}
+
+bool ends_with_digest(const std::filesystem::path& picture, const Figure& figure) {
+    const std::string text = text_in(picture), line = digest_line(figure);
+    return text.size() > line.size() &&
+           text.compare(text.size() - line.size(), line.size(), line) == 0;
+}
+
+// True for a file that is no picture of these figures.
+bool is_leftover(const std::filesystem::path& path, const std::vector<Figure>& figures) {
+    return path.extension() != ".svg" ||
+           std::none_of(figures.begin(), figures.end(),
+                        [&](const Figure& figure) { return figure.name == path.stem(); });
+}
+
 }  // namespace
 
 Written write_pictures(const std::vector<Figure>& figures, const std::filesystem::path& folder,
@@ -248,6 +272,54 @@ std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
     std::error_code error;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
         if (wanted.count(entry.path()) == 0) stale.push_back(entry.path());
+    }
+    return stale;
+}
+
+Written write_shown_pictures(const std::vector<Figure>& figures,
+                             const std::filesystem::path& folder) {
+    std::vector<Figure> stale;
+    Written written;
+    for (const Figure& figure : figures) {
+        const std::string picture = folder / (figure.name + ".svg");
+        if (ends_with_digest(picture, figure)) {
+            written.pictures.push_back(picture);
+        } else {
+            stale.push_back(figure);
+        }
+    }
+    written.obstacle = stale.empty() ? "" : drawing_obstacle();
+    if (!written.obstacle.empty()) {
+        for (const Figure& figure : stale)
+            written.failures.push_back((folder / (figure.name + ".svg")).string() +
+                                       ": not drawn: " + written.obstacle);
+        return written;
+    }
+    const Written drawn = write_pictures(stale, folder, {"svg"});
+    for (const Figure& figure : stale) {
+        const std::string base = folder / figure.name;
+        if (holds_something(base + ".svg"))
+            std::ofstream(base + ".svg", std::ios::app) << digest_line(figure);
+    }
+    written.pictures.insert(written.pictures.end(), drawn.pictures.begin(), drawn.pictures.end());
+    written.failures = drawn.failures;
+    std::error_code error;
+    for (const std::string& path : stale_shown_pictures(figures, folder)) {
+        if (is_leftover(path, figures)) std::filesystem::remove(path, error);
+    }
+    return written;
+}
+
+std::vector<std::string> stale_shown_pictures(const std::vector<Figure>& figures,
+                                              const std::filesystem::path& folder) {
+    std::vector<std::string> stale;
+    for (const Figure& figure : figures) {
+        const std::string picture = folder / (figure.name + ".svg");
+        if (!ends_with_digest(picture, figure)) stale.push_back(picture);
+    }
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (is_leftover(entry.path(), figures)) stale.push_back(entry.path());
     }
     return stale;
 }

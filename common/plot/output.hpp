@@ -18,16 +18,27 @@ struct Written {
         failures;  // a line for each picture that gnuplot refused or complained of
 };
 
-// Makes the folder. io::FileError where it cannot be written to.
+// Writes each figure's script (.gp) and numbers (.csv), and draws its pictures beside them. Makes the folder. Throws
+// io::FileError where it cannot be written to.
 Written write_pictures(const std::vector<Figure>& figures, const std::filesystem::path& folder,
                        const std::vector<std::string>& formats);
 
-// What of the folder is not as it would be if written now: .gp and .csv by their text (pictures
-// differ with gnuplot's version, so those have to exist), and, where the figures are all that belong
-// there, files of pictures no longer made.
+// Draws the figures as SVG for pages: the folder holds these pictures afterwards, and no scripts, numbers or other
+// pictures. A picture's last line is a digest of its script and numbers. Pictures whose digest is right stay as they are.
+// Without gnuplot it changes nothing and says why.
+Written write_shown_pictures(const std::vector<Figure>& figures,
+                             const std::filesystem::path& folder);
+
+// Returns the files of the folder that write_pictures() would change: .gp and .csv are compared by their text; pictures
+// differ with gnuplot's version, so they only have to exist. Where the figures are all that belong there, files of other
+// pictures are stale, too.
 std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
                                         const std::filesystem::path& folder,
                                         const std::vector<std::string>& formats, bool all_pictures);
+
+// Returns the files of the folder that write_shown_pictures() would change.
+std::vector<std::string> stale_shown_pictures(const std::vector<Figure>& figures,
+                                              const std::filesystem::path& folder);
 
 // Draws with letters on standard output, or prints the tables and why it did not draw.
 void draw_in_terminal(const std::vector<Figure>& figures);

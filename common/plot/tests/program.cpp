@@ -341,6 +341,34 @@ TEST_CASE("plot draws pictures, and its scripts draw them again") {
     CHECK_THAT(run(folder, "plot --terminal").text, ContainsSubstring("***A"));
 }
 
+TEST_CASE("plot --shown-in keeps the pictures that pages show, and nothing else") {
+    if (!drawing_obstacle().empty()) return testing::skip(drawing_obstacle());
+    const Folder folder;
+    folder.write("one/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+                                              timed("01_first", "v", 8, 200, 5)));
+    folder.write("01_first/README.md", "![a](../one/pictures/01_first_variants.svg)");
+    folder.write("one/pictures/old.gp", "");
+    const std::string words = "plot --from one --out one/pictures --shown-in .";
+    const std::string picture = "one/pictures/01_first_variants.svg";
+    CHECK(run(folder, words + " --check").status == 1);
+    REQUIRE(run(folder, words).status == 0);
+    CHECK(run(folder, words + " --check").status == 0);
+    const std::string drawn = folder.read(picture);
+    CHECK(std::distance(std::filesystem::directory_iterator(folder.path / "one/pictures"), {}) ==
+          1);
+    CHECK(run(folder, words, without_gnuplot(folder)).status == 0);  // nothing is stale
+
+    folder.write("one/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+                                              timed("01_first", "v", 8, 200, 6)));
+    CHECK_THAT(run(folder, words + " --check").text, ContainsSubstring("stale: " + picture));
+    CHECK(run(folder, words, without_gnuplot(folder)).status == 1);
+    CHECK(folder.read(picture) == drawn);  // left as it was
+    folder.write("README.md", "![b](one/pictures/no_such.svg)");
+    const Outcome outcome = run(folder, words);
+    CHECK(outcome.status == 1);
+    CHECK_THAT(joined(outcome.text), ContainsSubstring("a page shows one/pictures/no_such.svg"));
+}
+
 TEST_CASE("several that draw the same pictures at once all have them") {
     if (!drawing_obstacle().empty()) return testing::skip(drawing_obstacle());
     const Folder folder;
