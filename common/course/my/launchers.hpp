@@ -12,7 +12,7 @@ struct LauncherText {
     std::string name;  // with its namespaces: "online_softmax::block_per_row"
     std::string
         takes;  // what the last comment above it with lines that begin with `takes:` says behind that, in the
-        // same namespace or around it; the lines joined by commas
+                // same namespace or around it; the lines joined by commas
 };
 
 // In their order; overloads each.
