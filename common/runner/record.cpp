@@ -4,19 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
-#include "common/io/files.hpp"
 #include "common/runner/build_info.hpp"
 
 namespace runner {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The driver's own version, which CUDA does not tell: "570.86.15". Where the kernel module does not
 // say it either, the newest CUDA that the driver knows.
@@ -33,7 +27,7 @@ std::string driver_version() {
     return "CUDA " + version_text(newest_cuda);
 }
 
-Json header() {
+records::File header() {
     cudaDeviceProp properties{};
     int runtime = 0;
     cudaGetDeviceProperties(&properties, 0);
@@ -44,100 +38,102 @@ Json header() {
     std::strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
 
     const BuildInfo build = build_info();
-    return {{"schema", 1},
-            {"gpu", properties.name},
-            {"driver", driver_version()},
-            {"cuda", version_text(runtime)},
-            {"nvcc", build.nvcc},
-            {"commit", build.commit},
-            {"date", date}};
+    records::File file;
+    file.gpu = properties.name;
+    file.driver = driver_version();
+    file.cuda = version_text(runtime);
+    file.nvcc = build.nvcc;
+    file.commit = build.commit;
+    file.date = date;
+    return file;
 }
 
-Json shape_of(const Record& record) {
-    Json json;
-    const std::vector<std::string> names = record.operation->size_names(record.shape);
-    for (size_t i = 0; i < names.size(); ++i) json[names[i]] = record.shape[i];
-    for (const auto& [name, value] : record.shape.options()) {
-        if (const std::optional<int64_t> number = whole(value))
-            json[name] = *number;
-        else
-            json[name] = value;
-    }
-    return json;
-}
-
-void add_times(Json& json, const Record& record) {
+void add_times(records::Record& plain, const Record& record) {
     const TimedVariant& timed = *record.timed;
     const double us = timed.work.us_median;
-    json["us_median"] = us;
-    json["us_min"] = timed.work.us_min;
-    json["us_p10"] = timed.work.us_p10;
-    json["us_p90"] = timed.work.us_p90;
-    json["us_empty"] = timed.empty.us_median;
-    json["us_host"] = timed.us_host;
-    json["us_host_empty"] = timed.us_host_empty;
-    json["gbps"] = gigabytes_per_second(record.cost.bytes(), us);
-    json["roof_gbps"] = gigabytes_per_second(record.cost.bytes(), timed.roof.us_median);
+    const int64_t bytes = record.cost.bytes();
+    plain.figures.insert({{"us_median", us},
+                          {"us_min", timed.work.us_min},
+                          {"us_p10", timed.work.us_p10},
+                          {"us_p90", timed.work.us_p90},
+                          {"us_empty", timed.empty.us_median},
+                          {"us_host", timed.us_host},
+                          {"us_host_empty", timed.us_host_empty},
+                          {"gbps", gigabytes_per_second(bytes, us)},
+                          {"roof_gbps", gigabytes_per_second(bytes, timed.roof.us_median)}});
     if (record.operation->roof() == Roof::read) {  // which writes none of the results
         const std::vector<int64_t>& read = record.cost.read;
-        json["roof_bytes"] = std::accumulate(read.begin(), read.end(), int64_t{0});
+        plain.figures["roof_bytes"] =
+            static_cast<double>(std::accumulate(read.begin(), read.end(), int64_t{0}));
     }
     if (record.cost.operations > 0) {
-        json["tflops"] = teraflops(record.cost.operations, us);
-        json["roof_tflops"] = teraflops(record.cost.operations, timed.roof.us_median);
+        plain.figures["tflops"] = teraflops(record.cost.operations, us);
+        plain.figures["roof_tflops"] = teraflops(record.cost.operations, timed.roof.us_median);
     }
 }
 
-void add_counts(Json& json, const Record& record) {
+void add_counts(records::Record& plain, const Record& record) {
     const Counts& counts = *record.counts;
     const int64_t requests = counts.global_load_requests + counts.global_store_requests;
     const int64_t sectors = counts.global_load_sectors + counts.global_store_sectors;
     const Traffic traffic = traffic_of(record);
-    json["loads_per_element"] = traffic.loads;
-    json["stores_per_element"] = traffic.stores;
+    plain.figures["loads_per_element"] = traffic.loads;
+    plain.figures["stores_per_element"] = traffic.stores;
     if (requests > 0)
-        json["sectors_per_request"] = static_cast<double>(sectors) / static_cast<double>(requests);
-    if (const auto moved = bytes_moved_per_byte(counts)) json["bytes_moved_per_byte"] = *moved;
-    json["bank_conflicts"] = record.bank_conflicts;
+        plain.figures["sectors_per_request"] =
+            static_cast<double>(sectors) / static_cast<double>(requests);
+    if (const auto moved = bytes_moved_per_byte(counts))
+        plain.figures["bytes_moved_per_byte"] = *moved;
+    plain.figures["bank_conflicts"] = static_cast<double>(record.bank_conflicts);
 }
 
-Json to_json(const Record& record) {
-    Json json = {{"stage", record.stage},
-                 {"variant", record.variant},
-                 {"role", record.role},
-                 {"op", record.operation->name()},
-                 {"backend", build_info().backend},
-                 {"dtype", name_of(record.dtype)},
-                 {"input", record.input}};
-    if (record.operation->shown_as() != record.operation->name())
-        json["shown_as"] = record.operation->shown_as();
-    if (record.operation->roof() != Roof::copy) json["roof"] = name_of(record.operation->roof());
-    for (const auto& [name, size] : record.operation->record_fields(record.shape))
-        json[name] = size;
-    json["shape"] = shape_of(record);
-    json["bytes"] = record.cost.bytes();
-    if (record.cost.operations > 0) json["flops"] = record.cost.operations;
-    json["declared_loads_per_element"] = record.declared.loads;
-    json["declared_stores_per_element"] = record.declared.stores;
-    json["max_rel_err"] = record.max_relative_error;
-    if (!record.way.empty()) json["way"] = record.way;
-    if (record.overflows) json["overflows"] = true;
-    if (record.further) json["further"] = true;
-    if (record.timed) add_times(json, record);
-    if (!record.baseline.empty()) json["baseline"] = record.baseline;
-    if (record.speedup) json["speedup"] = *record.speedup;
-    if (record.counts) add_counts(json, record);
-    return json;
+records::Record plain_record(const Record& record) {
+    const Operation& operation = *record.operation;
+    records::Record plain = plain_record(record.stage, record.variant, operation, record.shape);
+    plain.role = record.role;
+    plain.dtype = name_of(record.dtype);
+    plain.backend = build_info().backend;
+    plain.input = record.input;
+    if (operation.shown_as() != operation.name()) plain.shown_as = operation.shown_as();
+    if (operation.roof() != Roof::copy) plain.roof = name_of(operation.roof());
+    plain.way = record.way;
+    plain.baseline = record.baseline;
+    plain.overflows = record.overflows;
+    plain.further = record.further;
+    plain.figures = {{"bytes", static_cast<double>(record.cost.bytes())},
+                     {"declared_loads_per_element", record.declared.loads},
+                     {"declared_stores_per_element", record.declared.stores},
+                     {"max_rel_err", record.max_relative_error}};
+    if (record.cost.operations > 0) plain.figures["flops"] = record.cost.operations;
+    if (record.speedup) plain.figures["speedup"] = *record.speedup;
+    if (record.timed) add_times(plain, record);
+    if (record.counts) add_counts(plain, record);
+    return plain;
 }
 
 }  // namespace
+
+records::Record plain_record(const std::string& stage, const std::string& variant,
+                             const Operation& operation, const Shape& shape) {
+    records::Record plain;
+    plain.stage = stage;
+    plain.variant = variant;
+    plain.op = operation.name();
+    const std::vector<std::string> names = operation.size_names(shape);
+    for (size_t i = 0; i < names.size(); ++i)
+        plain.add_size(names[i], static_cast<double>(shape[i]));
+    for (const auto& [name, value] : shape.options()) plain.add_size(name, value);
+    for (const auto& [name, size] : operation.record_fields(shape))
+        plain.add_flat_size(name, static_cast<double>(size));
+    return plain;
+}
 
 std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 std::string record_header() {
-    return header().dump();
+    return records::header_of(header());
 }
 
 Traffic traffic_of(const Record& record) {
@@ -177,16 +173,12 @@ std::string records_path(const std::string& directory, const std::string& name) 
 
 std::string write_records(const std::string& directory, const std::string& name,
                           const std::string& chosen, const std::vector<Record>& records) {
-    Json document = header();
-    if (!chosen.empty()) document["chosen"] = chosen;
-    document["records"] = Json::array();
-    for (const Record& record : records) document["records"].push_back(to_json(record));
-
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    const std::string path = records_path(directory, name);
-    io::replace_file(path, document.dump(1) + "\n");
-    return path;
+    records::File file = header();
+    file.path = records_path(directory, name);
+    file.chosen = chosen;
+    for (const Record& record : records) file.records.push_back(plain_record(record));
+    records::write(file);
+    return file.path;
 }
 
 }  // namespace runner

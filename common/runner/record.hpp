@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Measurements as JSON, for the plots, the READMEs and anyone's own tools. Schema 1.
+// What was measured or counted of one variant at one shape, and the plain record that is written of it.
 #pragma once
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/records/record.hpp"
 #include "common/runner/probe.hpp"
 #include "common/runner/stage.hpp"
 #include "common/runner/timing.hpp"
@@ -35,6 +36,10 @@ struct Record {
 
 // CUDA's versions of itself and of its driver as text: it counts 13000 for 13.0.
 std::string version_text(int version);
+
+// The plain record of a variant at a shape, without figures.
+records::Record plain_record(const std::string& stage, const std::string& variant,
+                             const Operation& operation, const Shape& shape);
 
 // What every file of records opens with, as JSON text: schema, GPU, versions, commit, date.
 std::string record_header();

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <set>
+
+#include "common/io/files.hpp"
+#include "common/io/text.hpp"
+#include "common/records/fields.hpp"
+#include "common/records/record.hpp"
+
+namespace records {
+namespace {
+
+constexpr Range kSize{1, 1e12, true};  // of rows and cols, which a picture counts along
+constexpr Range kOption{-1e12, 1e12};  // of what else an operation has: alpha, a temperature
+constexpr size_t kMostSizes = 16;
+constexpr size_t kMostRecords = 10000;  // ours have hundreds
+
+bool is_flat_size(const std::string& name) {
+    const std::vector<const char*>& all = flat_sizes();
+    return std::find(all.begin(), all.end(), name) != all.end();
+}
+
+void read_sizes(const Json& object, const Fields& fields, Record& record) {
+    if (object.contains("shape")) {
+        const Json& sizes = object["shape"];
+        const Fields of_shape(sizes);
+        if (sizes.size() > kMostSizes)
+            throw FieldError("'shape' has more than " + std::to_string(kMostSizes) + " sizes");
+        for (const auto& [key, value] : sizes.items()) {
+            if (!is_name(key))
+                throw FieldError("a size in 'shape' is called '" + io::printable(key, 40) +
+                                 "'; wanted: letters, digits and underscores");
+            const auto size = of_shape.number(key, is_flat_size(key) ? kSize : kOption);
+            if (!size) throw FieldError("the size '" + key + "' in 'shape' is null");
+            record.add_size(key, *size);
+        }
+    }
+    for (const char* key : flat_sizes()) {  // older files had them at the top only
+        if (const auto size = fields.number(key, kSize)) record.add_flat_size(key, *size);
+    }
+    if (record.sizes.empty()) throw FieldError("no 'shape', and no 'rows' and 'cols'");
+}
+
+std::string words_of(const Fields& fields, const WordField& field) {
+    switch (field.words) {
+        case Words::stage:
+            return fields.stage();
+        case Words::variant:
+            return fields.variant();
+        case Words::name:
+            return fields.name(field.key, field.usual);
+        default:
+            return fields.words(field.key, field.usual);
+    }
+}
+
+Record record_from(const Json& object) {
+    const Fields fields(object);
+    Record record;
+    for (const WordField& field : word_fields()) record.*field.value = words_of(fields, field);
+    if (record.shown_as.empty()) record.shown_as = record.op;
+    for (const Flag& flag : flags()) record.*flag.value = fields.flag(flag.key);
+    for (const Figure& figure : figures()) {
+        if (const auto value = fields.number(figure.key, figure.range))
+            record.figures[figure.key] = *value;
+    }
+    read_sizes(object, fields, record);
+    return record;
+}
+
+void refuse_unknown(const Json& object, const std::set<std::string>& known) {
+    for (const auto& [key, value] : object.items()) {
+        if (known.count(key) == 0)
+            throw FieldError("the schema has no field '" + io::printable(key, 40) + "'");
+    }
+}
+
+void refuse_unknown_in_record(const Json& object) {
+    static const std::set<std::string> known = [] {
+        std::set<std::string> keys = {"shape"};
+        for (const WordField& field : word_fields()) keys.insert(field.key);
+        for (const Figure& figure : figures()) keys.insert(figure.key);
+        for (const Flag& flag : flags()) keys.insert(flag.key);
+        keys.insert(flat_sizes().begin(), flat_sizes().end());
+        return keys;
+    }();
+    refuse_unknown(object, known);
+}
+
+void refuse_unknown_in_header(const Json& document) {
+    std::set<std::string> known = {"schema", "chosen", "records"};
+    for (const HeaderField& field : header_fields()) known.insert(field.key);
+    known.insert(libraries().begin(), libraries().end());
+    refuse_unknown(document, known);
+}
+
+}  // namespace
+
+File read(const std::filesystem::path& path, Unknown unknown) {
+    const Json document = read_json(path);
+    const bool strict = unknown == Unknown::refused;
+    File file;
+    file.path = path;
+    try {
+        const Fields fields(document);
+        if (strict) refuse_unknown_in_header(document);
+        for (const HeaderField& field : header_fields())
+            file.*field.value = fields.short_words(field.key, field.usual);
+        for (const char* library : libraries()) {
+            const std::string version = fields.short_words(library);
+            if (!version.empty()) file.libraries[library] = version;
+        }
+        file.chosen = fields.short_words("chosen");
+        if (list_in(document, "records").size() > kMostRecords)
+            throw FieldError("more than " + std::to_string(kMostRecords) + " records in it");
+    } catch (const FieldError& error) {
+        io::refuse(path, error.what());
+    }
+    for (const Json& object : document["records"]) {
+        try {
+            if (strict) refuse_unknown_in_record(object);
+            file.records.push_back(record_from(object));
+        } catch (const FieldError& error) {
+            io::refuse(path,
+                       "record " + std::to_string(file.records.size() + 1) + ": " + error.what());
+        }
+    }
+    return file;
+}
+
+}  // namespace records

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "common/records/record.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace records {
+namespace {
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+// What stands between NN_name and .json: "", ".peers", ".widths.partial", ...
+std::string kind_of(const std::filesystem::path& path) {
+    const std::string name = path.stem();
+    const size_t dot = name.find('.');
+    return dot == std::string::npos ? "" : name.substr(dot);
+}
+
+}  // namespace
+
+void Record::add_size(const std::string& name, double size) {
+    add_once(shape, name);
+    sizes[name] = size;
+}
+
+void Record::add_flat_size(const std::string& name, double size) {
+    add_once(flat, name);
+    sizes[name] = size;
+}
+
+std::vector<std::string> Record::size_names() const {
+    std::vector<std::string> names = shape;
+    for (const std::string& name : flat) add_once(names, name);
+    return names;
+}
+
+std::optional<double> Record::figure(const std::string& name) const {
+    const auto found = figures.find(name);
+    if (found == figures.end()) return std::nullopt;
+    return found->second;
+}
+
+double Record::at(const std::string& name) const {
+    if (const auto found = figure(name)) return *found;
+    throw std::runtime_error("a record of " + stage + ", " + variant + ", has no '" + name + "'");
+}
+
+std::string stage_of(const std::filesystem::path& path) {
+    const std::string name = path.filename();
+    return name.substr(0, name.find('.'));
+}
+
+bool File::peers() const {
+    return kind_of(path) == ".peers";
+}
+
+bool File::widths() const {
+    return kind_of(path).rfind(".widths", 0) == 0;
+}
+
+bool File::partial() const {
+    return path.stem().extension() == ".partial";
+}
+
+}  // namespace records

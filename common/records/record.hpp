@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// A record as plain data: what a variant, a peer or a roof took or was counted at, at one shape. Schema 1.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace records {
+
+// By name: rows, cols and whatever else an operation has, options such as a temperature of 0.8 among them.
+using Sizes = std::map<std::string, double>;
+
+// Words that are empty, and figures that are absent, were not recorded.
+struct Record {
+    std::string stage, variant;
+    std::string role;  // "ours", "peer", "invalid", "part" or "roof"
+    std::string op;    // the operation
+    std::string
+        shown_as;  // the operation whose question it answers in another way, as pictures call it
+    std::string backend, dtype, input;
+    std::string roof;      // what the roof's speed is that of: copy, read, join, own
+    std::string part;      // "selection": of a "part", what of the work it does alone
+    std::string way;       // "cluster: why", where the variant chose
+    std::string baseline;  // what speedup is relative to
+
+    Sizes sizes;
+    std::vector<std::string>
+        shape;  // names of the sizes and options that pose the problem, in their order
+    std::vector<std::string>
+        flat;  // names of those beside the shape: the rows and columns that come of it
+
+    std::map<std::string, double> figures;  // by name: us_median, gbps, ... (schema.hpp)
+    bool overflows = false;                 // by design: the stage takes no maximum off
+    bool further = false;                   // goes beyond its stage's lesson
+
+    void add_size(const std::string& name, double size);       // to the shape
+    void add_flat_size(const std::string& name, double size);  // beside it
+    std::vector<std::string> size_names() const;               // of shape and flat, each once
+
+    std::optional<double> figure(const std::string& name) const;
+    bool has(const std::string& name) const { return figures.count(name) > 0; }
+    double at(
+        const std::string& name) const;  // std::runtime_error names the figure that is missing
+
+    bool computes() const { return has("tflops"); }  // is about operations, not bytes
+    bool timed() const { return backend != "cpu" && has("us_median"); }
+    bool counted() const { return has("loads_per_element"); }
+};
+
+// The stage that the name of a file says: NN_name.peers.json is of NN_name.
+std::string stage_of(const std::filesystem::path& path);
+
+// What was recorded in one run of one stage: only figures of one file were measured side by side.
+struct File {
+    std::filesystem::path path;
+    std::string gpu, driver, cuda, nvcc, commit, date;
+    std::map<std::string, std::string>
+        libraries;       // the version of torch, triton, ..., where they took part
+    std::string chosen;  // the flags that narrowed the run
+    std::vector<Record> records;
+
+    // As the file's name says.
+    std::string stage() const { return stage_of(path); }
+    bool peers() const;    // NN_name.peers.json
+    bool widths() const;   // NN_name.widths.json: a grid of widths, all of one size in bytes
+    bool partial() const;  // NN_name.partial.json: of a run that its flags narrowed
+    bool run() const { return !peers() && !widths(); }
+};
+
+// ---- JSON
+
+// The JSON of a file, one of its header alone, and a file of it: whole or not at all, in a folder that is made.
+// io::FileError where it cannot be written.
+std::string json_of(const File& file);
+std::string header_of(const File& file);
+void write(const File& file);
+
+// What of a file is not in the schema is ignored, so that newer files can be read, or refused.
+enum class Unknown { ignored, refused };
+
+// io::FileError names the file, the record and the field that is wrong, and what is wanted. What is read has no
+// control characters.
+File read(const std::filesystem::path& path, Unknown unknown = Unknown::ignored);
+
+}  // namespace records

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "common/records/schema.hpp"
+
+namespace records {
+
+const std::vector<HeaderField>& header_fields() {
+    static const std::vector<HeaderField> all = {
+        {"gpu", &File::gpu, "a GPU without a name"},
+        {"driver", &File::driver, ""},
+        {"cuda", &File::cuda, ""},
+        {"nvcc", &File::nvcc, ""},
+        {"commit", &File::commit, ""},
+        {"date", &File::date, ""},
+    };
+    return all;
+}
+
+const std::vector<const char*>& libraries() {
+    static const std::vector<const char*> all = {"torch", "triton", "cudnn", "cublas",
+                                                 "transformers"};
+    return all;
+}
+
+const std::vector<WordField>& word_fields() {
+    static const std::vector<WordField> all = {
+        {"stage", &Record::stage, Words::stage, ""},
+        {"variant", &Record::variant, Words::variant, ""},
+        {"role", &Record::role, Words::free, "ours"},
+        {"op", &Record::op, Words::name, ""},
+        {"backend", &Record::backend, Words::free, ""},
+        {"dtype", &Record::dtype, Words::name, "float32"},
+        {"input", &Record::input, Words::free, "normal"},
+        {"shown_as", &Record::shown_as, Words::name, ""},
+        {"roof", &Record::roof, Words::name, "copy"},
+        {"part", &Record::part, Words::free, ""},
+        {"way", &Record::way, Words::free, ""},
+        {"baseline", &Record::baseline, Words::free, ""},
+    };
+    return all;
+}
+
+// Times that a launch can take, in microseconds, and speeds that are not nought, which has no logarithm and divides
+// nothing.
+const std::vector<Figure>& figures() {
+    static constexpr Range time{1e-3, 1e11}, host{0, 1e11}, speed{1e-9, 1e9}, accesses{0, 1e9},
+        bytes{1, 1e18, true};
+    static const std::vector<Figure> all = {
+        {"bytes", bytes},
+        {"flops", {0, 1e30}},
+        {"declared_loads_per_element", accesses},
+        {"declared_stores_per_element", accesses},
+        {"max_rel_err", {0, 1e308}},
+        {"us_median", time},
+        {"us_min", time},
+        {"us_p10", time},
+        {"us_p90", time},
+        {"us_empty", time},
+        {"us_host", host},
+        {"us_host_empty", host},
+        {"us_in_blocks", time},
+        {"us_in_blocks_p10", time},
+        {"us_in_blocks_p90", time},
+        {"gbps", speed},
+        {"roof_gbps", speed},
+        {"roof_bytes", bytes},
+        {"tflops", speed},
+        {"roof_tflops", speed},
+        {"speedup", speed},
+        {"loads_per_element", accesses},
+        {"stores_per_element", accesses},
+        {"sectors_per_request", accesses},
+        {"bytes_moved_per_byte", accesses},
+        {"bank_conflicts", {0, 1e18, true}},
+    };
+    return all;
+}
+
+const std::vector<Flag>& flags() {
+    static const std::vector<Flag> all = {{"overflows", &Record::overflows},
+                                          {"further", &Record::further}};
+    return all;
+}
+
+const std::vector<const char*>& flat_sizes() {
+    static const std::vector<const char*> all = {"rows", "cols"};
+    return all;
+}
+
+}  // namespace records

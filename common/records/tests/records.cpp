@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// The reader and the writer, held to every record that is committed.
+#include "common/records/record.hpp"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "common/io/files.hpp"
+#include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+// NN_name.json and its kinds, of every device.
+std::vector<fs::path> committed_files() {
+    std::vector<fs::path> files;
+    const fs::path recorded = STAGES_SOURCE_DIRECTORY "/common/recorded";
+    for (const fs::directory_entry& device : fs::directory_iterator(recorded)) {
+        if (device.path().filename() == "nvcc") continue;
+        for (const fs::directory_entry& file : fs::directory_iterator(device.path())) {
+            if (file.path().filename().string()[0] == '0') files.push_back(file.path());
+        }
+    }
+    return files;
+}
+
+json parsed(const fs::path& path) {
+    std::ifstream file(path);
+    return json::parse(file);
+}
+
+// Whether the written record says what the first says and, beyond that, what is usual.
+bool says_the_same(json written, const json& first) {
+    for (const auto& [key, value] : first.items()) {
+        if (written.value(key, json()) != value) return false;
+        written.erase(key);
+    }
+    const json usual = {{"roof", "copy"}, {"input", "normal"}, {"shown_as", first.at("op")}};
+    for (const auto& [key, value] : written.items()) {
+        if (usual.value(key, json()) != value) return false;
+    }
+    return true;
+}
+
+std::string refusal(const Folder& folder, const json& record,
+                    records::Unknown unknown = records::Unknown::ignored) {
+    const json file = {
+        {"schema", 1},
+        {"records",
+         {json::object({{"stage", "01_first"}, {"variant", "v"}, {"rows", 1}, {"cols", 2}}),
+          record}}};
+    folder.write("01_first.json", file.dump());
+    try {
+        records::read(folder.path / "01_first.json", unknown);
+    } catch (const io::FileError& error) {
+        return error.what();
+    }
+    return "taken";
+}
+
+}  // namespace
+
+TEST_CASE("each committed record is of the schema, and is written as it was read") {
+    const std::vector<fs::path> files = committed_files();
+    CHECK(files.size() > 20);
+    for (const fs::path& path : files) {
+        INFO(path);
+        const records::File file = records::read(path, records::Unknown::refused);
+        const json first = parsed(path), written = json::parse(records::json_of(file));
+        for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date", "torch"}) {
+            if (first.contains(key)) CHECK(written.at(key) == first.at(key));
+        }
+        REQUIRE(written.at("records").size() == first.at("records").size());
+        for (size_t i = 0; i < file.records.size(); ++i)
+            REQUIRE(says_the_same(written["records"][i], first["records"][i]));
+    }
+}
+
+TEST_CASE("a record that lacks a field, or has a wrong one, is refused by file, number and field") {
+    const Folder folder;
+    const json good = {{"stage", "01_first"}, {"variant", "v"}, {"shape", {{"k", 2}}}};
+    CHECK(refusal(folder, good) == "taken");
+    const auto refused = [&](const char* key, const json& value, const std::string& words) {
+        json bad = good;
+        value.is_null() ? void(bad.erase(key)) : void(bad[key] = value);
+        CHECK_THAT(refusal(folder, bad), ContainsSubstring("01_first.json: record 2: " + words));
+    };
+    refused("stage", json(), "no 'stage'");
+    refused("variant", json(), "no 'variant'");
+    refused("shape", json(), "no 'shape'");
+    refused("us_median", -1, "'us_median' is -1; wanted: a number from 0.001 to");
+    refused("bytes", 1.5, "'bytes' is 1.5; wanted: a whole number");
+    json newer = good;
+    newer["from_the_future"] = 1;
+    CHECK(refusal(folder, newer) == "taken");
+    CHECK_THAT(refusal(folder, newer, records::Unknown::refused),
+               ContainsSubstring("record 2: the schema has no field 'from_the_future'"));
+}
+
+TEST_CASE("a figure that a record lacks is named by whoever needs it") {
+    records::Record record;
+    record.stage = "01_first";
+    record.variant = "v";
+    CHECK_THROWS_WITH(record.at("us_median"),
+                      ContainsSubstring("01_first, v,") && ContainsSubstring("'us_median'"));
+}
