@@ -9,42 +9,42 @@ namespace {
 
 // "size" is all sizes together, but where one of them has that name.
 bool is_all_together(const Record& record, const Axis& x) {
-    return x.size == "size" && record.shape.count("size") == 0;
+    return x.size == "size" && record.sizes.count("size") == 0;
 }
 
 }  // namespace
 
 std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
-        const auto found = record.shape.find(name);
-        if (found == record.shape.end() || found->second <= 0) return std::nullopt;  // log axis
+        const auto found = record.sizes.find(name);
+        if (found == record.sizes.end() || found->second <= 0) return std::nullopt;  // log axis
         return found->second;
     };
     if (!is_all_together(record, x)) return size(x.size.c_str());
     if (size("m")) return size("m");  // m, n and k: square ones are swept
     double elements = 1;
-    for (const auto& [name, each] : record.shape) elements *= each;
+    for (const auto& [name, each] : record.sizes) elements *= each;
     if (elements <= 0) return std::nullopt;
     return elements;
 }
 
 Sizes fixed_sizes(const Record& record, const Axis& x) {
-    Sizes fixed = record.shape;
+    Sizes fixed = record.sizes;
     if (is_all_together(record, x)) {
         if (fixed.count("m") == 0) return {};
         for (const char* name : {"m", "n", "k"}) fixed.erase(name);
     }
     for (const std::string& name : x.flags) fixed.erase(name);
     fixed.erase(x.size);
-    const auto along = record.shape.find(x.size);
+    const auto along = record.sizes.find(x.size);
     for (const std::string& name : x.alike) {
         const auto at = fixed.find(name);
-        if (at != fixed.end() && along != record.shape.end() && at->second == along->second)
+        if (at != fixed.end() && along != record.sizes.end() && at->second == along->second)
             fixed.erase(at);
     }
     for (const std::string& name : x.opposite) {
         const auto at = fixed.find(name);
-        if (at == fixed.end() || along == record.shape.end()) continue;
+        if (at == fixed.end() || along == record.sizes.end()) continue;
         fixed[name + " x " + x.size] = at->second * along->second;
         fixed.erase(at);
     }
@@ -65,7 +65,7 @@ std::string text_of(const Sizes& sizes, const Record& record) {
     if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
         return number_text(sizes.at("rows")) + " x " + number_text(sizes.at("cols"));
     std::string text;
-    for (const std::string& name : record.sizes) {
+    for (const std::string& name : record.size_names()) {
         const auto size = sizes.find(name);
         if (size == sizes.end()) continue;
         text += (text.empty() ? "" : ", ") + size_text(name, size->second);

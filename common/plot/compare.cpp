@@ -36,11 +36,11 @@ std::vector<std::pair<Key, const Record*>> keyed(const RecordFolder& folder,
                                                  bool (Record::*holds)() const) {
     std::vector<std::pair<Key, const Record*>> all;
     for (const RecordFile& file : folder.files) {
-        if (file.peers) continue;  // they belong to others, and come with a run of their own
+        if (file.peers()) continue;  // they belong to others, and come with a run of their own
         for (const Record& record : file.records) {
             if (!(record.*holds)()) continue;
-            all.push_back({{record.stage, record.role, record.op, record.variant, record.dtype,
-                            record.input, record.shape},
+            all.push_back({{record.stage, record.role, record.shown_as, record.variant,
+                            record.dtype, record.input, record.sizes},
                            &record});
         }
     }
@@ -77,13 +77,13 @@ const char* word_of(Verdict verdict) {
 }
 
 std::string shape_of(const Record& record) {
-    const auto rows = record.shape.find("rows");
-    const auto cols = record.shape.find("cols");
-    if (record.shape.size() == 2 && rows != record.shape.end() && cols != record.shape.end())
+    const auto rows = record.sizes.find("rows");
+    const auto cols = record.sizes.find("cols");
+    if (record.sizes.size() == 2 && rows != record.sizes.end() && cols != record.sizes.end())
         return cut(number_text(rows->second) + " x " + number_text(cols->second), kShape);
     std::string text, numbers;
-    for (const std::string& name : record.sizes) {
-        const std::string size = number_text(record.shape.at(name));
+    for (const std::string& name : record.size_names()) {
+        const std::string size = number_text(record.sizes.at(name));
         text += (text.empty() ? "" : " ") + name + " " + size;
         numbers += (numbers.empty() ? "" : "x") + size;
     }
@@ -122,7 +122,7 @@ std::string ratio_of(const Pair& pair) {
 std::string described(const RecordFolder& folder) {
     std::vector<const RecordFile*> files;
     for (const RecordFile& file : folder.files) {
-        if (!file.peers) files.push_back(&file);
+        if (!file.peers()) files.push_back(&file);
     }
     const std::string partial = partial_words(files);
     return (partial.empty() ? "" : partial + "; ") +
@@ -132,13 +132,13 @@ std::string described(const RecordFolder& folder) {
 // Of a stage's runs in one folder those of that kind.
 bool has_run(const RecordFolder& folder, const std::string& stage, bool partial) {
     return std::any_of(folder.files.begin(), folder.files.end(), [&](const RecordFile& file) {
-        return file.run() && file.partial == partial && file.stage() == stage;
+        return file.run() && file.partial() == partial && file.stage() == stage;
     });
 }
 
 void keep_runs(RecordFolder& folder, const std::string& stage, bool partial) {
     std::erase_if(folder.files, [&](const RecordFile& file) {
-        return file.run() && file.partial != partial && file.stage() == stage;
+        return file.run() && file.partial() != partial && file.stage() == stage;
     });
 }
 
@@ -276,18 +276,18 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
     std::set<const Record*> in_grid;
     for (const RecordFile& file : a.files) {
         for (const Record& record : file.records) {
-            if (file.widths) in_grid.insert(&record);
+            if (file.widths()) in_grid.insert(&record);
         }
     }
     using Group = std::tuple<std::string, std::string, int64_t>;
     std::map<Group, std::vector<const Pair*>> groups;
     for (const Pair& pair : comparison.timed) {
-        const auto& shape = pair.any().shape;
+        const auto& shape = pair.any().sizes;
         if (pair.a == nullptr || pair.b == nullptr || shape.size() != 2) continue;
         if (shape.count("rows") == 0 || shape.count("cols") == 0) continue;
         const auto rows =
             in_grid.count(pair.a) > 0 ? kRowsOfGrid : static_cast<int64_t>(shape.at("rows"));
-        groups[{pair.any().op, pair.any().dtype, rows}].push_back(&pair);
+        groups[{pair.any().shown_as, pair.any().dtype, rows}].push_back(&pair);
     }
     const std::string first = first_operation({a, b});
     std::vector<Figure> figures;
@@ -321,7 +321,7 @@ std::vector<Figure> pictures_of(const Comparison& comparison, const RecordFolder
                 line.style = static_cast<int>(at->second);
                 panel.lines.push_back(line);
             }
-            const auto x = pair->any().shape.at("cols");
+            const auto x = pair->any().sizes.at("cols");
             panel.lines[at->second].points[x] = pair->ratio;
             low = std::min(low, pair->ratio - 0.05);
             high = std::max(high, pair->ratio + 0.05);

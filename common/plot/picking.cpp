@@ -88,9 +88,9 @@ void make_names_different(std::vector<Figure>& figures) {
                                                  record.stage) != choice.stages.end();
                 if (!record.timed() || !asked_for) continue;
                 dtypes.insert(record.dtype);
-                if (!record.op.empty()) ops.insert(record.op);
+                if (!record.shown_as.empty()) ops.insert(record.shown_as);
                 figures.insert("us");
-                for (const auto& [name, size] : record.shape) sizes.insert(name);
+                for (const auto& [name, size] : record.sizes) sizes.insert(name);
                 for (const char* y : {"gbps", "speedup", "tflops"}) {
                     if (record.figure(y)) figures.insert(y);
                 }

@@ -167,7 +167,7 @@ std::vector<LineOf> peer_lines(const Selection& records, const std::string& name
 
 // Where an operation is shown as another it may be less exact: it does not take part.
 Selection alike_for_peers(const Selection& all) {
-    return filtered(all, [](const Record& record) { return record.own_op == record.op; });
+    return filtered(all, [](const Record& record) { return record.op == record.shown_as; });
 }
 
 // A picture of what is about operations: TFLOP/s over the size that varies or, where shapes make no line, of each
@@ -268,7 +268,7 @@ std::map<double, std::string> ways_of(const Selection& records) {
     for (const Chosen& each : records) {
         const std::string& way = each.record->way;
         if (way.empty()) continue;
-        const auto cols = each.record->shape.at("cols");
+        const auto cols = each.record->sizes.at("cols");
         const auto [at, is_new] = first_of.emplace(way.substr(0, way.find(':')), cols);
         if (!is_new) at->second = std::min(at->second, cols);
     }
@@ -318,17 +318,17 @@ void add_operations(std::vector<Figure>& figures, const Selection& all, const st
          distinct(lesson, [](const Record& record) { return record.dtype; })) {
         const Selection records =
             filtered(lesson, [&](const Record& record) { return record.dtype == dtype; });
-        const auto op_of = [](const Record& record) { return record.op; };
+        const auto op_of = [](const Record& record) { return record.shown_as; };
         const std::vector<std::string> ops = distinct(records, op_of);
         if (ops.size() < kSeveral) continue;
         Bars bars;
         bars.series = {{"first variant"}, {"last variant"}};
         for (const std::string& op : ops) {
             const Selection alike =
-                filtered(records, [&](const Record& record) { return record.op == op; });
-            const Sizes& shape = alike.front().record->shape;
+                filtered(records, [&](const Record& record) { return record.shown_as == op; });
+            const Sizes& shape = alike.front().record->sizes;
             const Selection there =
-                filtered(alike, [&](const Record& record) { return record.shape == shape; });
+                filtered(alike, [&](const Record& record) { return record.sizes == shape; });
             const auto share = [](const Record& record) {
                 return std::pair{*record.figure("gbps") / *record.figure("roof_gbps"), 0.0};
             };
@@ -419,7 +419,7 @@ std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
         add_peers(figures,
                   filtered(peers,
                            [&](const Record& record) {
-                               return !choice.op.empty() || record.op == first.op;
+                               return !choice.op.empty() || record.shown_as == first.op;
                            }),
                   stage, choice);
         if (choice.y.empty()) add_floor(figures, ours, stage, choice);

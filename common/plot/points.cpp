@@ -23,7 +23,7 @@ std::string fastest_variant(const Selection& records) {
     const std::vector<std::string> names = distinct(records, variant_key);
     std::map<Sizes, std::map<std::string, double>> times;
     for (const Chosen& each : records)
-        times[each.record->shape][each.record->variant] = *y_of(*each.record, "us");
+        times[each.record->sizes][each.record->variant] = *y_of(*each.record, "us");
     std::map<std::string, double> mean;
     for (const auto& [shape, by_name] : times) {
         if (by_name.size() < names.size()) continue;

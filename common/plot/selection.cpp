@@ -8,7 +8,7 @@ namespace plot {
 namespace {
 
 Source source_of(const RecordFile& file) {
-    return file.peers ? Source::peers : file.widths ? Source::widths : Source::run;
+    return file.peers() ? Source::peers : file.widths() ? Source::widths : Source::run;
 }
 
 // In the order in which the records have them; of very many the first.
@@ -16,7 +16,7 @@ std::vector<std::string> sizes_of(const Selection& records) {
     constexpr size_t kMost = 16;
     std::vector<std::string> names;
     for (const Chosen& each : records) {
-        for (const std::string& name : each.record->sizes) {
+        for (const std::string& name : each.record->size_names()) {
             const bool known = std::find(names.begin(), names.end(), name) != names.end();
             if (!known && names.size() < kMost) names.push_back(name);
         }
@@ -33,7 +33,7 @@ size_t most_of_one_product(const std::string& a, const std::string& b, const Sel
     };
     std::map<double, Same> by_product;
     for (const Chosen& each : records) {
-        const Sizes& shape = each.record->shape;
+        const Sizes& shape = each.record->sizes;
         if (shape.count(a) == 0 || shape.count(b) == 0) continue;
         Same& same = by_product[shape.at(a) * shape.at(b)];
         same.factors.insert(shape.at(a));
@@ -56,7 +56,7 @@ Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
         std::set<double> values;
         size_t same = 0;
         for (const Chosen& each : records) {
-            const Sizes& shape = each.record->shape;
+            const Sizes& shape = each.record->sizes;
             if (shape.count(size) == 0 || shape.count(other) == 0) continue;
             values.insert(shape.at(other));
             if (shape.at(size) == shape.at(other)) ++same;
@@ -114,7 +114,7 @@ std::vector<std::string> flags_of(const Selection& records, const Axis& x) {
     for (const std::string& name : sizes_of(records)) {
         const bool is_flag =
             name != x.size && std::all_of(records.begin(), records.end(), [&](const Chosen& each) {
-                return each.record->shape.count(name) == 0 || each.record->shape.at(name) == 1;
+                return each.record->sizes.count(name) == 0 || each.record->sizes.at(name) == 1;
             });
         if (!is_flag) continue;
         Axis with = x;
@@ -122,7 +122,7 @@ std::vector<std::string> flags_of(const Selection& records, const Axis& x) {
         std::map<Sizes, std::set<double>> on, off;
         for (const Chosen& each : along(x, records)) {
             const Record& record = *each.record;
-            auto& lines = record.shape.count(name) > 0 ? on : off;
+            auto& lines = record.sizes.count(name) > 0 ? on : off;
             lines[fixed_sizes(record, with)].insert(*x_of(record, x));
         }
         const bool beside = std::any_of(on.begin(), on.end(), [&](const auto& line) {
@@ -205,9 +205,9 @@ std::map<Group, Selection> groups_of(const Selection& records, const Choice& cho
     for (const Chosen& each : records) {
         const Record& record = *each.record;
         if (!choice.x.empty() && !x_of(record, {choice.x, {}, {}, {}})) continue;
-        if (!choice.op.empty() && record.op != choice.op) continue;
+        if (!choice.op.empty() && record.shown_as != choice.op) continue;
         if (!choice.dtype.empty() && record.dtype != choice.dtype) continue;
-        groups[{record.op, record.dtype, record.input}].push_back(each);
+        groups[{record.shown_as, record.dtype, record.input}].push_back(each);
     }
     return groups;
 }
@@ -218,12 +218,12 @@ std::vector<std::pair<std::string, Selection>> by_flag(const Selection& records,
     std::vector<std::pair<std::string, Selection>> parts;
     parts.emplace_back("", filtered(records, [&](const Record& record) {
                            return std::none_of(flags.begin(), flags.end(), [&](const auto& flag) {
-                               return record.shape.count(flag) > 0;
+                               return record.sizes.count(flag) > 0;
                            });
                        }));
     for (const std::string& flag : flags) {
         parts.emplace_back(flag, filtered(records, [&](const Record& record) {
-                               return record.shape.count(flag) > 0;
+                               return record.sizes.count(flag) > 0;
                            }));
     }
     return parts;
@@ -240,11 +240,11 @@ Selection on_lines(const Axis& x, const Selection& records) {
 
 std::vector<std::string> computing_ops(const Selection& records) {
     return distinct(filtered(records, [](const Record& record) { return record.computes(); }),
-                    [](const Record& record) { return record.op; });
+                    [](const Record& record) { return record.shown_as; });
 }
 
 Choice with_op_of(const Selection& stage, Choice choice) {
-    if (choice.op.empty() && !stage.empty()) choice.op = stage.front().record->op;
+    if (choice.op.empty() && !stage.empty()) choice.op = stage.front().record->shown_as;
     return choice;
 }
 

@@ -66,9 +66,9 @@ void make_bars(Figure& figure, const Panel& panel, double x, const std::string& 
 std::string name_of_shape(const Record& record, const Sizes& common,
                           const std::set<std::string>& everywhere) {
     std::string sizes, options;
-    for (const std::string& name : record.sizes) {
+    for (const std::string& name : record.size_names()) {
         if (common.count(name) > 0) continue;
-        const double size = record.shape.at(name);
+        const double size = record.sizes.at(name);
         if (everywhere.count(name) > 0) {
             sizes += (sizes.empty() ? "" : " x ") + number_text(size);
         } else {
@@ -150,7 +150,7 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
             std::any_of(sheet.lines.begin(), sheet.lines.end(),
                         [&](const LineOf& line) { return line.wanted(*each.record); });
         const bool known = std::any_of(shapes.begin(), shapes.end(), [&](const Record* other) {
-            return other->shape == each.record->shape;
+            return other->sizes == each.record->sizes;
         });
         if (drawn && !known && y_of(*each.record, sheet.axes.y)) shapes.push_back(each.record);
     }
@@ -161,11 +161,12 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
         shapes.resize(kMost);
     }
     std::vector<Sizes> all;
-    std::set<std::string> everywhere(shapes.front()->sizes.begin(), shapes.front()->sizes.end());
+    const std::vector<std::string> names_of_first = shapes.front()->size_names();
+    std::set<std::string> everywhere(names_of_first.begin(), names_of_first.end());
     for (const Record* shape : shapes) {
-        all.push_back(shape->shape);
+        all.push_back(shape->sizes);
         std::erase_if(everywhere,
-                      [&](const std::string& name) { return shape->shape.count(name) == 0; });
+                      [&](const std::string& name) { return shape->sizes.count(name) == 0; });
     }
     const Sizes common = shapes.size() > 1 ? common_to(all) : Sizes();
 
@@ -179,7 +180,7 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
             const Record* best = nullptr;
             for (const Chosen& each : records) {
                 const Record& record = *each.record;
-                if (!line.wanted(record) || record.shape != shape->shape) continue;
+                if (!line.wanted(record) || record.sizes != shape->sizes) continue;
                 if (best == nullptr || *y_of(record, "us") < *y_of(*best, "us")) best = &record;
             }
             values.push_back(best == nullptr ? std::nullopt : y_of(*best, sheet.axes.y));
@@ -201,7 +202,7 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
     }
     figure.x_label = "";  // names of several lines would lie on it
     std::string names;
-    for (const std::string& name : shapes.front()->sizes) {
+    for (const std::string& name : names_of_first) {
         if (common.count(name) == 0 && everywhere.count(name) > 0)
             names += (names.empty() ? "" : " x ") + with_spaces(name);
     }

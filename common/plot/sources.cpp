@@ -75,7 +75,7 @@ Sources sources_for(const std::vector<std::string>& from, const std::vector<std:
     Sources sources;
     if (!from.empty()) {
         for (const std::string& path : from) sources.drawn.push_back(newest_in(path));
-    } else if (is_record_folder(kResults)) {
+    } else if (records::is_folder(kResults)) {
         sources.drawn.push_back(newest_in(kResults));
     }
     sources.counted = sources.drawn;
@@ -89,14 +89,14 @@ Sources sources_for(const std::vector<std::string>& from, const std::vector<std:
         sources.drawn = {recorded_gpu()};
     }
     const std::filesystem::path counts = kRecorded / "cpu_device";
-    if (is_record_folder(counts)) sources.counted.push_back(newest_in(counts));
+    if (records::is_folder(counts)) sources.counted.push_back(newest_in(counts));
     mark_overflowing(sources.drawn, sources.drawn);
     mark_overflowing(sources.drawn, sources.counted);
     // What DRAM saw no CPU can count: a folder's own counters, or those committed.
     for (const RecordFolder& folder : sources.drawn) {
-        if (sources.counters.empty()) sources.counters = folder.counters;
+        if (sources.counters.empty()) sources.counters = hardware_counts(folder);
     }
-    if (sources.counters.empty()) sources.counters = recorded_gpu().counters;
+    if (sources.counters.empty()) sources.counters = hardware_counts(recorded_gpu());
     return sources;
 }
 

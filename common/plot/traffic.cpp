@@ -32,7 +32,7 @@ Selection counted_records(const std::vector<RecordFolder>& folders, const std::s
             for (const Record& record : file.records) {
                 if (record.stage != stage || !record.counted() || record.further) continue;
                 const Record& first = counted.empty() ? record : *counted.front().record;
-                if (record.shape == first.shape && record.dtype == first.dtype)
+                if (record.sizes == first.sizes && record.dtype == first.dtype)
                     counted.push_back({&folder, &file, &record});
             }
         }
@@ -118,7 +118,7 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
     figure.y_label = "bytes per element";
     figure.x_label = "";
     figure.notes = {"asked for: what threads load and store (" + first.dtype + ", " +
-                    text_of(first.shape, first) + ")" +
+                    text_of(first.sizes, first) + ")" +
                     (any_moved ? "; moved: 32 bytes for each sector that a warp's request touches"
                                : "; these records do not say how much was moved")};
     const std::string partial = partial_words({counted.front().file});

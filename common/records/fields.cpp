@@ -153,7 +153,7 @@ std::string Fields::variant() const {
 }
 
 std::optional<double> Fields::number(const std::string& key, const Range& range) const {
-    if (!object_.contains(key) || object_.at(key).is_null()) return std::nullopt;
+    if (!object_.contains(key)) return std::nullopt;
     const Json& value = object_.at(key);
     const double number = value.is_number() ? value.get<double>() : std::nan("");
     const bool good = number >= range.least && number <= range.most &&

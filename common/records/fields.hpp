@@ -43,7 +43,6 @@ public:
     std::string stage() const;
     // Any words, but few; has to be there.
     std::string variant() const;
-    // Nothing where there is none, or null: what JSON has for a number that is none.
     std::optional<double> number(const std::string& key, const Range& range) const;
     bool flag(const char* key) const;
 

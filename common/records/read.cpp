@@ -30,13 +30,12 @@ void read_sizes(const Json& object, const Fields& fields, Record& record) {
             if (!is_name(key))
                 throw FieldError("a size in 'shape' is called '" + io::printable(key, 40) +
                                  "'; wanted: letters, digits and underscores");
-            const auto size = of_shape.number(key, is_flat_size(key) ? kSize : kOption);
-            if (!size) throw FieldError("the size '" + key + "' in 'shape' is null");
-            record.add_size(key, *size);
+            record.add_size(key, *of_shape.number(key, is_flat_size(key) ? kSize : kOption));
         }
     }
     for (const char* key : flat_sizes()) {  // older files had them at the top only
-        if (const auto size = fields.number(key, kSize)) record.add_flat_size(key, *size);
+        if (object.contains(key) && !object[key].is_null())
+            record.add_flat_size(key, *fields.number(key, kSize));
     }
     if (record.sizes.empty()) throw FieldError("no 'shape', and no 'rows' and 'cols'");
 }
@@ -61,6 +60,7 @@ Record record_from(const Json& object) {
     if (record.shown_as.empty()) record.shown_as = record.op;
     for (const Flag& flag : flags()) record.*flag.value = fields.flag(flag.key);
     for (const Figure& figure : figures()) {
+        if (figure.may_be_null && object.value(figure.key, Json()).is_null()) continue;
         if (const auto value = fields.number(figure.key, figure.range))
             record.figures[figure.key] = *value;
     }

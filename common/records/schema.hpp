@@ -42,6 +42,7 @@ const std::vector<WordField>& word_fields();
 struct Figure {
     const char* key;
     Range range;
+    bool may_be_null = false;  // as JSON has what is infinite or no number
 };
 const std::vector<Figure>& figures();
 

@@ -16,12 +16,12 @@ TEST_CASE("compare: faster, slower, within the noise, and what only one folder h
             R"("us_p10": )" + std::to_string(p10) + R"(, "us_p90": )" + std::to_string(p90));
     };
     a.write("01_first.json",
-            records(at("faster", 10, 9.9, 10.1) + "," + at("slower", 10, 9.9, 10.1) + "," +
+            file_of(at("faster", 10, 9.9, 10.1) + "," + at("slower", 10, 9.9, 10.1) + "," +
                     at("overlaps", 10, 9, 11) + "," + at("hardly", 100, 99.9, 100.1) + "," +
                     timed("01_first", "no_percentiles", 8, 100, 10) + "," +
                     timed("01_first", "gone", 8, 100, 10)));
     b.write("01_first.json",
-            records(at("faster", 8, 7.9, 8.1) + "," + at("slower", 11, 10.9, 11.1) + "," +
+            file_of(at("faster", 8, 7.9, 8.1) + "," + at("slower", 11, 10.9, 11.1) + "," +
                     at("overlaps", 9, 8.5, 9.5) + "," + at("hardly", 98.5, 98.4, 98.6) + "," +
                     timed("01_first", "no_percentiles", 8, 100, 5) + "," +
                     timed("01_first", "new", 8, 100, 10)));
@@ -47,10 +47,10 @@ TEST_CASE("compare: faster, slower, within the noise, and what only one folder h
 TEST_CASE("compare: a grid of widths is one picture, however many rows it has") {
     const Folder a, b;
     for (const auto& [folder, us] : {std::pair{&a, 10.}, std::pair{&b, 5.}}) {
-        folder->write("01_first.widths.json", records(timed("01_first", "v", 800, 10, us) + "," +
+        folder->write("01_first.widths.json", file_of(timed("01_first", "v", 800, 10, us) + "," +
                                                       timed("01_first", "v", 400, 20, us) + "," +
                                                       timed("01_first", "v", 200, 40, us)));
-        folder->write("01_first.json", records(timed("01_first", "v", 800, 30, us)));
+        folder->write("01_first.json", file_of(timed("01_first", "v", 800, 30, us)));
     }
     const RecordFolder in_a = read_folder(a.path), in_b = read_folder(b.path);
     const std::vector<Figure> figures = pictures_of(compare(in_a, in_b), in_a, in_b);
@@ -65,7 +65,7 @@ TEST_CASE("compare: a grid of widths is one picture, however many rows it has") 
 TEST_CASE("compare: counts have no noise") {
     const Folder a, b;
     const auto counted = [](const std::string& loads) {
-        return records(
+        return file_of(
             R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2, "cols": 4,
             "stores_per_element": 1, "bank_conflicts": 0, "loads_per_element": )" +
             loads + "}");

@@ -50,7 +50,7 @@ std::vector<Figure> pictures_in(const Folder& folder, const std::string& stage) 
 TEST_CASE("an operation of three sizes in TFLOP/s, over the size that varies") {
     const Folder folder;
     folder.write("11_plain_weave.json",
-                 records(woven(20, 10, 30) + "," + woven(40, 20, 45) + "," + woven(50, 30, 60)));
+                 file_of(woven(20, 10, 30) + "," + woven(40, 20, 45) + "," + woven(50, 30, 60)));
     const std::vector<Figure> figures = pictures_in(folder, "11_plain_weave");
     REQUIRE(figures.size() == 2);
 
@@ -71,7 +71,7 @@ TEST_CASE("an operation of three sizes in TFLOP/s, over the size that varies") {
 TEST_CASE(
     "a single shape of any sizes becomes bars, and the title has all of them in their order") {
     const Folder folder;
-    folder.write("11_plain_weave.json", records(woven(20, 10, 9.8765432)));
+    folder.write("11_plain_weave.json", file_of(woven(20, 10, 9.8765432)));
     const std::vector<Figure> figures = pictures_in(folder, "11_plain_weave");
     REQUIRE(figures.size() == 1);
     CHECK(figures[0].title == "11 plain weave: its variants, 3 looms, 64 warps, 20 picks");
@@ -91,13 +91,13 @@ TEST_CASE("sizes that are the same number in most records go along x together") 
     };
     const std::string square = product(16, 128, 128, 128) + "," + product(16, 256, 256, 256) + "," +
                                product(16, 512, 512, 512);
-    folder.write("07_batched_product.json", records(square));
+    folder.write("07_batched_product.json", file_of(square));
     CHECK(csv_of(
               only_one(pictures_in(folder, "07_batched_product"), "07_batched_product_variants")) ==
           "m = n = k,v,roof\n128,16,90\n256,32,90\n512,64,90\n");
 
     // One that is not square is no point of that line.
-    folder.write("07_batched_product.json", records(square + "," + product(16, 512, 512, 64)));
+    folder.write("07_batched_product.json", file_of(square + "," + product(16, 512, 512, 64)));
     const std::vector<Figure> figures = pictures_in(folder, "07_batched_product");
     CHECK(csv_of(only_one(figures, "07_batched_product_variants_batch16")) ==
           "m = n = k,v,roof\n128,16,90\n256,32,90\n512,64,90\n");
@@ -112,7 +112,7 @@ TEST_CASE("options that are no whole numbers, that are nought or negative are pa
                           R"("rows": 10, "cols": )" + std::to_string(cols) + ", " + options, 5, 7);
     };
     const std::string usual = R"("temperature": 0.8, "beta": 0, "alpha": -1.5)";
-    folder.write("06_best_of.json", records(drawn(1000, usual) + "," + drawn(4000, usual)));
+    folder.write("06_best_of.json", file_of(drawn(1000, usual) + "," + drawn(4000, usual)));
     const Figure variants = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
     CHECK(csv_of(variants) == "columns,v,roof\n1000,7,90\n4000,7,90\n");
     CHECK(variants.title ==
@@ -120,7 +120,7 @@ TEST_CASE("options that are no whole numbers, that are nought or negative are pa
 
     // Over an option that varies there is no place for nought: the axis has a logarithm.
     folder.write("06_best_of.json",
-                 records(drawn(1000, R"("top_p": 0)") + "," + drawn(1000, R"("top_p": 0.25)") +
+                 file_of(drawn(1000, R"("top_p": 0)") + "," + drawn(1000, R"("top_p": 0.25)") +
                          "," + drawn(1000, R"("top_p": 0.5)")));
     CHECK(csv_of(only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants")) ==
           "top_p,v,roof\n0.25,7,90\n0.5,7,90\n");
@@ -132,7 +132,7 @@ TEST_CASE("a size may be called size, and is no product of all") {
         return operations("08_heads", "v", "attend",
                           R"("keys": 512, "size": )" + std::to_string(size), 5, size);
     };
-    folder.write("08_heads.json", records(of(32) + "," + of(64)));
+    folder.write("08_heads.json", file_of(of(32) + "," + of(64)));
     CHECK(csv_of(only_one(pictures_in(folder, "08_heads"), "08_heads_variants")) ==
           "size,v,roof\n32,32,90\n64,64,90\n");
 }
@@ -152,7 +152,7 @@ TEST_CASE(
     }
     for (const int k : {1, 2, 4, 8, 16}) add("tuned", 800, k, 2, true);
     add("plain", 800, 1, 8, false);
-    folder.write("06_best_of.json", records(all));
+    folder.write("06_best_of.json", file_of(all));
     const std::vector<Figure> figures = pictures_in(folder, "06_best_of");
     const Figure over_k = only_one(figures, "06_best_of_over_k");
     CHECK(csv_of(over_k) ==
@@ -169,11 +169,11 @@ TEST_CASE(
             R"("rows": )" + std::to_string(rows) + R"(, "cols": )" + std::to_string(cols);
         return operations("06_best_of", "v", "best", size + R"(, "k": )" + std::to_string(k), 5, k);
     };
-    folder.write("06_best_of.json", records(best(4000, 128256, 5) + "," + best(4000, 128256, 10)));
+    folder.write("06_best_of.json", file_of(best(4000, 128256, 5) + "," + best(4000, 128256, 10)));
     const Figure over_k = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
     CHECK(csv_of(over_k) == "k,v,roof\n5,5,90\n10,10,90\n");
     CHECK(over_k.title == "06 best of: its variants, 4000 x 128256");
-    folder.write("06_best_of.json", records(best(4000, 1000, 5) + "," + best(4000, 1000, 10) + "," +
+    folder.write("06_best_of.json", file_of(best(4000, 1000, 5) + "," + best(4000, 1000, 10) + "," +
                                             best(4000, 2000, 5)));
     CHECK(csv_of(only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants_k5_4000")) ==
           "columns,v,roof\n1000,5,90\n2000,5,90\n");
@@ -184,7 +184,7 @@ TEST_CASE(
         for (const int cols : {1000, 2000, 3000})
             list += (list.empty() ? "" : ",") + best(4000, cols, k);
     }
-    folder.write("06_best_of.json", records(list));
+    folder.write("06_best_of.json", file_of(list));
     const Figure two = only_one(pictures_in(folder, "06_best_of"), "06_best_of_variants");
     CHECK(two.title == "06 best of: its variants, 4000 rows");
     REQUIRE(two.panels.size() == 2);
@@ -200,7 +200,7 @@ TEST_CASE("another unit on another axis, by name") {
                          R"(}, "rows": null, "cols": null, "tflops": )" + std::to_string(tflops) +
                          R"(, "roof_tflops": 90)");
     };
-    folder.write("07_product.json", records(at(32, 40) + "," + at(64, 80)));
+    folder.write("07_product.json", file_of(at(32, 40) + "," + at(64, 80)));
     Choice choice;
     choice.x = "k";
     const RecordFolder read = read_folder(folder.path);
@@ -221,7 +221,7 @@ TEST_CASE("the first operation of all needs no name, others have theirs, and non
     const auto drawn = [&](const std::string& first, const std::string& second) {
         const Folder folder;
         for (const std::string name : {"01_plain_weave", "02_twill_weave"}) {
-            folder.write(name + ".json", records(stage(name, first) + "," + stage(name, second)));
+            folder.write(name + ".json", file_of(stage(name, first) + "," + stage(name, second)));
         }
         const RecordFolder read = read_folder(folder.path);
         Choice choice;
@@ -243,7 +243,7 @@ TEST_CASE("the first operation of all needs no name, others have theirs, and non
 
     const Folder folder;
     const std::string other = R"("op": "other")";
-    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 5) + "," +
+    folder.write("01_first.json", file_of(timed("01_first", "v", 8, 100, 5) + "," +
                                           timed("01_first", "v", 8, 100, 5, other)));
     const RecordFolder read = read_folder(folder.path);
     std::map<std::string, std::string> titles;
@@ -276,24 +276,24 @@ TEST_CASE("records that all have other sizes are drawn, and soon") {
         list += (list.empty() ? "" : ",") +
                 operations("01_first", "v", "weave", name + "\": 2, " + name + "x\": 3", 5, 10);
     }
-    folder.write("01_first.json", records(list));
+    folder.write("01_first.json", file_of(list));
     CHECK_THAT(pictures_in(folder, "01_first").at(0).title,
                StartsWith("01 first: its variants, 2 s"));
 }
 
 TEST_CASE("a GPU's counters of what has no rows and columns are no reason to stop") {
     const Folder folder;
-    folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
+    folder.write("11_plain_weave.json", file_of(woven(20, 10, 30)));
     folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
         {"stage": "11_plain_weave", "variant": "v", "shape": {"looms": 3}, "kernels": []},
         {"stage": "11_plain_weave", "variant": "v", "shape": "3x53x77", "kernels": []},
         {"stage": "06_best_of", "variant": "v", "shape": "20x300,k=5", "kernels": []},
         {"stage": "01_first", "variant": "v", "rows": 10, "cols": 100, "kernels": []}]}]})");
-    const RecordFolder read = read_folder(folder.path);
-    REQUIRE(read.counters.size() == 2);
-    CHECK(read.counters[0].stage == "06_best_of");
-    CHECK(read.counters[0].cols == 300);
-    CHECK(read.counters[1].stage == "01_first");
+    const std::vector<HardwareCount> counts = hardware_counts(read_folder(folder.path));
+    REQUIRE(counts.size() == 2);
+    CHECK(counts[0].stage == "06_best_of");
+    CHECK(counts[0].cols == 300);
+    CHECK(counts[1].stage == "01_first");
 }
 
 namespace {
@@ -328,7 +328,7 @@ TEST_CASE("what is about operations has pictures beside those of a stage's first
     const Folder folder;
     const std::string causal = R"(, "causal": 1.0)";
     folder.write("08_heads.json",
-                 records(kOfBytes + sweep("mma", "", 100) + sweep("mma", causal, 50) + "," +
+                 file_of(kOfBytes + sweep("mma", "", 100) + sweep("mma", causal, 50) + "," +
                          attends("plain", 8, 128, "", 3) + "," + attends("mma", 1, 1, "", 0.5)));
     const std::vector<Figure> figures = pictures_in(folder, "08_heads");
     const Figure speeds = only_one(figures, "08_heads_variants_attend");
@@ -352,7 +352,7 @@ TEST_CASE("what is about operations has pictures beside those of a stage's first
 
 TEST_CASE("shapes that make no line have groups of bars, of speeds and of times") {
     const Folder folder;
-    folder.write("08_heads.json", records(kOfBytes + "," + attends("first", 8, 100, "", 20) + "," +
+    folder.write("08_heads.json", file_of(kOfBytes + "," + attends("first", 8, 100, "", 20) + "," +
                                           attends("second", 8, 100, "", 50) + "," +
                                           attends("second", 1, 700, R"(, "tokens": 9)", 70)));
     const std::vector<Figure> figures = pictures_in(folder, "08_heads");
@@ -384,7 +384,7 @@ TEST_CASE(
     }
     // Whose results are less exact takes no part.
     list += "," + attends("mma_in_half", 8, 128, "", 900, "ours", "attend_in_half");
-    folder.write("08_heads.peers.json", records(list));
+    folder.write("08_heads.peers.json", file_of(list));
     const std::vector<Figure> figures = pictures_in(folder, "08_heads");
     const Figure plain = only_one(figures, "08_heads_peers_attend");
     CHECK_THAT(csv_of(plain),
@@ -425,7 +425,7 @@ TEST_CASE(
         add("triton", "peer", size, 550);
     };
     const auto drawn = [&] {
-        folder.write("07_product.peers.json", records(list));
+        folder.write("07_product.peers.json", file_of(list));
         return csv_of(only_one(pictures_in(folder, "07_product"), "07_product_peers"));
     };
     add_all(512);
@@ -459,10 +459,10 @@ TEST_CASE("a lesson of several operations has a picture of all, and one of two h
                             record("tuned", "add", 100, 2, R"(, "further": true)") + "," +
                             record("chain_of_norm", "norm", 300, 10) + "," +
                             record("step", "norm", 300, 9) + "," + record("norm", "norm", 300, 5);
-    folder.write("08_heads.json", records(two));
+    folder.write("08_heads.json", file_of(two));
     for (const Figure& figure : pictures_in(folder, "08_heads")) CHECK(figure.kind != "operations");
 
-    folder.write("08_heads.json", records(two + "," + record("alone", "move", 100, 2.5)));
+    folder.write("08_heads.json", file_of(two + "," + record("alone", "move", 100, 2.5)));
     const Figure all = only_one(pictures_in(folder, "08_heads"), "08_heads_operations");
     CHECK(csv_of(all) ==
           "variant,first variant,last variant\nadd,0.25,0.5\nnorm,0.2,0.4\nmove,,0.8\n");
@@ -471,7 +471,7 @@ TEST_CASE("a lesson of several operations has a picture of all, and one of two h
 
 TEST_CASE("of a variant of many kernels each one's time is drawn behind that of the one before") {
     const Folder folder;
-    folder.write("11_plain_weave.json", records(woven(20, 10, 30)));
+    folder.write("11_plain_weave.json", file_of(woven(20, 10, 30)));
     const auto kernel = [](const std::string& name, int ns) {
         return R"({"name": ")" + name + R"(", "duration_ns": )" + std::to_string(ns) + "}";
     };
@@ -486,7 +486,7 @@ TEST_CASE("of a variant of many kernels each one's time is drawn behind that of 
         folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [)" +
                                      variant("2x16x2x16", short_ones) + "," +
                                      variant("8x128x12x64", list) + "]}]}");
-        return kernels("11_plain_weave", read_folder(folder.path).counters);
+        return kernels("11_plain_weave", hardware_counts(read_folder(folder.path)));
     };
     const std::string four = kernel("void a::warp_kernel<float, 1>(a::P)", 4000) + "," +
                              kernel("weft", 1000) + "," + kernel("weft", 1000) + "," +

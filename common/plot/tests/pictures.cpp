@@ -30,10 +30,10 @@ Choice all_stages_of(const RecordFolder& folder) {
 
 // Two stages; the second has two variants, of which each is the faster one at one width.
 void write_two_stages(const Folder& folder) {
-    folder.write("01_first.json", records(timed("01_first", "only", 8, 100, 4) + "," +
+    folder.write("01_first.json", file_of(timed("01_first", "only", 8, 100, 4) + "," +
                                           timed("01_first", "only", 8, 200, 5)));
     folder.write("02_second.json",
-                 records(timed("02_second", "short", 8, 100, 2, R"("us_empty": 1.5)") + "," +
+                 file_of(timed("02_second", "short", 8, 100, 2, R"("us_empty": 1.5)") + "," +
                          timed("02_second", "long", 8, 100, 8, R"("roof_gbps": 625)") + "," +
                          timed("02_second", "short", 8, 200, 10) + "," +
                          timed("02_second", "long", 8, 200, 2.5)));
@@ -76,7 +76,7 @@ TEST_CASE("what goes beyond a lesson has a picture of its own, and a thin line i
     const Folder folder;
     write_two_stages(folder);
     const std::string further = R"("further": true)";
-    folder.write("03_third.json", records(timed("03_third", "plain", 8, 100, 4) + "," +
+    folder.write("03_third.json", file_of(timed("03_third", "plain", 8, 100, 4) + "," +
                                           timed("03_third", "plain", 8, 200, 8) + "," +
                                           timed("03_third", "tuned", 8, 100, 2, further) + "," +
                                           timed("03_third", "tuned", 8, 200, 1.6, further)));
@@ -96,7 +96,7 @@ TEST_CASE("what goes beyond a lesson has a picture of its own, and a thin line i
     CHECK_THAT(stairs.notes.front(), ContainsSubstring("thin: with what goes beyond it"));
     CHECK_THAT(script_of(stairs, {"png"}), ContainsSubstring("with lines lw 1.2"));
     // The stage after it is set beside the lesson, not beside what tuning made of it.
-    folder.write("04_fourth.json", records(timed("04_fourth", "next", 8, 100, 1) + "," +
+    folder.write("04_fourth.json", file_of(timed("04_fourth", "next", 8, 100, 1) + "," +
                                            timed("04_fourth", "next", 8, 200, 1)));
     CHECK_THAT(csv_of(named(stage_pictures({read_folder(folder.path)}, "04_fourth", Choice()),
                             "04_fourth_variants")),
@@ -108,7 +108,7 @@ TEST_CASE("peers are set beside the `ours` of their own file, one line for each 
     write_two_stages(folder);
     const std::string peer = R"("role": "peer")";
     folder.write("02_second.peers.json",
-                 records(timed("02_second", "short", 8, 100, 2.5) + "," +
+                 file_of(timed("02_second", "short", 8, 100, 2.5) + "," +
                          timed("02_second", "short", 8, 200, 5) + "," +
                          timed("02_second", "lib/slow", 8, 100, 10, peer) + "," +
                          timed("02_second", "lib/slow", 8, 200, 10, peer) + "," +
@@ -127,7 +127,7 @@ TEST_CASE("what does a part of the work alone stands beside peers, dotted, and s
     write_two_stages(folder);
     const std::string part = R"("role": "part", "part": "selection")";
     folder.write("02_second.peers.json",
-                 records(timed("02_second", "short", 8, 100, 2.5) + "," +
+                 file_of(timed("02_second", "short", 8, 100, 2.5) + "," +
                          timed("02_second", "short", 8, 200, 5) + "," +
                          timed("02_second", "wrong", 8, 100, 1, R"("role": "invalid")") + "," +
                          timed("02_second", "lib", 8, 100, 4, R"("role": "peer")") + "," +
@@ -145,7 +145,7 @@ TEST_CASE("what does a part of the work alone stands beside peers, dotted, and s
 TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRAM") {
     const Folder folder;
     folder.write("01_first.json",
-                 records(R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2,
+                 file_of(R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2,
                      "cols": 4, "declared_loads_per_element": 2, "declared_stores_per_element": 1,
                      "loads_per_element": 2.5, "stores_per_element": 1})"));
     folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
@@ -153,9 +153,10 @@ TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRA
          "commit": "abc", "kernels": [{"dram_read_bytes": 3000, "dram_write_bytes": 2000},
                      {"dram_read_bytes": 1000}]}]}]})");
     const RecordFolder read = read_folder(folder.path);
-    REQUIRE(read.counters.size() == 1);
-    CHECK(read.counters[0].commit == "abc");
-    const std::vector<Figure> figures = traffic({read}, "01_first", read.counters);
+    const std::vector<HardwareCount> counts = hardware_counts(read);
+    REQUIRE(counts.size() == 1);
+    CHECK(counts[0].commit == "abc");
+    const std::vector<Figure> figures = traffic({read}, "01_first", counts);
     REQUIRE(figures.size() == 1);
     CHECK(csv_of(figures[0]) ==
           "variant,as the lesson declares: reads,as the lesson declares: writes,"
@@ -172,14 +173,14 @@ TEST_CASE("traffic shows what was moved, where the records say it, and else that
         R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2, "cols": 4,
             "declared_loads_per_element": 2, "declared_stores_per_element": 1,
             "loads_per_element": 2, "stores_per_element": 1)";
-    folder.write("01_first.json", records(counted + R"(, "bytes_moved_per_byte": 8})"));
+    folder.write("01_first.json", file_of(counted + R"(, "bytes_moved_per_byte": 8})"));
     const std::vector<Figure> figures = traffic({read_folder(folder.path)}, "01_first", {});
     REQUIRE(figures.size() == 1);
     CHECK(csv_of(figures[0]) ==
           "variant,as the lesson declares: reads,as the lesson declares: writes,"
           "\"asked for, counted: reads\",\"asked for, counted: writes\","
           "\"moved, counted: reads and writes\"\nv,8,4,8,4,96\n");
-    folder.write("01_first.json", records(counted + "}"));
+    folder.write("01_first.json", file_of(counted + "}"));
     const std::vector<Figure> older = traffic({read_folder(folder.path)}, "01_first", {});
     CHECK_THAT(csv_of(older.at(0)), !ContainsSubstring("moved"));
     CHECK_THAT(older.at(0).notes.front(), ContainsSubstring("do not say how much was moved"));
@@ -188,7 +189,7 @@ TEST_CASE("traffic shows what was moved, where the records say it, and else that
 TEST_CASE("a roof that is a read stands beside speeds and beside times, and is called so") {
     const Folder folder;
     const std::string read = R"("roof": "read", "us_empty": 1.5)";
-    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 4, read) + "," +
+    folder.write("01_first.json", file_of(timed("01_first", "v", 8, 100, 4, read) + "," +
                                           timed("01_first", "v", 8, 200, 5, read)));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
@@ -202,7 +203,7 @@ TEST_CASE("a roof that is a read stands beside speeds and beside times, and is c
 TEST_CASE("of a read's speed the results, which it does not write, are no part") {
     const Folder folder;
     const std::string read = R"("roof": "read", "us_empty": 1.5, "roof_bytes": 900000)";
-    folder.write("01_first.json", records(timed("01_first", "v", 8, 100, 4, read) + "," +
+    folder.write("01_first.json", file_of(timed("01_first", "v", 8, 100, 4, read) + "," +
                                           timed("01_first", "v", 8, 200, 5, read)));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
@@ -223,7 +224,7 @@ TEST_CASE("names below bars never touch: long ones stand in several lines") {
                        "stores_per_element": 1, "declared_loads_per_element": 1,
                        "declared_stores_per_element": 1})";
         }
-        folder.write("01_first.json", records(list));
+        folder.write("01_first.json", file_of(list));
         return script_of(traffic({read_folder(folder.path)}, "01_first", {}).at(0), {"svg"});
     };
     const std::string long_name = "four_rows_interleaved";
@@ -244,7 +245,7 @@ TEST_CASE("numbers over bars never touch: they get smaller, or go") {
                          "stores_per_element": 0.1, "declared_loads_per_element": 1.03,
                          "declared_stores_per_element": 0.1})");
         }
-        folder.write("01_first.json", records(list));
+        folder.write("01_first.json", file_of(list));
         return script_of(traffic({read_folder(folder.path)}, "01_first", {}).at(0), {"svg"});
     };
     const auto letters_in = [](const std::string& script) {
@@ -262,7 +263,7 @@ TEST_CASE("who overflows is marked, also in records that do not say so themselve
     const Folder folder, counts;
     write_two_stages(folder);
     counts.write("01_first.json",
-                 records(R"({"stage": "01_first", "variant": "only", "backend": "cpu", "rows": 2,
+                 file_of(R"({"stage": "01_first", "variant": "only", "backend": "cpu", "rows": 2,
                      "cols": 4, "overflows": true})"));
     std::vector<RecordFolder> read = {read_folder(folder.path)};
     mark_overflowing(read, {read_folder(counts.path)});
@@ -302,12 +303,11 @@ TEST_CASE("of a full and a partial run the newer is drawn, and the picture says 
     keep_newer_runs(read);
     REQUIRE(read.files.size() == 2);
     CHECK(read.files[0].run());
-    CHECK((read.files[1].widths && read.files[1].partial));
+    CHECK((read.files[1].widths() && read.files[1].partial()));
 
     RecordFile one, two;
     one.path = "01_first.partial.json";
     two.path = "02_second.json";
-    one.partial = true;
     one.chosen = "--quick";
     CHECK(partial_words({&one, &two}) == "a partial run of 01: --quick");
     CHECK(partial_words({&two}).empty());
@@ -321,8 +321,8 @@ TEST_CASE("names of records are text everywhere: no command, no markup, no formu
         return timed("01_first", escaped, 8, cols, 4,
                      R"("input": "../)" + escaped + R"(", "way": ")" + escaped + "\"");
     };
-    folder.write("01_first.json", records(record(100) + "," + record(200), escaped));
-    folder.write("01_first.widths.json", records(record(100) + "," + record(200), escaped));
+    folder.write("01_first.json", file_of(record(100) + "," + record(200), escaped));
+    folder.write("01_first.widths.json", file_of(record(100) + "," + record(200), escaped));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
     CHECK(figures.size() == 3);
@@ -356,7 +356,7 @@ TEST_CASE("lines go through the paper's widths, round widths between them are po
     std::string list;
     for (const int cols : {10, 63, 100, 126, 252, 504, 1000})
         list += (list.empty() ? "" : ",") + timed("01_first", "v", 8, cols, 4);
-    folder.write("01_first.json", records(list));
+    folder.write("01_first.json", file_of(list));
     const std::vector<Figure> figures =
         stage_pictures({read_folder(folder.path)}, "01_first", Choice());
     const Figure figure = named(figures, "01_first_variants");
@@ -370,7 +370,7 @@ TEST_CASE("the picture of all widths marks where the variant first goes each of 
         return timed("05_fifth", "front", 8, cols, cols, R"("way": ")" + way + R"(")");
     };
     folder.write("05_fifth.widths.json",
-                 records(at(100, "lanes: few") + "," + at(200, "lanes: few") + "," +
+                 file_of(at(100, "lanes: few") + "," + at(200, "lanes: few") + "," +
                          at(300, "block: more") + "," + at(400, "lanes: few")));
     const RecordFolder read = read_folder(folder.path);
     const std::vector<Figure> figures = stage_pictures({read}, "05_fifth", all_stages_of(read));
@@ -384,7 +384,7 @@ TEST_CASE("committed records say that they were not measured here, and folders a
     write_two_stages(folder);
     folder.write(
         "common/recorded/h/01_first.json",
-        records(timed("01_first", "only", 8, 100, 4) + "," + timed("01_first", "only", 8, 200, 4),
+        file_of(timed("01_first", "only", 8, 100, 4) + "," + timed("01_first", "only", 8, 200, 4),
                 "NVIDIA H200"));
     const RecordFolder recorded = read_folder(folder.path / "common/recorded/h");
     CHECK(named(stage_pictures({recorded}, "01_first", Choice()), "01_first_variants").origin ==
@@ -420,9 +420,9 @@ TEST_CASE("what is no record is named, and what would be right") {
     complains_of(R"({"schema": 2, "records": []})", "its schema is 2, and this program reads");
     complains_of(R"({"records": []})", "no 'schema'");
     complains_of(R"({"schema": 1})", "no list 'records'");
-    complains_of(records(R"({"stage": "01_first"})"), "record 1: no 'variant'");
-    complains_of(records(R"({"stage": "01_first", "variant": "v"})"), "no 'shape'");
-    complains_of(records(R"(7)"), "record 1: 7 is no object");
+    complains_of(file_of(R"({"stage": "01_first"})"), "record 1: no 'variant'");
+    complains_of(file_of(R"({"stage": "01_first", "variant": "v"})"), "no 'shape'");
+    complains_of(file_of(R"(7)"), "record 1: 7 is no object");
 }
 
 TEST_CASE("records that break what they can: refused with file, record and field") {
@@ -436,18 +436,19 @@ TEST_CASE("records that break what they can: refused with file, record and field
     const std::string good = timed("01_first", "v", 8, 100, 4);
     const auto field = [&](const std::string& more, const std::string& words) {
         INFO(more);
-        complains_of(records(good + "," + timed("01_first", "v", 8, 100, 4, more)),
+        complains_of(file_of(good + "," + timed("01_first", "v", 8, 100, 4, more)),
                      "record 2: " + words);
     };
     for (const char* name : {"us_median", "us_p10", "us_p90", "us_min", "us_empty", "gbps",
                              "roof_gbps", "bytes", "speedup"}) {
         for (const char* value : {"0", "-1", "1e+308", "null", "\"NaN\"", "[]"}) {
             const std::string key = std::string("\"") + name + "\": ";
-            field(key + value, "'" + std::string(name) + "' is " + value + "; wanted: a number");
+            const std::string kind = std::string(name) == "bytes" ? "a whole number" : "a number";
+            field(key + value, "'" + std::string(name) + "' is " + value + "; wanted: " + kind);
         }
     }
-    complains_of(records(timed("01_first", "v", 8, 100, 4, R"("us_median": NaN)")), "not JSON");
-    complains_of(records(timed("01_first", "v", 8, 100, 4, R"("us_median": 1e999)")), "not JSON");
+    complains_of(file_of(timed("01_first", "v", 8, 100, 4, R"("us_median": NaN)")), "not JSON");
+    complains_of(file_of(timed("01_first", "v", 8, 100, 4, R"("us_median": 1e999)")), "not JSON");
     for (const char* value : {"0", "-5", "1.5", "1e300", "\"8\"", "9223372036854775807"}) {
         field(std::string("\"rows\": ") + value, "'rows' is ");
         field(std::string("\"shape\": {\"rows\": ") + value + "}", "'rows' is ");
@@ -464,17 +465,17 @@ TEST_CASE("records that break what they can: refused with file, record and field
     field("\"variant\": \"" + std::string(101, 'x') + "\"", "'variant' is ");
     field("\"input\": \"" + std::string(5000, 'x') + "\"", "'input' is ");
     complains_of("{\"schema\": \"\\u001b[2J\\n\"}", "its schema is");
-    complains_of(records("{\"stage\": \"\x1b[2J\"}"), "not JSON");
-    complains_of(records("{\"stage\": \"\xff\"}"), "not JSON");
+    complains_of(file_of("{\"stage\": \"\x1b[2J\"}"), "not JSON");
+    complains_of(file_of("{\"stage\": \"\xff\"}"), "not JSON");
     for (const char bracket : {'[', '{'}) {
         std::string deep;
         for (int i = 0; i < 100000; ++i) deep += bracket == '[' ? "[" : "{\"a\":";
         complains_of(deep, "nested more than 32 deep");
-        complains_of(records(good.substr(0, good.size() - 1) + ", \"x\": " + deep), "nested");
+        complains_of(file_of(good.substr(0, good.size() - 1) + ", \"x\": " + deep), "nested");
     }
     std::string fields;
     for (int i = 0; i < 101; ++i) fields += ", \"f" + std::to_string(i) + "\": [1, 2]";
-    complains_of(records(good.substr(0, good.size() - 1) + fields + "}"),
+    complains_of(file_of(good.substr(0, good.size() - 1) + fields + "}"),
                  "braces in it hold more than 100 fields");
     complains_of("", "empty, or cannot be read");
     std::ofstream(folder.path / "01_first.json").close();
@@ -491,7 +492,7 @@ TEST_CASE("records that break what they can: refused with file, record and field
 
 TEST_CASE("control characters of a file reach no terminal") {
     const Folder folder;
-    folder.write("01_first.json", records(timed("01_first", "v\\u001b[2J", 8, 100, 4),
+    folder.write("01_first.json", file_of(timed("01_first", "v\\u001b[2J", 8, 100, 4),
                                           "GPU\\u001b]0;x\\u0007\\u202e"));
     const RecordFolder read = read_folder(folder.path);
     CHECK(read.files[0].records[0].variant == "v\\x1b[2J");

@@ -78,7 +78,7 @@ std::string drawing_obstacle() {
 }
 
 void write_records(const Folder& folder) {
-    folder.write("results/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+    folder.write("results/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
                                                   timed("01_first", "v", 8, 200, 5)));
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("plot without gnuplot leaves a picture of the same numbers as it is") 
     CHECK(folder.read("results/pictures/01_first_variants.svg") == "of these numbers");
     CHECK_THAT(joined(outcome.text), ContainsSubstring("01_first_variants.svg"));
     // Of others it is not: the records have one more.
-    folder.write("results/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+    folder.write("results/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
                                                   timed("01_first", "v", 8, 200, 5) + "," +
                                                   timed("01_first", "v", 8, 300, 5)));
     run(folder, "plot --format svg", without_gnuplot(folder));
@@ -125,7 +125,7 @@ TEST_CASE("a title or a name is drawn whatever letters it begins with") {
         std::string name;
         for (const char each : words)
             name += each == '"' || each == '\\' ? std::string("\\") + each : std::string(1, each);
-        folder.write("results/01_first.json", records(timed("01_first", name, 8, 100, 4) + "," +
+        folder.write("results/01_first.json", file_of(timed("01_first", name, 8, 100, 4) + "," +
                                                       timed("01_first", name, 8, 200, 5)));
         folder.write("title", words);
         const Outcome outcome = run(
@@ -229,13 +229,13 @@ TEST_CASE("records run no commands and name no paths") {
                      R"("role": "ours", "input": "a/)" + in_json + R"(", "way": ")" + in_json +
                          R"(: why", "overflows": true, "backend": ")" + in_json + "\"");
     };
-    std::string text = records(record(100) + "," + record(200), in_json);
+    std::string text = file_of(record(100) + "," + record(200), in_json);
     text.insert(1, R"("driver": ")" + in_json + R"(", "commit": ")" + in_json + R"(", "cuda": ")" +
                        in_json + R"(", "chosen": ")" + in_json + R"(", )");
     folder.write("results/01_first.partial.json", text);
     folder.write("results/01_first.widths.json", text);
     folder.write("results/01_first.peers.json",
-                 records(record(100) + "," + record(200) + "," +
+                 file_of(record(100) + "," + record(200) + "," +
                              timed("01_first", in_json, 8, 100, 4, R"("role": "peer")") + "," +
                              timed("01_first", in_json, 8, 200, 4, R"("role": "peer")"),
                          in_json));
@@ -251,7 +251,7 @@ TEST_CASE("records run no commands and name no paths") {
             CHECK_THAT(entry.path().filename().string(), !StartsWith("pwned"));
     }
     folder.write("results/02_second.json",
-                 records(timed((folder.path / "outside/02").string(), "v", 8, 100, 4)));
+                 file_of(timed((folder.path / "outside/02").string(), "v", 8, 100, 4)));
     const Outcome outcome = run(folder, "plot --out p");
     CHECK(outcome.status == 2);
     CHECK_THAT(joined(outcome.text), ContainsSubstring("02_second.json: record 1: 'stage' is "));
@@ -284,7 +284,7 @@ TEST_CASE("plot and compare say where a run was a partial one") {
     const Folder folder;
     write_records(folder);
     const auto partial = [&](const std::string& to) {
-        std::string text = records(timed("01_first", "v", 8, 100, 2));
+        std::string text = file_of(timed("01_first", "v", 8, 100, 2));
         text.replace(text.find("2026-01-02"), 10, "2026-01-09");
         folder.write(to, text.insert(1, R"("chosen": "--quick", )"));
     };
@@ -396,7 +396,7 @@ TEST_CASE("without GPU times what is recorded of an H200 is drawn, and said so")
 
     // As `./stages run` calls it: this machine's counts beside the bandwidth recorded.
     folder.write("mine/01_naive_softmax.json",
-                 records(R"({"stage": "01_naive_softmax", "variant": "block_per_row",
+                 file_of(R"({"stage": "01_naive_softmax", "variant": "block_per_row",
                      "backend": "cpu", "rows": 2, "cols": 4, "us_median": 1, "gbps": 1,
                      "loads_per_element": 7, "stores_per_element": 1})"));
     CHECK(run(folder, "plot 01_naive_softmax --after-run --from mine --out mine/p").status == 0);
@@ -435,7 +435,7 @@ TEST_CASE("what makes no sense is named, with exit code 2") {
 TEST_CASE("compare prints 80 columns and ends with 0, also where something is slower") {
     const Folder folder;
     write_records(folder);
-    folder.write("b/01_first.json", records(timed("01_first", "v", 8, 100, 40) + "," +
+    folder.write("b/01_first.json", file_of(timed("01_first", "v", 8, 100, 40) + "," +
                                                 timed("01_first", "v", 8, 300, 5),
                                             "GPU Two"));
     for (const std::string& variables : {std::string(), without_gnuplot(folder)}) {
@@ -462,8 +462,8 @@ TEST_CASE("compare keeps to the page with the longest names and the largest numb
                conflicts + R"(, "bank_conflicts": )" + conflicts + "}," +
                timed("01_first", "x", 8, 100, std::stod(conflicts));
     };
-    folder.write("a/01_first.json", records(count("999999999.1"), std::string(300, 'g')));
-    folder.write("b/01_first.json", records(count("1"), std::string(300, 'h')));
+    folder.write("a/01_first.json", file_of(count("999999999.1"), std::string(300, 'g')));
+    folder.write("b/01_first.json", file_of(count("1"), std::string(300, 'h')));
     for (const char* words : {"compare a b --out p", "compare b a --out p"}) {
         const Outcome outcome = run(folder, words);
         CHECK(outcome.status == 0);

@@ -5,7 +5,7 @@
 #include <string>
 
 // A file of records, from what goes between the brackets.
-inline std::string records(const std::string& list, const std::string& gpu = "GPU One") {
+inline std::string file_of(const std::string& list, const std::string& gpu = "GPU One") {
     return R"({"schema": 1, "gpu": ")" + gpu +
            R"(", "date": "2026-01-02T03:04:05Z", "from_the_future": [], "records": [)" + list +
            "]}";

@@ -69,7 +69,7 @@ TEST_CASE("thousands of damaged files of records are read or refused in a line")
             "shape": {"rows": 256, "cols": 1024}, "loads_per_element": 2, "stores_per_element": 1,
             "declared_loads_per_element": 2, "declared_stores_per_element": 1,
             "sectors_per_request": 4, "bank_conflicts": 0})";
-    Mutations mutations({records(one + more), records(one + more + counted), records("")},
+    Mutations mutations({file_of(one + more), file_of(one + more + counted), file_of("")},
                         {"`touch pwned`",
                          "$(id)",
                          "../../escape",
@@ -122,7 +122,7 @@ TEST_CASE("thousands of damaged files of records are read or refused in a line")
 
 TEST_CASE("records that have broken readers are refused by name of what is wrong") {
     const Folder folder;
-    const auto said = [&](const std::string& list) { return verdict(folder, records(list)); };
+    const auto said = [&](const std::string& list) { return verdict(folder, file_of(list)); };
     CHECK(said(timed("01_first", "v", 8, 100, 4)).empty());
     CHECK_THAT(verdict(folder, std::string(100000, '[')), ContainsSubstring("01_first.json: "));
     CHECK_THAT(said(timed("01_first", "v", 8, 100, 4, "\"us_median\": 0")),
