@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "common/course/readme_parts.hpp"
 #include "common/course/readme_records.hpp"
@@ -22,9 +24,8 @@ std::string at_least(double bar) {
     return "at least " + number(bar, 2);
 }
 
-Outcome in_microseconds(const json& record, double most) {
-    return {.bar = "at most " + number(most, 0) + " us",
-            .holds = record.at("us_median").get<double>() <= most};
+Outcome in_microseconds(const Record& record, double most) {
+    return {.bar = "at most " + number(most, 0) + " us", .holds = record.at("us_median") <= most};
 }
 
 Outcome in_reads(double us, double most, const std::string& read, double read_us) {
@@ -44,12 +45,13 @@ constexpr const char *kInTurn = "us_median", *kInBlocks = "us_in_blocks";
 // Of the records of one GPU. Where it is not the one that all is measured on, a bar without a record is no gap.
 std::string bars_on(const std::filesystem::path& folder, const runner::Stage& stage,
                     const std::filesystem::path& bars, bool with_gaps) {
-    const auto document_at = [&](const char* ending) {
+    const auto file_at = [&](const char* ending) -> std::optional<records::File> {
         const std::filesystem::path path = folder / (stage.name + ending);
-        return std::filesystem::exists(path) ? json::parse(read_file(path)) : json();
+        if (!std::filesystem::exists(path)) return std::nullopt;
+        return records::read(path);
     };
-    const json own = document_at(".json"), peers = document_at(".peers.json");
-    if (own.is_null()) return kNotMeasured;
+    const std::optional<records::File> own = file_at(".json"), peers = file_at(".peers.json");
+    if (!own) return kNotMeasured;
     bool beside_peers = false;
     std::string text =
         head_of({"variant", "type", "shape", "us", "beside", "its us", "ratio", "bar", ""});
@@ -58,41 +60,44 @@ std::string bars_on(const std::filesystem::path& folder, const runner::Stage& st
         const runner::Shape shape = runner::shape_from(bar.at("shape")).value();
         const std::string than = bar.value("than", "");
         // The fastest of those that are called so.
-        const auto fastest = [&](const json& document, const char* us, const auto& is_called_so) {
-            const json* found = nullptr;
-            for (const json& record : document.at("records")) {
-                if (record.at("dtype").get<std::string>() == dtype && record.contains(us) &&
-                    is_called_so(record, record.at("variant").get<std::string>()) &&
+        const auto fastest = [&](const records::File& file, const char* us,
+                                 const auto& is_called_so) {
+            const Record* found = nullptr;
+            for (const Record& record : file.records) {
+                if (record.dtype == dtype && record.has(us) &&
+                    is_called_so(record, record.variant) &&
                     shape_of(record, operation_of(stage, record)) == shape &&
                     (found == nullptr || record.at(us) < found->at(us)))
                     found = &record;
             }
             return found;
         };
-        const json *ours = nullptr, *theirs = nullptr;
+        const Record *ours = nullptr, *theirs = nullptr;
         const char* us = kInTurn;
-        const auto is_ours = [&](const json&, const std::string& name) { return name == variant; };
-        const auto find = [&](const json& document, const char* time) {
+        const auto is_ours = [&](const Record&, const std::string& name) {
+            return name == variant;
+        };
+        const auto find = [&](const records::File& file, const char* time) {
             us = time;
-            ours = fastest(document, us, is_ours);
+            ours = fastest(file, us, is_ours);
             if (than.empty() || ours == nullptr) return;
             // Whoever is called just so is meant, also where it rounds after each of several steps. Of those whose
             // names begin so, only what computes the same.
-            theirs = fastest(document, us, [&](const json& record, const std::string& name) {
-                return name == than && shown_as(record) == shown_as(*ours);
+            theirs = fastest(file, us, [&](const Record& record, const std::string& name) {
+                return name == than && record.shown_as == ours->shown_as;
             });
             if (theirs == nullptr)
-                theirs = fastest(document, us, [&](const json& record, const std::string& name) {
-                    return name != variant && name.rfind(than, 0) == 0 &&
-                           record.at("op") == ours->at("op");
+                theirs = fastest(file, us, [&](const Record& record, const std::string& name) {
+                    return name != variant && name.rfind(than, 0) == 0 && record.op == ours->op;
                 });
         };
-        for (const json* document : {&peers, &own}) {  // timed together: both in one of them
-            if (document->is_null() || (document == &peers && than.empty())) continue;
-            if (!than.empty()) find(*document, kInBlocks);
-            if (theirs == nullptr) find(*document, kInTurn);
+        for (const std::optional<records::File>* file :
+             {&peers, &own}) {  // timed together: both in one of them
+            if (!*file || (file == &peers && than.empty())) continue;
+            if (!than.empty()) find(**file, kInBlocks);
+            if (theirs == nullptr) find(**file, kInTurn);
             if (theirs == nullptr) continue;
-            beside_peers = beside_peers || document == &peers;
+            beside_peers = beside_peers || file == &peers;
             break;
         }
         std::vector<std::string> row = {"`" + variant + "`", dtype, text_of(shape)};
@@ -102,19 +107,17 @@ std::string bars_on(const std::filesystem::path& folder, const runner::Stage& st
             return;
         }
         const bool in_units_of_reads = bar.contains("reads");
-        const std::string beside = theirs != nullptr
-                                       ? "`" + theirs->at("variant").get<std::string>() + "`"
+        const std::string beside = theirs != nullptr   ? "`" + theirs->variant + "`"
                                    : in_units_of_reads ? "one read"
                                                        : "the roof";
-        const double beside_us = theirs != nullptr ? theirs->at(us).get<double>() : roof_us(*ours);
+        const double beside_us = theirs != nullptr ? theirs->at(us) : roof_us(*ours);
         const Outcome outcome =
             in_units_of_reads    ? in_reads(ours->at(us), bar.at("reads"), beside, beside_us)
             : bar.contains("us") ? in_microseconds(*ours, bar.at("us"))
                                  : in_speed(ours->at(us), bar.at("speed"), beside, beside_us);
         const std::string how = us == kInBlocks ? ", in blocks" : "";
-        row.insert(row.end(),
-                   {number(ours->at(us).get<double>(), 1) + how, outcome.beside, outcome.beside_us,
-                    outcome.ratio, outcome.bar, outcome.holds ? "holds" : "**missed**"});
+        row.insert(row.end(), {number(ours->at(us), 1) + how, outcome.beside, outcome.beside_us,
+                               outcome.ratio, outcome.bar, outcome.holds ? "holds" : "**missed**"});
         text += row_of(row);
     };
     for (const json& group : json::parse(read_file(bars))) {
@@ -125,7 +128,7 @@ std::string bars_on(const std::filesystem::path& folder, const runner::Stage& st
             add_row(bar);
         }
     }
-    return text + stamp(own) + (beside_peers ? stamp(peers) : "");
+    return text + stamp(*own) + (beside_peers ? stamp(*peers) : "");
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 namespace course {
 
 using io::number;
-using json = nlohmann::ordered_json;  // a shape's sizes have an order
 using xray::AccessKind;
 
 std::string with_thousands(double value) {
@@ -173,49 +172,34 @@ namespace {
 
 constexpr double kSector = 32;  // bytes
 
-// The sizes as they stand at the top of a record, or all of them below "shape".
-json fields_of(const runner::Operation& operation, const runner::Shape& shape) {
-    json fields;
-    for (const auto& [name, size] : operation.record_fields(shape)) fields[name] = size;
-    if (!fields.empty()) return fields;
-    const std::vector<std::string> names = operation.size_names(shape);
-    for (size_t i = 0; i < names.size(); ++i) fields["shape"][names[i]] = shape[i];
-    for (const auto& [name, value] : shape.options()) {
-        if (const std::optional<int64_t> number = runner::whole(value))
-            fields["shape"][name] = *number;
-        else
-            fields["shape"][name] = value;
-    }
-    return fields;
-}
-
 }  // namespace
 
 std::string counted_records(const runner::Stage& stage) {
-    json document = {{"schema", 1}, {"records", json::array()}};
+    records::File file;
     for (const runner::Variant& variant : stage.variants) {
-        const runner::Shape shape = runner::usual_shape_of(variant);
         const runner::DType dtype = variant.dtypes.front();
         const xray::CountedVariant& run = usual_count(stage.name, variant);
         const runner::Traffic counted = run.traffic(), declared = run.declared();
         const xray::Counts loads = total(run.kernels, AccessKind::global_load);
         const xray::Counts stores = total(run.kernels, AccessKind::global_store);
-        json record = {{"stage", stage.name}, {"variant", variant.name},
-                       {"role", "ours"},      {"op", variant.operation->name()},
-                       {"backend", "cpu"},    {"dtype", name_of(dtype)}};
-        record.update(fields_of(*variant.operation, shape));
-        record["declared_loads_per_element"] = declared.loads;
-        record["declared_stores_per_element"] = declared.stores;
-        record["loads_per_element"] = counted.loads;
-        record["stores_per_element"] = counted.stores;
+        records::Record record = runner::plain_record(stage.name, variant.name, *variant.operation,
+                                                      runner::usual_shape_of(variant));
+        if (!record.flat.empty()) record.shape.clear();  // rows and columns say all
+        record.role = "ours";
+        record.backend = "cpu";
+        record.dtype = name_of(dtype);
+        record.figures = {{"declared_loads_per_element", declared.loads},
+                          {"declared_stores_per_element", declared.stores},
+                          {"loads_per_element", counted.loads},
+                          {"stores_per_element", counted.stores}};
         const auto moved = runner::bytes_moved_per_byte(loads.sectors + stores.sectors,
                                                         loads.bytes + stores.bytes);
-        if (moved) record["bytes_moved_per_byte"] = *moved;
-        if (variant.overflows) record["overflows"] = true;
-        if (variant.further) record["further"] = true;
-        document["records"].push_back(record);
+        if (moved) record.figures["bytes_moved_per_byte"] = *moved;
+        record.overflows = variant.overflows;
+        record.further = variant.further;
+        file.records.push_back(record);
     }
-    return document.dump(1) + "\n";
+    return records::json_of(file);
 }
 
 std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {

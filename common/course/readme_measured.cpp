@@ -12,8 +12,6 @@
 namespace course {
 
 using io::number;
-using json = nlohmann::ordered_json;  // a shape's sizes have an order
-
 namespace {
 
 // What the cells of a table hold.
@@ -23,8 +21,8 @@ enum class Figures {
     durations  // there is no roof but that of the bytes, which says nothing here
 };
 
-Figures figures_of(const json& record) {
-    if (!record.contains("tflops")) return Figures::times;
+Figures figures_of(const Record& record) {
+    if (!record.has("tflops")) return Figures::times;
     return roof_computes(record) ? Figures::speeds : Figures::durations;
 }
 
@@ -34,14 +32,14 @@ const char* words_for(Figures figures) {
     return "us expected → measured (of the roof)";
 }
 
-std::string teraflops_text(const json& record) {
+std::string teraflops_text(const Record& record) {
     const double teraflops = record.at("tflops");
     return number(teraflops, teraflops < 10 ? 1 : 0);
 }
 
-std::string cell_of(const runner::Variant& variant, const json& record) {
+std::string cell_of(const runner::Variant& variant, const Record& record) {
     const Figures figures = figures_of(record);
-    const std::string us = number(record.at("us_median").get<double>(), 1);
+    const std::string us = number(record.at("us_median"), 1);
     if (figures == Figures::durations) return us + " (" + teraflops_text(record) + ")";
     const std::string of_roof = " (" + number(share_of_roof(record), 2) + ")";
     if (figures == Figures::speeds) return teraflops_text(record) + of_roof;
@@ -52,8 +50,8 @@ std::string cell_of(const runner::Variant& variant, const json& record) {
 struct Row {
     std::string shape;
     std::string sizes;  // their names, as "rows x cols"
-    std::map<std::string, const json*> records;
-    const json* best_of_lesson = nullptr;  // in a table of what goes beyond it
+    std::map<std::string, const Record*> records;
+    const Record* best_of_lesson = nullptr;  // in a table of what goes beyond it
 };
 
 // Of one operation and, unless it is the only one of its README, of one type.
@@ -80,7 +78,7 @@ Table& table_of(std::vector<Table>& tables, const std::string& operation,
     return tables.back();
 }
 
-std::string size_names(const runner::Stage& stage, const json& record) {
+std::string size_names(const runner::Stage& stage, const Record& record) {
     const runner::Operation* operation = operation_of(stage, record);
     std::string text;
     for (const std::string& name : operation->size_names(shape_of(record, operation)))
@@ -88,37 +86,35 @@ std::string size_names(const runner::Stage& stage, const json& record) {
     return text;
 }
 
-std::string plain_shape_text(const runner::Stage& stage, const json& record) {
+std::string plain_shape_text(const runner::Stage& stage, const Record& record) {
     return text_of(shape_of(record, operation_of(stage, record)));
 }
 
 // What was timed of the variants that go beyond the lesson, or of those that do not. What an operation was
 // measured at comes in the order of the records.
-std::vector<Table> tables_of(const json& document, const runner::Stage& stage, bool further) {
+std::vector<Table> tables_of(const records::File& file, const runner::Stage& stage, bool further) {
     std::vector<Table> tables;
-    for (const json& record : document.at("records")) {
-        if (!record.contains("us_median") || !shown(record)) continue;
+    for (const Record& record : file.records) {
+        if (!record.has("us_median") || !shown(record)) continue;
         const runner::Variant* variant = find_variant(stage, record);
         if (variant == nullptr || variant->further != further) continue;
-        Table& table = table_of(tables, shown_as(record), record.at("dtype"));
+        Table& table = table_of(tables, record.shown_as, record.dtype);
         row_at(table, plain_shape_text(stage, record), size_names(stage, record))
             .records[variant->name] = &record;
     }
     return tables;
 }
 
-void add_best_of_lesson(const json& document, const runner::Stage& stage,
+void add_best_of_lesson(const records::File& file, const runner::Stage& stage,
                         std::vector<Table>& tables) {
-    for (const json& record : document.at("records")) {
+    for (const Record& record : file.records) {
         const runner::Variant* variant = find_variant(stage, record);
-        if (!record.contains("us_median") || variant == nullptr || variant->further) continue;
+        if (!record.has("us_median") || variant == nullptr || variant->further) continue;
         for (Table& table : tables) {
-            if (table.operation != shown_as(record) ||
-                table.dtype != record.at("dtype").get<std::string>())
-                continue;
+            if (table.operation != record.shown_as || table.dtype != record.dtype) continue;
             const std::string shape = plain_shape_text(stage, record);
             for (Row& row : table.rows) {
-                const json*& best = row.best_of_lesson;
+                const Record*& best = row.best_of_lesson;
                 if (row.shape == shape &&
                     (best == nullptr || record.at("us_median") < best->at("us_median")))
                     best = &record;
@@ -166,10 +162,10 @@ std::string text_of_part(const Part& part, const runner::Stage& stage, const std
     for (const Row* row : part.rows) {
         std::vector<std::string> cells = {row->shape};
         if (beside_lesson) {
-            const json* best = row->best_of_lesson;
+            const Record* best = row->best_of_lesson;
             cells.push_back(best == nullptr ? "-"
                                             : cell_of(*find_variant(stage, *best), *best) + " `" +
-                                                  best->at("variant").get<std::string>() + "`");
+                                                  best->variant + "`");
         }
         for (const runner::Variant& variant : stage.variants) {
             if (part.variants.count(variant.name) == 0) continue;
@@ -185,7 +181,7 @@ std::string text_of_part(const Part& part, const runner::Stage& stage, const std
 std::string text_of_tables(const std::vector<Table>& tables, const runner::Stage& stage) {
     std::string text;
     for (const Table& table : tables) {
-        const json& first = *table.rows.front().records.begin()->second;
+        const Record& first = *table.rows.front().records.begin()->second;
         text += with_dtype("`" + table.operation + "`", table.dtype) + ": " +
                 words_for(figures_of(first)) + "\n\n";
         for (const Part& part : parts_of(table)) {
@@ -200,11 +196,12 @@ std::string text_of_tables(const std::vector<Table>& tables, const runner::Stage
 }
 
 // One table, whose rows name their types.
-std::string only_operation(const json& document, const runner::Stage& stage, size_t most_rows) {
+std::string only_operation(const records::File& file, const runner::Stage& stage,
+                           size_t most_rows) {
     Table table;
-    for (const json& record : document.at("records")) {
-        const bool widest = record.at("shape").value("cols", 0) >= 1000000;
-        if (!record.contains("us_median") || !shown(record) || widest) continue;
+    for (const Record& record : file.records) {
+        const bool widest = record.poses("cols") && record.size("cols") >= 1000000;
+        if (!record.has("us_median") || !shown(record) || widest) continue;
         const runner::Variant* variant = find_variant(stage, record);
         if (variant == nullptr || variant->further) continue;
         const std::string shape = shape_text(record, stage);
@@ -219,7 +216,7 @@ std::string only_operation(const json& document, const runner::Stage& stage, siz
     for (const runner::Variant& variant : stage.variants) {
         if (!variant.further) all.variants.insert(variant.name);
     }
-    const json& first = *table.rows.front().records.begin()->second;
+    const Record& first = *table.rows.front().records.begin()->second;
     return text_of_part(all, stage, words_for(figures_of(first)));
 }
 
@@ -229,13 +226,13 @@ std::string lesson_part(const std::filesystem::path& folder, const runner::Stage
     constexpr size_t kMostRows = 8, kRowsOfEach = 3;
     const std::filesystem::path path = folder / (stage.name + ".json");
     if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path));
-    std::vector<Table> tables = tables_of(document, stage, false);
+    const records::File file = records::read(path);
+    std::vector<Table> tables = tables_of(file, stage, false);
     std::set<std::string> operations;
     for (const Table& table : tables) operations.insert(table.operation);
     if (operations.size() < 2) {
-        const std::string text = only_operation(document, stage, kMostRows);
-        return text.empty() ? kNotMeasured : text + stamp(document);
+        const std::string text = only_operation(file, stage, kMostRows);
+        return text.empty() ? kNotMeasured : text + stamp(file);
     }
     // Of each operation its first type, and there its first shapes: a lesson is short.
     std::set<std::string> begun;
@@ -244,17 +241,17 @@ std::string lesson_part(const std::filesystem::path& folder, const runner::Stage
     for (Table& table : tables) {
         if (table.rows.size() > kRowsOfEach) table.rows.resize(kRowsOfEach);
     }
-    return text_of_tables(tables, stage) + stamp(document);
+    return text_of_tables(tables, stage) + stamp(file);
 }
 
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const std::filesystem::path path = folder / (stage.name + ".json");
     if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path));
-    std::vector<Table> tables = tables_of(document, stage, true);
+    const records::File file = records::read(path);
+    std::vector<Table> tables = tables_of(file, stage, true);
     if (tables.empty()) return kNotMeasured;
-    add_best_of_lesson(document, stage, tables);
-    return text_of_tables(tables, stage) + stamp(document);
+    add_best_of_lesson(file, stage, tables);
+    return text_of_tables(tables, stage) + stamp(file);
 }
 
 }  // namespace course

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "common/records/record.hpp"
 #include "common/runner/stage.hpp"
 #include "common/xray/recorded.hpp"
 
 namespace course {
+
+using records::Record;
 
 constexpr const char* kGpu = "NVIDIA H200";  // where all that is recorded was measured
 
@@ -21,7 +22,7 @@ std::string with_thousands(double value);
 // "4000 x 1000, float16": float32 goes without saying.
 std::string with_dtype(const std::string& shape, const std::string& dtype);
 // What a record says of its problem: "4000 x 128256 k=5, float16".
-std::string shape_text(const nlohmann::ordered_json& record, const runner::Stage& stage);
+std::string shape_text(const Record& record, const runner::Stage& stage);
 
 // ---- what the x-ray counts: readme_counts.cpp
 

@@ -8,24 +8,23 @@
 #include "common/course/readme_records.hpp"
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/records/compile_costs.hpp"
 
 namespace course {
 
 using io::number;
-using json = nlohmann::ordered_json;  // a shape's sizes have an order
-
 namespace {
 
 // Of a peer "cudnn/fast": "cudnn". Ours have no such name before theirs.
-std::string library_of(const json& record) {
-    const std::string name = record.at("variant");
+std::string library_of(const Record& record) {
+    const std::string name = record.variant;
     return name.substr(0, name.find('/'));
 }
 
 }  // namespace
 
 std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    const records::File file = records::read(folder / (stage.name + ".json"));
     struct Table {
         std::vector<std::string> variants;
         std::vector<std::string> shapes;
@@ -36,15 +35,15 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
     };
     std::vector<std::string> operations;
     std::map<std::string, Table> tables;
-    for (const json& record : document.at("records")) {
-        const bool any_axis = record.contains("shape") && record.at("shape").contains("inner");
-        if (!record.contains("us_median") || !(shown(record) || any_axis)) continue;
+    for (const Record& record : file.records) {
+        const bool any_axis = record.poses("inner");
+        if (!record.has("us_median") || !(shown(record) || any_axis)) continue;
         if (find_variant(stage, record) == nullptr) continue;
-        const std::string operation = record.at("op");
+        const std::string operation = record.op;
         add_once(operations, operation);
         Table& table = tables[operation];
         const std::string shape = shape_text(record, stage);
-        const std::string variant = record.at("variant");
+        const std::string variant = record.variant;
         add_once(table.variants, variant);
         add_once(table.shapes, shape);
         table.share[{shape, variant}] = share_of_roof(record);
@@ -72,37 +71,35 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
         }
         text += "\n";
     }
-    return text + stamp(document);
+    return text + stamp(file);
 }
 
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const json document = json::parse(read_file(folder / (stage.name + ".json")));
+    const records::File file = records::read(folder / (stage.name + ".json"));
     std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
     const auto at_paper_widths = [&](const auto& visit) {
-        for (const json& record : document.at("records")) {
-            const json& sizes = record.contains("cols") ? record : record.at("shape");
-            if (!sizes.contains("cols") || !record.contains("us_median")) continue;
-            const int64_t cols = sizes.at("cols");
+        for (const Record& record : file.records) {
+            if (record.sizes.count("cols") == 0 || !record.has("us_median")) continue;
+            const auto cols = static_cast<int64_t>(record.size("cols"));
             const bool paper_width = cols % 63 == 0 && (cols / 63 & (cols / 63 - 1)) == 0;
-            if (!paper_width || cols < 1000 || record.at("dtype") != "float32") continue;
-            visit(record, speedups[cols][sizes.at("rows")]);
+            if (!paper_width || cols < 1000 || record.dtype != "float32") continue;
+            visit(record, speedups[cols][static_cast<int64_t>(record.size("rows"))]);
         }
     };
     if (stage.baseline) {
-        at_paper_widths([&](const json& record, double& speedup) {
-            if (record.value("baseline", "") == stage.baseline->name)
-                speedup = record.at("speedup");
+        at_paper_widths([&](const Record& record, double& speedup) {
+            if (record.baseline == stage.baseline->name) speedup = record.at("speedup");
         });
     } else {
         std::map<const double*, double> us_of_first;  // by where the speed-up belongs
         const std::string first = stage.variants.front().name, last = stage.variants.back().name;
-        at_paper_widths([&](const json& record, const double& speedup) {
-            if (record.at("variant") == first) us_of_first[&speedup] = record.at("us_median");
+        at_paper_widths([&](const Record& record, const double& speedup) {
+            if (record.variant == first) us_of_first[&speedup] = record.at("us_median");
         });
-        at_paper_widths([&](const json& record, double& speedup) {
+        at_paper_widths([&](const Record& record, double& speedup) {
             const auto found = us_of_first.find(&speedup);
-            if (record.at("variant") == last && found != us_of_first.end())
-                speedup = found->second / record.at("us_median").get<double>();
+            if (record.variant == last && found != us_of_first.end())
+                speedup = found->second / record.at("us_median");
         });
     }
     std::string text = head_of({"columns", "speed-up with 4000 rows", "speed-up with 10 rows"});
@@ -113,7 +110,7 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
         };
         text += row_of({with_thousands(static_cast<double>(cols)), cell(4000), cell(10)});
     }
-    return text + stamp(document);
+    return text + stamp(file);
 }
 
 namespace {
@@ -183,43 +180,42 @@ private:
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     const std::filesystem::path path = folder / (stage.name + ".peers.json");
     if (!std::filesystem::exists(path)) return kNotMeasured;
-    const json document = json::parse(read_file(path));
+    const records::File file = records::read(path);
     std::string text;
     std::vector<std::string> operations;
     // Contenders: of an operation and a library, which may compute another one another way; and ours of an operation.
     std::map<std::pair<std::string, std::string>, std::set<std::string>> of_library;
     std::map<std::string, std::set<std::string>> ours;
-    for (const json& record : document.at("records")) {
-        const std::string operation = record.at("op");
+    for (const Record& record : file.records) {
+        const std::string operation = record.op;
         if (std::find(operations.begin(), operations.end(), operation) == operations.end())
             operations.push_back(operation);
-        of_library[{operation, library_of(record)}].insert(record.at("variant").get<std::string>());
-        if (record.at("role") == "ours") ours[operation].insert(record.at("variant"));
+        of_library[{operation, library_of(record)}].insert(record.variant);
+        if (record.role == "ours") ours[operation].insert(record.variant);
     }
     // A library with many has one column, with the fastest of them at each shape.
     constexpr size_t kFew = 3;
     // So have ours, where they would be most of a table.
     constexpr size_t kMostOfOurs = 6;
     // Of lists no widths are swept: what is timed beside others is shown.
-    const auto in_table = [](const json& record) {
-        const json& shape = record.at("shape");
-        return shown(record) || (shape.contains("rows") && shape.contains("k"));
+    const auto in_table = [](const Record& record) {
+        return shown(record) || (record.poses("rows") && record.poses("k"));
     };
     for (const std::string& operation : operations) {
         const size_t our_count = ours[operation].size();
         const std::string all_ours = "`ours, best of " + std::to_string(our_count) + "`";
         BesideEachOther whole, parts;
         bool any_part = false;
-        for (const json& record : document.at("records")) {
-            if (record.at("op") != operation || !in_table(record)) continue;
-            const std::string role = record.at("role"), variant = record.at("variant");
+        for (const Record& record : file.records) {
+            if (record.op != operation || !in_table(record)) continue;
+            const std::string role = record.role, variant = record.variant;
             const std::string shape = shape_text(record, stage);
             const double us = record.at("us_median");
             const bool is_ours = role == "ours", is_roof = role == "roof";
             if (is_ours) parts.add(shape, all_ours, false, {us, ""});
             if (role == "part") {
                 any_part = true;
-                const std::string what = " (" + record.at("part").get<std::string>() + ")";
+                const std::string what = " (" + record.part + ")";
                 parts.add(shape, "`" + variant + "`" + what, false, {us, ""});
             } else if (is_ours && our_count > kMostOfOurs) {
                 whole.add(shape, all_ours, false, {us, variant});
@@ -235,25 +231,25 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
         if (any_part) text += parts.text("us of a part of `" + operation + "` alone", false);
     }
     text.pop_back();
-    return text + stamp(document);
+    return text + stamp(file);
 }
 
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     constexpr int64_t kFirst = 8;  // columns; of narrower rows little is to be had
-    const json document = json::parse(read_file(folder / (stage.name + ".widths.json")));
+    const records::File file = records::read(folder / (stage.name + ".widths.json"));
     struct Width {
         double of_roof;
         int64_t cols;
     };
     std::vector<std::string> dtypes;
     std::map<std::pair<std::string, std::string>, std::vector<Width>> widths;
-    for (const json& record : document.at("records")) {
-        if (record.at("cols") < kFirst) continue;
-        const std::string dtype = record.at("dtype");
+    for (const Record& record : file.records) {
+        const auto cols = static_cast<int64_t>(record.size("cols"));
+        if (cols < kFirst) continue;
+        const std::string dtype = record.dtype;
         if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) dtypes.push_back(dtype);
-        widths[{dtype, record.at("variant")}].push_back(
-            {record.at("gbps").get<double>() / record.at("roof_gbps").get<double>(),
-             record.at("cols")});
+        widths[{dtype, record.variant}].push_back(
+            {record.at("gbps") / record.at("roof_gbps"), cols});
     }
     std::string text = head_of({"type", "variant", "least of the copy", "at columns", "median",
                                 "widths from " + std::to_string(kFirst) + " on"});
@@ -269,18 +265,18 @@ std::string widths_part(const std::filesystem::path& folder, const runner::Stage
                             number(all[all.size() / 2].of_roof, 2), std::to_string(all.size())});
         }
     }
-    return text + stamp(document);
+    return text + stamp(file);
 }
 
 std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage) {
-    const json document = json::parse(read_file(recorded / "nvcc" / (stage.name + ".json")));
+    const records::CompileCosts costs =
+        records::read_compile_costs(recorded / "nvcc" / (stage.name + ".json"));
     std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
-    for (const json& record : document.at("records")) {
-        text += row_of({record.at("calls"), std::to_string(record.at("kernels").get<int64_t>()),
-                        number(record.at("seconds").get<double>(), 1),
-                        number(record.at("bytes").get<double>() / 1000, 0)});
+    for (const records::CompileCost& cost : costs.all) {
+        text += row_of({cost.calls, std::to_string(cost.kernels), number(cost.seconds, 1),
+                        number(cost.bytes / 1000, 0)});
     }
-    return text + "\nnvcc " + document.at("nvcc").get<std::string>() + ", for sm_90a.\n";
+    return text + "\nnvcc " + costs.nvcc + ", for sm_90a.\n";
 }
 
 std::string speeds_part(const std::filesystem::path& folder,
@@ -291,35 +287,35 @@ std::string speeds_part(const std::filesystem::path& folder,
     for (const runner::Shape& shape : shapes) titles.push_back(text_of(shape));
     const std::string op = stages.front().variants.front().operation->name();
     std::string text = head_of(titles);
-    json document, stamped;
+    records::File file, stamped;
     const auto add_row = [&](const std::string& title, const runner::Stage& stage, bool further) {
         std::vector<std::string> row = {title};
         bool any = false;
         for (const runner::Shape& shape : shapes) {
-            const json* best = nullptr;
-            for (const json& record : document.at("records")) {
+            const Record* best = nullptr;
+            for (const Record& record : file.records) {
                 const runner::Variant* variant = find_variant(stage, record);
                 const bool here = variant != nullptr && variant->further == further &&
-                                  record.at("op") == op && record.at("role") == "ours" &&
+                                  record.op == op && record.role == "ours" &&
                                   shape_of(record, variant->operation) == shape &&
-                                  record.contains("us_median");
+                                  record.has("us_median");
                 if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
                     best = &record;
             }
-            row.push_back(best == nullptr ? "-"
-                                          : number(best->at("gbps").get<double>(), 0) + " (" +
-                                                number(share_of_roof(*best), 2) + ") `" +
-                                                best->at("variant").get<std::string>() + "`");
+            row.push_back(best == nullptr
+                              ? "-"
+                              : number(best->at("gbps"), 0) + " (" +
+                                    number(share_of_roof(*best), 2) + ") `" + best->variant + "`");
             any = any || best != nullptr;
         }
         if (!any) return;
         text += row_of(row);
-        stamped = document;
+        stamped = file;
     };
     for (const runner::Stage& stage : stages) {
         const std::filesystem::path path = folder / (stage.name + ".json");
         if (!std::filesystem::exists(path)) continue;
-        document = json::parse(read_file(path));
+        file = records::read(path);
         add_row("[" + stage.name + "](" + stage.name + ")", stage, false);
         add_row("[further](" + stage.name + "/further)", stage, true);
     }

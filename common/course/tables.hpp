@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "common/records/record.hpp"
 
 namespace course {
+
+using records::Record;
 
 inline std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path);
@@ -34,15 +36,14 @@ inline std::string head_of(const std::vector<std::string>& titles) {
 }
 
 // Which machine and which versions a file of records belongs to: the line below its table.
-inline std::string stamp(const nlohmann::ordered_json& document) {
-    const auto text = [&](const char* key) { return document.at(key).get<std::string>(); };
+inline std::string stamp(const records::File& file) {
     std::string tools;
     for (const char* tool : {"torch", "triton", "cudnn", "cublas"}) {
-        if (document.contains(tool)) tools += std::string(", ") + tool + " " + text(tool);
+        const auto found = file.libraries.find(tool);
+        if (found != file.libraries.end()) tools += std::string(", ") + tool + " " + found->second;
     }
-    return "\n" + text("gpu") + ", driver " + text("driver") + ", CUDA " + text("cuda") +
-           ", nvcc " + text("nvcc") + tools + ", commit " + text("commit") + ", " +
-           text("date").substr(0, 10) + ".\n";
+    return "\n" + file.gpu + ", driver " + file.driver + ", CUDA " + file.cuda + ", nvcc " +
+           file.nvcc + tools + ", commit " + file.commit + ", " + file.date.substr(0, 10) + ".\n";
 }
 
 }  // namespace course

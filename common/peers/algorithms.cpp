@@ -2,6 +2,7 @@
 #include "common/peers/algorithms.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,8 +15,6 @@ namespace course {
 namespace {
 
 using io::number;
-using json = nlohmann::ordered_json;
-
 constexpr const char* kDefault = "cublas/default";
 constexpr size_t kAll = 42;
 constexpr size_t kFew =
@@ -24,26 +23,27 @@ constexpr size_t kFew =
 // Of one problem: each value's record.
 struct Swept {
     std::string problem;
-    std::vector<const json*> records;
+    std::vector<const Record*> records;
 };
 
-std::string problem_of(const json& record) {
+std::string problem_of(const Record& record) {
     std::string text;
-    for (const auto& [name, value] : record.at("shape").items()) {
-        if (value.is_number_integer()) {
-            text += (text.empty() ? "" : " x ") + std::to_string(value.get<int64_t>());
+    for (const std::string& name : record.shape) {
+        const double value = record.size(name);
+        if (value == std::floor(value)) {
+            text += (text.empty() ? "" : " x ") + number(value, 0);
         } else {
-            text += " " + name + (value == 1 ? "" : " = " + number(value.get<double>(), 2));
+            text += " " + name + " = " + number(value, 2);
         }
     }
-    return text + ", " + record.at("dtype").get<std::string>();
+    return text + ", " + record.dtype;
 }
 
-std::vector<Swept> swept_in(const json& document) {
+std::vector<Swept> swept_in(const records::File& file) {
     std::vector<Swept> all;
-    for (const json& record : document.at("records")) {
-        if (record.at("variant").get<std::string>().rfind("cublas/", 0) != 0) continue;
-        if (record.at("op") != "batched_gemm") continue;
+    for (const Record& record : file.records) {
+        if (record.variant.rfind("cublas/", 0) != 0) continue;
+        if (record.op != "batched_gemm") continue;
         const std::string problem = problem_of(record);
         const auto known = std::find_if(all.begin(), all.end(),
                                         [&](const Swept& each) { return each.problem == problem; });
@@ -57,12 +57,12 @@ std::vector<Swept> swept_in(const json& document) {
     return all;
 }
 
-double us_of(const json* record) {
+double us_of(const Record* record) {
     return record->at("us_median");
 }
-std::string cell_of(const json* record) {
-    return number(us_of(record), 1) + " `" +
-           record->at("variant").get<std::string>().substr(std::string("cublas/").size()) + "`";
+std::string cell_of(const Record* record) {
+    return number(us_of(record), 1) + " `" + record->variant.substr(std::string("cublas/").size()) +
+           "`";
 }
 
 }  // namespace
@@ -72,19 +72,18 @@ std::string algorithms_part(const std::filesystem::path& folder, const std::stri
     const std::string missing = "Not recorded yet: `./stages run " + stage.substr(0, 2) +
                                 " --peers` on a GPU times all values.\n";
     if (!std::filesystem::exists(path)) return missing;
-    const json document = json::parse(read_file(path));
+    const records::File file = records::read(path);
     std::string rows;
-    for (const Swept& each : swept_in(document)) {
-        const auto by_time = [](const json* a, const json* b) { return us_of(a) < us_of(b); };
+    for (const Swept& each : swept_in(file)) {
+        const auto by_time = [](const Record* a, const Record* b) { return us_of(a) < us_of(b); };
         const auto [fastest, slowest] =
             std::minmax_element(each.records.begin(), each.records.end(), by_time);
-        const auto usual =
-            std::find_if(each.records.begin(), each.records.end(),
-                         [](const json* one) { return one->at("variant") == kDefault; });
+        const auto usual = std::find_if(each.records.begin(), each.records.end(),
+                                        [](const Record* one) { return one->variant == kDefault; });
         const std::string own_spread =
-            usual == each.records.end() ? "-"
-                                        : number((*usual)->at("us_p10").get<double>(), 1) + " to " +
-                                              number((*usual)->at("us_p90").get<double>(), 1);
+            usual == each.records.end()
+                ? "-"
+                : number((*usual)->at("us_p10"), 1) + " to " + number((*usual)->at("us_p90"), 1);
         rows += row_of({each.problem, std::to_string(kAll - each.records.size()),
                         usual == each.records.end() ? "-" : number(us_of(*usual), 1), own_spread,
                         cell_of(*fastest), cell_of(*slowest)});
@@ -92,7 +91,7 @@ std::string algorithms_part(const std::filesystem::path& folder, const std::stri
     if (rows.empty()) return missing;
     return head_of({"us", "values refused", "default", "default, 10 to 90 % of its samples",
                     "fastest value", "slowest value"}) +
-           rows + stamp(document);
+           rows + stamp(file);
 }
 
 }  // namespace course

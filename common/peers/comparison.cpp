@@ -14,8 +14,6 @@ namespace course {
 namespace {
 
 using io::number;
-using json = nlohmann::ordered_json;
-
 constexpr int64_t kMatrices = 32 * 64;
 
 // A length, and the published microseconds on an A100 (PCIe, 40 GB): of the kernel that was called
@@ -44,25 +42,26 @@ std::vector<Contender> contenders(const std::string& stage) {
 }
 
 // By length, then by contender.
-using Found = std::map<int64_t, std::map<std::string, const json*>>;
+using Found = std::map<int64_t, std::map<std::string, const Record*>>;
 
-Found find(const json& document) {
+Found find(const records::File& file) {
     Found found;
-    for (const json& record : document.at("records")) {
-        const int64_t length = record.at("cols");
-        if (record.at("op") == "softmax" && record.at("dtype") == "float32" &&
-            record.at("rows") == kMatrices * length && record.contains("us_median")) {
-            found[length][record.at("variant")] = &record;
+    for (const Record& record : file.records) {
+        const auto length = static_cast<int64_t>(record.size("cols"));
+        if (record.op == "softmax" && record.dtype == "float32" &&
+            record.size("rows") == static_cast<double>(kMatrices * length) &&
+            record.has("us_median")) {
+            found[length][record.variant] = &record;
         }
     }
     return found;
 }
 
-std::optional<double> us_of(const std::map<std::string, const json*>& records,
+std::optional<double> us_of(const std::map<std::string, const Record*>& records,
                             const std::string& name) {
     const auto record = records.find(name);
     if (record == records.end()) return std::nullopt;
-    return record->second->at("us_median").get<double>();
+    return record->second->at("us_median");
 }
 
 // "26.4 (2.73)": and how many times as long as OneFlow's.
@@ -78,8 +77,8 @@ std::string comparison_part(const std::filesystem::path& folder, const std::stri
     const std::string missing = "Not recorded yet: `./stages run " + stage.substr(0, 2) +
                                 " --peers` on a GPU measures these shapes, too.\n";
     if (!std::filesystem::exists(path)) return missing;
-    const json document = json::parse(read_file(path));
-    const Found found = find(document);
+    const records::File file = records::read(path);
+    const Found found = find(file);
 
     const std::vector<Contender> all = contenders(stage);
     std::vector<std::string> titles = {"S"};
@@ -98,7 +97,7 @@ std::string comparison_part(const std::filesystem::path& folder, const std::stri
             const auto record = records->second.find(each.name);
             if (record == records->second.end()) continue;
             double& error = worst[each.name];
-            error = std::max(error, record->second->value("max_rel_err", 0.0));
+            error = std::max(error, record->second->figure("max_rel_err").value_or(0));
         }
         const bool was_published = published.oneflow > 0;
         row.push_back(was_published ? cell_of(published.oneflow, published.oneflow) : "-");
@@ -122,7 +121,7 @@ std::string comparison_part(const std::filesystem::path& folder, const std::stri
     errors.insert(errors.end(), 2, "");
     return "Microseconds for (32, 64, S, S) float32 and, in brackets, how many times as long as "
            "OneFlow's; published: on an A100.\n\n" +
-           head_of(titles) + rows + row_of(errors) + stamp(document);
+           head_of(titles) + rows + row_of(errors) + stamp(file);
 }
 
 }  // namespace course

@@ -12,8 +12,6 @@ namespace course {
 namespace {
 
 using io::number;
-using json = nlohmann::ordered_json;
-
 // BERT base, as the table's: 12 layers of 12 heads with 64 elements.
 constexpr int64_t kLayers = 12, kHeads = 12, kSize = 64;
 
@@ -42,22 +40,21 @@ constexpr Column kOurs[] = {{"encoder_padded", false},
                             {"encoder_packed", true},
                             {"encoder_tuned_packed", true}};
 
-bool is_of(const json& record, const Published& row, const Column& column) {
-    const json& shape = record.at("shape");
-    const int64_t all = row.batch * row.seq;
+bool is_of(const Record& record, const Published& row, const Column& column) {
+    const auto all = static_cast<double>(row.batch * row.seq);
     // Where all tokens are there a record does not count them.
-    const int64_t tokens = shape.value("tokens", all);
-    return record.at("op") == "encoder" && record.at("variant") == column.variant &&
-           record.at("dtype") == "float16" && record.contains("us_median") &&
-           shape.at("batch") == row.batch && shape.at("seq") == row.seq &&
-           shape.at("heads") == kHeads && shape.at("size_per_head") == kSize &&
-           shape.value("layers", 1) == kLayers && !shape.contains("prenorm") &&
-           tokens == (column.half_the_tokens ? all / 2 : all);
+    const double tokens = record.size("tokens", all);
+    return record.op == "encoder" && record.variant == column.variant &&
+           record.dtype == "float16" && record.has("us_median") &&
+           record.size("batch") == static_cast<double>(row.batch) &&
+           record.size("seq") == static_cast<double>(row.seq) && record.size("heads") == kHeads &&
+           record.size("size_per_head") == kSize && record.size("layers", 1) == kLayers &&
+           !record.poses("prenorm") && tokens == (column.half_the_tokens ? all / 2 : all);
 }
 
-std::optional<double> ms_of(const json& document, const Published& row, const Column& column) {
-    for (const json& record : document.at("records")) {
-        if (is_of(record, row, column)) return record.at("us_median").get<double>() / 1e3;
+std::optional<double> ms_of(const records::File& file, const Published& row, const Column& column) {
+    for (const Record& record : file.records) {
+        if (is_of(record, row, column)) return record.at("us_median") / 1e3;
     }
     return std::nullopt;
 }
@@ -69,7 +66,7 @@ std::string published_part(const std::filesystem::path& folder, const std::strin
     const std::string missing =
         "Not recorded yet: `./stages run " + stage.substr(0, 2) + "` on a GPU measures it.\n";
     if (!std::filesystem::exists(path)) return missing;
-    const json document = json::parse(read_file(path));
+    const records::File file = records::read(path);
     std::vector<std::string> titles = {"batch x seq",  "A100: TensorFlow",
                                        "A100: theirs", "A100: theirs, packed",
                                        "T4: theirs",   "T4: theirs, packed"};
@@ -85,7 +82,7 @@ std::string published_part(const std::filesystem::path& folder, const std::strin
              {row.a100_tensorflow, row.a100, row.a100_unpadded, row.t4, row.t4_unpadded})
             cells.push_back(number(ms, 2));
         for (const Column& column : kOurs) {
-            const std::optional<double> ms = ms_of(document, row, column);
+            const std::optional<double> ms = ms_of(file, row, column);
             any = any || ms;
             cells.push_back(ms ? number(*ms, 2) : "-");
         }
@@ -98,7 +95,7 @@ std::string published_part(const std::filesystem::path& folder, const std::strin
            "measured "
            "here; packed: sequences are half as long as the longest on average. Ours: on the GPU "
            "below.\n\n" +
-           head_of(titles) + rows + stamp(document);
+           head_of(titles) + rows + stamp(file);
 }
 
 }  // namespace course

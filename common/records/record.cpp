@@ -36,6 +36,15 @@ std::vector<std::string> Record::size_names() const {
     return names;
 }
 
+bool Record::poses(const std::string& name) const {
+    return std::find(shape.begin(), shape.end(), name) != shape.end();
+}
+
+double Record::size(const std::string& name, double otherwise) const {
+    const auto found = sizes.find(name);
+    return found == sizes.end() ? otherwise : found->second;
+}
+
 std::optional<double> Record::figure(const std::string& name) const {
     const auto found = figures.find(name);
     if (found == figures.end()) return std::nullopt;

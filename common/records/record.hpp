@@ -39,6 +39,8 @@ struct Record {
     void add_size(const std::string& name, double size);       // to the shape
     void add_flat_size(const std::string& name, double size);  // beside it
     std::vector<std::string> size_names() const;               // of shape and flat, each once
+    bool poses(const std::string& name) const;                 // whether the shape has it
+    double size(const std::string& name, double otherwise = 0) const;
 
     std::optional<double> figure(const std::string& name) const;
     bool has(const std::string& name) const { return figures.count(name) > 0; }

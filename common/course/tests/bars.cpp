@@ -19,7 +19,7 @@ runner::Stage stage_with_front_call() {
 
 // A read of all bytes takes 10 us.
 std::string record(const std::string& variant, const std::string& k, double us) {
-    return R"({"variant": ")" + variant +
+    return R"({"stage": "97_made_up", "variant": ")" + variant +
            R"(", "op": "softmax_topk", "dtype": "float32", "bytes": 40000, "roof_gbps": 4,)"
            R"( "shape": {"rows": 10, "cols": 1000, "k": )" +
            k + R"(}, "us_median": )" + std::to_string(us) + "}";
@@ -48,7 +48,7 @@ TEST_CASE("bars stand beside what came out") {
         return one.insert(one.size() - 1, R"(, "us_in_blocks": )" + std::to_string(us));
     };
     const std::string head =
-        R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": )";
+        R"({"schema": 1, "gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": )";
     folder.write("nvidia_h200/97_made_up.json",
                  head + R"("c", "records": [)" + record("front", "5.0", 15) + "," +
                      record("front", "8", 15.5) + "," + record("front", "9", 15) + "," +
@@ -59,7 +59,7 @@ TEST_CASE("bars stand beside what came out") {
         head + R"("p", "records": [)" + record("front", "5", 20) + "," + record("lib/a", "5", 25) +
             "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
             record("sum/a", "5", 13) + "," + record("sum/b", "5", 12.5) + "," +
-            R"({"variant": "lib/c", "op": "topk", "dtype": "float32", "us_median": 1, "shape": {"rows": 10,)"
+            R"({"stage": "97_made_up", "variant": "lib/c", "op": "topk", "dtype": "float32", "us_median": 1, "shape": {"rows": 10,)"
             R"( "cols": 1000, "k": 5}})" +
             "," + record("lib/a", "9", 1) + "," + in_blocks(record("front", "12", 20), 24) + "," +
             in_blocks(record("lib/a", "12", 19), 21) + "," +
@@ -103,10 +103,10 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
     stage.variants.push_back(chain);
     folder.write(
         "nvidia_h200/97_made_up.json",
-        R"({"gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
+        R"({"schema": 1, "gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
         R"( "records": [)" +
             record("front", "5", 20) +
-            R"(, {"variant": "chain", "op": "topk_of_softmax", "shown_as": "softmax_topk", "dtype": "float32",)"
+            R"(, {"stage": "97_made_up", "variant": "chain", "op": "topk_of_softmax", "shown_as": "softmax_topk", "dtype": "float32",)"
             R"( "us_median": 30, "shape": {"rows": 10, "cols": 1000, "k": 5}}]})");
     const auto beside = [&](const std::string& than) {
         folder.write("bars.json", R"([{"variant": "front", "speed": 1, "than": ")" + than +
@@ -120,7 +120,7 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
 TEST_CASE("of another GPU there are the bars that were measured there") {
     const Folder folder;
     const auto document = [](const std::string& gpu, const std::string& records) {
-        return R"({"gpu": ")" + gpu +
+        return R"({"schema": 1, "gpu": ")" + gpu +
                R"(", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
                R"( "records": [)" +
                records + "]}";
@@ -153,8 +153,11 @@ TEST_CASE("of another GPU there are the bars that were measured there") {
 
 TEST_CASE("k is the same number, written as a whole one or not") {
     const runner::Stage stage = stage_with_front_call();
+    const Folder folder;
     for (const char* k : {"5", "5.0"}) {
-        CHECK(course::shape_text(nlohmann::ordered_json::parse(record("front", k, 1)), stage) ==
-              "10 x 1000 k=5");
+        folder.write("97_made_up.json",
+                     R"({"schema": 1, "records": [)" + record("front", k, 1) + "]}");
+        const records::File file = records::read(folder.path / "97_made_up.json");
+        CHECK(course::shape_text(file.records.at(0), stage) == "10 x 1000 k=5");
     }
 }

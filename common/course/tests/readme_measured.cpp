@@ -36,10 +36,9 @@ runner::Variant variant(const std::string& name, const runner::Operation* operat
 // As `run` writes one. Of all that x and y hold the roof moves 1000 bytes a nanosecond.
 json record(const runner::Variant& variant, const json& shape, double us,
             const std::string& dtype = "float16", double tflops = 0, const std::string& roof = "") {
-    json made = {{"variant", variant.name}, {"op", variant.operation->name()},
-                 {"dtype", dtype},          {"shape", shape},
-                 {"bytes", 4000000},        {"us_median", us},
-                 {"us_empty", 2},           {"gbps", 4000 / us},
+    json made = {{"stage", kStage},  {"variant", variant.name}, {"op", variant.operation->name()},
+                 {"dtype", dtype},   {"shape", shape},          {"bytes", 4000000},
+                 {"us_median", us},  {"us_empty", 2},           {"gbps", 4000 / us},
                  {"roof_gbps", 1000}};
     if (variant.operation->shown_as() != variant.operation->name())
         made["shown_as"] = variant.operation->shown_as();

@@ -19,11 +19,8 @@ json record(const std::string& variant, double us, const json& more = {}) {
     json shape = {
         {"batch", 32}, {"seq", 384}, {"heads", 12}, {"size_per_head", 64}, {"layers", 12.0}};
     shape.update(more.is_null() ? json::object() : more);
-    return {{"variant", variant},
-            {"op", "encoder"},
-            {"dtype", "float16"},
-            {"shape", shape},
-            {"us_median", us}};
+    return {{"stage", kStage},    {"variant", variant}, {"op", "encoder"},
+            {"dtype", "float16"}, {"shape", shape},     {"us_median", us}};
 }
 
 std::string part_with(const std::vector<json>& records) {
