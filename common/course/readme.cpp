@@ -35,9 +35,8 @@ runner::Stage only(const runner::Stage& stage, bool further) {
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages) {
-    const std::filesystem::path folder = repository / "common/recorded" / xray::folder_of(kGpu);
-    const std::vector<xray::Recording> recordings =
-        xray::read_recordings((folder / "ncu.json").string());
+    const std::filesystem::path folder = repository / "common/recorded" / records::folder_of(kGpu);
+    const std::vector<records::Recording> recordings = records::read_counters(folder / "ncu.json");
     std::vector<StaleReadme> stale;
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         const std::string before = read_file(path);

@@ -135,9 +135,9 @@ std::string bars_on(const std::filesystem::path& folder, const runner::Stage& st
 
 std::string bars_part(const std::filesystem::path& recorded, const runner::Stage& stage,
                       const std::filesystem::path& bars) {
-    const std::filesystem::path first = recorded / xray::folder_of(kGpu);
+    const std::filesystem::path first = recorded / records::folder_of(kGpu);
     std::string text = bars_on(first, stage, bars, true);
-    for (const std::filesystem::path& other : xray::folders_of_gpus(recorded)) {
+    for (const std::filesystem::path& other : records::folders_of_gpus(recorded)) {
         if (other != first && std::filesystem::exists(other / (stage.name + ".json")))
             text += "\nThe same, measured on another GPU:\n\n" + bars_on(other, stage, bars, false);
     }

@@ -36,11 +36,12 @@ std::string megabytes(double bytes) {
     return number(bytes / 1e6, bytes < 1e7 ? 2 : 0);
 }
 
-const xray::RecordedVariant* recorded(const std::vector<xray::Recording>& recordings,
-                                      const std::string& stage, const std::string& variant,
-                                      const runner::Shape& shape, runner::DType dtype) {
-    for (const xray::Recording& recording : recordings) {
-        if (const xray::RecordedVariant* found = recording.find(stage, variant, shape, dtype))
+const records::Profile* recorded(const std::vector<records::Recording>& recordings,
+                                 const std::string& stage, const std::string& variant,
+                                 const runner::Shape& shape, runner::DType dtype) {
+    for (const records::Recording& recording : recordings) {
+        if (const records::Profile* found =
+                recording.find(stage, variant, word_of(shape), name_of(dtype)))
             return found;
     }
     return nullptr;
@@ -61,7 +62,8 @@ const xray::CountedVariant& usual_count(const std::string& stage, const runner::
 
 }  // namespace
 
-std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+std::string xray_part(const runner::Stage& stage,
+                      const std::vector<records::Recording>& recordings) {
     if (stage.variants.empty()) return "";
     const runner::Shape usual = stage.variants.front().operation->usual_shape();
     std::string text = "Counted at " + text_of(usual) + " (`./stages xray " +
@@ -78,7 +80,7 @@ std::string xray_part(const runner::Stage& stage, const std::vector<xray::Record
         const std::string where = shape == usual ? "" : " at " + text_of(shape);
         const xray::CountedVariant& counted = usual_count(stage.name, variant);
         // A library's kernels are others than those counted here.
-        const xray::RecordedVariant* const gpu =
+        const records::Profile* const gpu =
             variant.may_use_libraries
                 ? nullptr
                 : recorded(recordings, stage.name, variant.name, shape, dtype);
@@ -133,7 +135,8 @@ struct Banks {
 
 }  // namespace
 
-std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings,
+std::string banks_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings,
                        const std::string& words) {
     const Banks banks(stage, words);
     std::string text =
@@ -145,7 +148,7 @@ std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recor
         const runner::DType dtype = variant->dtypes.front();
         const xray::SharedCost here =
             counted_matrix_loads(xray::count(stage.name, *variant, banks.counted, dtype));
-        const xray::RecordedVariant* const gpu =
+        const records::Profile* const gpu =
             recorded(recordings, stage.name, variant->name, banks.recorded, dtype);
         const auto requests = static_cast<double>(here.requests),
                    wavefronts = static_cast<double>(here.wavefronts),
@@ -202,7 +205,8 @@ std::string counted_records(const runner::Stage& stage) {
     return records::json_of(file);
 }
 
-std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+std::string bytes_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings) {
     std::string text =
         "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
@@ -211,8 +215,8 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
         "as written.\n\n";
     text += head_of({"variant", "shape", "x + y", "asked for", "through L2", "read from DRAM",
                      "written to DRAM"});
-    for (const xray::Recording& recording : recordings) {
-        for (const xray::RecordedVariant& variant : recording.variants) {
+    for (const records::Recording& recording : recordings) {
+        for (const records::Profile& variant : recording.variants) {
             if (variant.stage != stage.name) continue;
             const auto described =
                 std::find_if(stage.variants.begin(), stage.variants.end(),
@@ -220,16 +224,15 @@ std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recor
             if (described == stage.variants.end()) continue;
             // The odd shapes are recorded for their counts, and too small to tell caches from memory.
             const runner::Operation& operation = *described->operation;
-            if (operation.elements(variant.shape) < operation.elements(operation.usual_shape()))
-                continue;
-            const runner::Cost held = operation.cost(variant.shape, variant.dtype);
+            const runner::Shape shape = runner::shape_from(variant.shape).value();
+            if (operation.elements(shape) < operation.elements(operation.usual_shape())) continue;
+            const runner::Cost held = operation.cost(shape, runner::parse_dtype(variant.dtype));
             const double asked =
                 variant.sum("global_load_sectors") + variant.sum("global_store_sectors");
             const double through_l2 =
                 variant.sum("l2_read_sectors") + variant.sum("l2_write_sectors");
             text +=
-                row_of({"`" + variant.variant + "`",
-                        with_dtype(text_of(variant.shape), name_of(variant.dtype)),
+                row_of({"`" + variant.variant + "`", with_dtype(text_of(shape), variant.dtype),
                         megabytes(static_cast<double>(held.bytes())), megabytes(kSector * asked),
                         megabytes(kSector * through_l2), megabytes(variant.sum("dram_read_bytes")),
                         megabytes(variant.sum("dram_write_bytes"))});

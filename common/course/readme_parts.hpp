@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/records/counters.hpp"
 #include "common/records/record.hpp"
 #include "common/runner/stage.hpp"
-#include "common/xray/recorded.hpp"
 
 namespace course {
 
@@ -27,14 +27,16 @@ std::string shape_text(const Record& record, const runner::Stage& stage);
 // ---- what the x-ray counts: readme_counts.cpp
 
 // Requests, sectors and conflicts as counted here and as the GPU's counters had them.
-std::string xray_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+std::string xray_part(const runner::Stage& stage,
+                      const std::vector<records::Recording>& recordings);
 // How variants that differ in where elements lie in shared memory load matrices from it: alike else, so at shapes that
 // they take in the same tiles. words: the shape that is counted here, the one that the GPU's counters were read at, and
 // the variants.
-std::string banks_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings,
-                       const std::string& words);
+std::string banks_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings, const std::string& words);
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
-std::string bytes_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+std::string bytes_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings);
 // The pictures of the x-ray that a README shows from common/recorded/cpu_device/pictures, each of a variant at its
 // usual shape, drawn anew. Throws std::runtime_error for one that no variant has. In readme_pictures.cpp.
 struct NamedText {

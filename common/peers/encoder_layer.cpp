@@ -65,7 +65,7 @@ const runner::Variant& variant_named(const runner::Stage& stage, const char* nam
 }
 
 Counts counts_of(const runner::Stage& stage, const std::string& name, const Step& step,
-                 const std::vector<xray::Recording>& recordings) {
+                 const std::vector<records::Recording>& recordings) {
     constexpr DType kType = DType::float16;
     const runner::Variant& variant = variant_named(stage, name.c_str());
     const xray::CountedVariant counted = xray::count(stage.name, variant, step.at, kType);
@@ -81,8 +81,9 @@ Counts counts_of(const runner::Stage& stage, const std::string& name, const Step
         return static_cast<double>(total(counted.kernels, kind).sectors);
     };
     counts.here = accesses(sectors(AccessKind::global_load), sectors(AccessKind::global_store));
-    for (const xray::Recording& recording : recordings) {
-        const xray::RecordedVariant* const found = recording.find(stage.name, name, step.at, kType);
+    for (const records::Recording& recording : recordings) {
+        const records::Profile* const found =
+            recording.find(stage.name, name, word_of(step.at), name_of(kType));
         if (found != nullptr)
             counts.gpu =
                 accesses(found->sum("global_load_sectors"), found->sum("global_store_sectors"));
@@ -116,7 +117,8 @@ struct Side {
 
 }  // namespace
 
-std::string layer_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings) {
+std::string layer_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings) {
     std::string text = head_of({"step", "unfused: kernels", "counted", "by the GPU",
                                 "fused: kernels", "counted", "by the GPU"});
     Side unfused, fused;

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "common/records/counters.hpp"
 #include "common/runner/stage.hpp"
-#include "common/xray/recorded.hpp"
 
 namespace course {
 
 // The kernels and the accesses of a layer's chains and of what they are fused to, as counted here and as a GPU's
 // counters had them.
-std::string layer_part(const runner::Stage& stage, const std::vector<xray::Recording>& recordings);
+std::string layer_part(const runner::Stage& stage,
+                       const std::vector<records::Recording>& recordings);
 
 // What attention keeps beside its operands, and what scores in memory would take.
 std::string memory_part(const runner::Stage& stage);

@@ -12,6 +12,7 @@
 #include "common/runner/attempt.hpp"
 #include "draw_variant.hpp"
 #include "findings.hpp"
+#include "ncu.hpp"
 #include "report.hpp"
 #include "report_words.hpp"
 
@@ -97,7 +98,7 @@ bool count_own(const Chosen& each, std::vector<CountedVariant>& all) {
 
 // A variant of the course's: all of its page if that fits a screen with the words used, or else what does.
 std::string text_of(const CountedVariant& counted, const XrayOptions& options,
-                    const std::vector<Recording>& recordings) {
+                    const std::vector<records::Recording>& recordings) {
     const std::string page = page_of(counted, options.lines);
     const std::string recorded = recorded_text(counted, recordings) + "\n";
     if (options.all) return page + recorded;
@@ -124,7 +125,8 @@ void print_pages(const std::vector<CountedVariant>& all, const XrayOptions& opti
         std::fputs(summary_of(all, options.lines).c_str(), stdout);
         return;
     }
-    const std::vector<Recording> recordings = read_recordings(recordings_path(kRecordedGpu));
+    const std::vector<records::Recording> recordings =
+        records::read_counters(recordings_path(kRecordedGpu));
     for (const CountedVariant& counted : all) {
         const std::string text = counted.is_known ? text_of(counted, options, recordings)
                                                   : text_of_own(counted, options);

@@ -87,7 +87,7 @@ SharedCost counted_matrix_loads(const CountedVariant& counted) {
     return SharedAccesses(counted).matrices.as_written();
 }
 
-std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVariant& recorded) {
+std::vector<Conflicts> conflicts(const CountedVariant& counted, const records::Profile& recorded) {
     const auto [loads, stores, matrices] = SharedAccesses(counted);
     // Where nvcc loads operands by ordinary loads, those are counted as such loads are.
     const bool by_ldmatrix = matrices.requests != 0 && recorded.sum("matrix_load_requests") != 0;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/records/counters.hpp"
 #include "common/runner/stage.hpp"
 #include "counted.hpp"
-#include "recorded.hpp"
 
 namespace xray {
 
@@ -50,6 +50,6 @@ struct Conflicts {
 // only its warp reads.) Operands of tensor cores have an instruction of their own, ldmatrix; of wmma's
 // bfloat16 nvcc makes ordinary loads. Throws std::out_of_range where the
 // recording lacks a counter that is needed.
-std::vector<Conflicts> conflicts(const CountedVariant& counted, const RecordedVariant& recorded);
+std::vector<Conflicts> conflicts(const CountedVariant& counted, const records::Profile& recorded);
 
 }  // namespace xray

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kMarkingKernel = "mark_of_a_case";  // profiled_launch.cu
 
-bool is_mark(const RecordedKernel& kernel) {
+bool is_mark(const records::Kernel& kernel) {
     return kernel.name.find(kMarkingKernel) != std::string::npos;
 }
 
@@ -67,7 +67,7 @@ double number_in(std::string text) {
 std::string ncu_command(const std::string& log, bool all_counters,
                         const std::vector<std::string>& program) {
     std::string metrics;
-    for (const Metric& metric : recorded_metrics()) {
+    for (const records::Metric& metric : records::metrics()) {
         if (!all_counters && !metric.is_held) continue;
         metrics += (metrics.empty() ? "" : ",") + std::string(metric.ncu_name);
     }
@@ -105,8 +105,8 @@ private:
 };
 
 // The kernels of each case. ncu starts once: that takes it seconds, a case far less than one.
-std::vector<std::vector<RecordedKernel>> record(const std::vector<ProfiledCase>& cases,
-                                                bool all_counters, const std::string& program) {
+std::vector<std::vector<records::Kernel>> record(const std::vector<ProfiledCase>& cases,
+                                                 bool all_counters, const std::string& program) {
     const TemporaryFile list(".txt"), log(".csv");
     std::ofstream(list.path()) << text_of(cases);
     std::vector<std::string> words{program};
@@ -136,26 +136,35 @@ std::string today() {
     return date;
 }
 
-Recording new_recording() {
+records::Recording new_recording() {
     cudaDeviceProp properties{};
     runner::check_cuda(cudaGetDeviceProperties(&properties, 0), "asking for the GPU's name");
     return {properties.name, runner::build_info().nvcc, {}, {}};
 }
 
-Origin origin_of_now() {
+// Of what is recorded now.
+records::Profile new_profile() {
     int driver = 0;
     runner::check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
     const std::string version = ncu_version();
-    return {runner::version_text(driver), version.substr(0, version.find_first_of(" \n")),
-            runner::build_info().commit, today()};
+    records::Profile profile;
+    profile.driver = runner::version_text(driver);
+    profile.ncu = version.substr(0, version.find_first_of(" \n"));
+    profile.commit = runner::build_info().commit;
+    profile.date = today();
+    return profile;
 }
 
 }  // namespace
 
-std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
+std::string recordings_path(const std::string& gpu) {
+    return STAGES_SOURCE_DIRECTORY "/common/recorded/" + records::folder_of(gpu) + "/ncu.json";
+}
+
+std::vector<records::Kernel> parse_ncu_output(const std::string& text) {
     std::istringstream lines(text);
     std::vector<std::string> titles;
-    std::vector<RecordedKernel> kernels;
+    std::vector<records::Kernel> kernels;
     bool units_passed = false;
     for (std::string line; std::getline(lines, line);) {
         if (line.empty() || line.front() != '"') continue;  // "==PROF== ..."
@@ -171,13 +180,13 @@ std::vector<RecordedKernel> parse_ncu_output(const std::string& text) {
         if (fields.size() != titles.size()) {
             throw std::runtime_error("ncu wrote a line of another length than its titles: " + line);
         }
-        RecordedKernel kernel;
+        records::Kernel kernel;
         for (size_t i = 0; i < titles.size(); i++) {
             if (titles[i] == "Kernel Name") kernel.name = fields[i];
             if (titles[i] == "Grid Size") kernel.grid = fields[i];
             if (titles[i] == "Block Size") kernel.block = fields[i];
             if (is_mark(kernel)) continue;  // of nothing there is no share
-            for (const Metric& metric : recorded_metrics()) {
+            for (const records::Metric& metric : records::metrics()) {
                 if (titles[i] == metric.ncu_name)
                     kernel.counters[metric.key] = number_in(fields[i]);
             }
@@ -238,10 +247,10 @@ std::vector<ProfiledCase> cases_from(const std::string& text) {
     return cases;
 }
 
-std::vector<std::vector<RecordedKernel>> split_by_case(const std::vector<RecordedKernel>& kernels,
-                                                       size_t count) {
-    std::vector<std::vector<RecordedKernel>> cases;
-    for (const RecordedKernel& kernel : kernels) {
+std::vector<std::vector<records::Kernel>> split_by_case(const std::vector<records::Kernel>& kernels,
+                                                        size_t count) {
+    std::vector<std::vector<records::Kernel>> cases;
+    for (const records::Kernel& kernel : kernels) {
         if (is_mark(kernel)) {
             cases.emplace_back();
             if (kernel.grid != "(" + std::to_string(cases.size()) + ", 1, 1)") {
@@ -255,7 +264,7 @@ std::vector<std::vector<RecordedKernel>> split_by_case(const std::vector<Recorde
             cases.back().push_back(kernel);
         }
     }
-    for (const std::vector<RecordedKernel>& each : cases) {
+    for (const std::vector<records::Kernel>& each : cases) {
         if (each.empty()) throw std::runtime_error("ncu recorded no kernel of one of the cases");
     }
     if (cases.size() != count) {
@@ -271,7 +280,7 @@ std::vector<std::string> launch_words(const std::string& file) {
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
-    const Origin origin = origin_of_now();
+    const records::Profile nothing_of_it = new_profile();
     std::vector<ProfiledCase> all_counters, requests;
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     runner::require_variant(chosen, options.variant);
@@ -301,7 +310,7 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
     if (all_counters.empty() && requests.empty()) {
         throw runner::UsageError("none of these variants takes that shape in that type");
     }
-    const Recording nothing = new_recording();
+    const records::Recording nothing = new_recording();
     const std::string path = options.out.empty() ? recordings_path(nothing.gpu) : options.out;
     // What takes minutes is saved part by part.
     const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all) {
@@ -314,19 +323,22 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             const std::vector<ProfiledCase> part(
                 cases.begin() + first, cases.begin() + std::min(first + kAtOnce, cases.size()));
             const auto kernels = record(part, all, program);
-            Recording recording = nothing;
-            std::vector<RecordedVariant>& variants = all ? recording.variants : recording.requests;
+            records::Recording recording = nothing;
+            std::vector<records::Profile>& variants = all ? recording.variants : recording.requests;
             for (size_t i = 0; i < part.size(); i++) {
                 const ProfiledCase& each = part[i];
-                variants.push_back(
-                    {each.stage, each.variant, each.dtype, each.shape, origin, kernels[i]});
-                const RecordedVariant& recorded = variants.back();
+                records::Profile& recorded = variants.emplace_back(nothing_of_it);
+                recorded.stage = each.stage;
+                recorded.variant = each.variant;
+                recorded.dtype = name_of(each.dtype);
+                recorded.shape = word_of(each.shape);
+                recorded.kernels = kernels[i];
                 std::printf(
                     "  %-18s %-16s %-8s %17s %.0f sectors\n", each.stage.c_str(),
                     each.variant.c_str(), name_of(each.dtype), text_of(each.shape).c_str(),
                     recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
             }
-            save_recording(path, std::move(recording));
+            records::save_counters(path, std::move(recording));
         }
     };
     record_all(requests, false);

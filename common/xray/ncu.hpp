@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "command.hpp"
+#include "common/records/counters.hpp"
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
-#include "recorded.hpp"
 
 namespace xray {
 
 // What `ncu --csv --page raw --print-units base` wrote: a kernel per launch. Metrics that are not
 // ours are left out. Throws std::runtime_error, with what ncu said, where there is no table in it.
-std::vector<RecordedKernel> parse_ncu_output(const std::string& text);
+std::vector<records::Kernel> parse_ncu_output(const std::string& text);
 
 // A launch that is recorded.
 struct ProfiledCase {
@@ -37,13 +37,16 @@ std::vector<ProfiledCase> cases_from(const std::string& text);
 
 // Which kernels belong to which of `count` cases: before those of each, a marking kernel was launched, with as
 // many blocks as cases have begun. Throws std::runtime_error where one of the cases has none.
-std::vector<std::vector<RecordedKernel>> split_by_case(const std::vector<RecordedKernel>& kernels,
-                                                       size_t count);
+std::vector<std::vector<records::Kernel>> split_by_case(const std::vector<records::Kernel>& kernels,
+                                                        size_t count);
 
 // Runs `program` twice under ncu, with launch_words() behind it: for all cases with all counters, and for
 // those with the x-ray's own.
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program);
+
+// Where the counters of a GPU are kept.
+std::string recordings_path(const std::string& gpu);
 
 // The command line that makes a program launch what a file names, case after case, with the profiler on.
 std::vector<std::string> launch_words(const std::string& file);

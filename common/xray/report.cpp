@@ -52,11 +52,12 @@ std::string page_of(const CountedVariant& counted, bool lines, size_t most) {
     return page + declared_text(counted);
 }
 
-std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings) {
+std::string recorded_text(const CountedVariant& counted,
+                          const std::vector<records::Recording>& recordings) {
     std::string text;
-    for (const Recording& recording : recordings) {
-        const RecordedVariant* found =
-            recording.find(counted.stage, counted.variant->name, counted.shape, counted.dtype);
+    for (const records::Recording& recording : recordings) {
+        const records::Profile* found = recording.find(
+            counted.stage, counted.variant->name, word_of(counted.shape), name_of(counted.dtype));
         if (found == nullptr) continue;
         const auto megabytes = [&](const char* key, double unit) {
             return found->sum(key) * unit / 1e6;
@@ -75,7 +76,7 @@ std::string recorded_text(const CountedVariant& counted, const std::vector<Recor
                    megabytes("global_store_sectors", kSectorBytes),
                    megabytes("l2_write_sectors", kSectorBytes), megabytes("dram_write_bytes", 1),
                    recorded_conflicts);
-        for (const RecordedKernel& kernel : found->kernels) {
+        for (const records::Kernel& kernel : found->kernels) {
             const double spills = kernel.counters.at("spill_load_requests") +
                                   kernel.counters.at("spill_store_requests");
             text +=

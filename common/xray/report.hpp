@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/records/counters.hpp"
 #include "counted_variant.hpp"
-#include "recorded.hpp"
 
 namespace xray {
 
@@ -28,7 +28,8 @@ std::string summary_of(const std::vector<CountedVariant>& all, bool lines);
 std::string declared_text(const CountedVariant& counted);
 
 // What a GPU's own counters said of the same variant and shape; empty where nothing is recorded.
-std::string recorded_text(const CountedVariant& counted, const std::vector<Recording>& recordings);
+std::string recorded_text(const CountedVariant& counted,
+                          const std::vector<records::Recording>& recordings);
 
 // The words used, and what is not seen. held_to_a_gpu: by test, as the course's own variants are.
 std::string legend(bool held_to_a_gpu = true);

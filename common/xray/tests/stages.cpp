@@ -16,13 +16,13 @@
 
 #include "common/io/files.hpp"
 #include "common/operations/softmax/call.hpp"
+#include "common/records/counters.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
 #include "common/xray/command.hpp"
 #include "common/xray/draw_variant.hpp"
 #include "common/xray/ncu.hpp"
-#include "common/xray/recorded.hpp"
 #include "common/xray/report.hpp"
 #include "common/xray/variant_run.hpp"
 
@@ -72,7 +72,7 @@ struct Compared {
     }
 };
 
-std::vector<Compared> compared(const CountedVariant& counted, const RecordedVariant& recorded) {
+std::vector<Compared> compared(const CountedVariant& counted, const records::Profile& recorded) {
     std::vector<Compared> all;
     const auto sum = [&](const std::string& key) {
         return static_cast<int64_t>(recorded.sum(key.c_str()));
@@ -209,7 +209,7 @@ const NotHeld* exception_for(const ProfiledCase& each, const std::string& gpu) {
 }
 
 // Equal, or known to differ and still different: the list is not to outlive its reason.
-void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded,
+void expect_equal(const CountedVariant& counted, const records::Profile& recorded,
                   const NotHeld* exception) {
     for (const Compared& each : compared(counted, recorded)) {
         INFO(each.text());
@@ -225,11 +225,11 @@ void expect_equal(const CountedVariant& counted, const RecordedVariant& recorded
 }
 
 // What was recorded on any GPU; nothing, with a warning, where there are no such files.
-std::vector<Recording> all_recordings() {
+std::vector<records::Recording> all_recordings() {
     const std::string folder = STAGES_SOURCE_DIRECTORY "/common/recorded";
-    std::vector<Recording> all;
-    for (const std::filesystem::path& gpu : folders_of_gpus(folder)) {
-        for (Recording& each : read_recordings((gpu / "ncu.json").string()))
+    std::vector<records::Recording> all;
+    for (const std::filesystem::path& gpu : records::folders_of_gpus(folder)) {
+        for (records::Recording& each : records::read_counters(gpu / "ncu.json"))
             all.push_back(std::move(each));
     }
     if (all.empty())
@@ -238,8 +238,9 @@ std::vector<Recording> all_recordings() {
     return all;
 }
 
-const RecordedVariant* found_in(const Recording& recording, const ProfiledCase& each) {
-    return recording.find(each.stage, each.variant, each.shape, each.dtype);
+const records::Profile* found_in(const records::Recording& recording, const ProfiledCase& each) {
+    return recording.find(each.stage, each.variant, runner::word_of(each.shape),
+                          runner::name_of(each.dtype));
 }
 
 std::string name_of(const ProfiledCase& each) {
@@ -255,7 +256,7 @@ struct Case {
     runner::DType dtype;
     bool has_declared_traffic = false;
     struct OnGpu {
-        const RecordedVariant* recorded;
+        const records::Profile* recorded;
         const NotHeld* exception;
     };
     std::vector<OnGpu> on_gpus = {};
@@ -263,7 +264,8 @@ struct Case {
 
 class Cases {
 public:
-    Cases(const std::vector<runner::Stage>& stages, const std::vector<Recording>& recordings) {
+    Cases(const std::vector<runner::Stage>& stages,
+          const std::vector<records::Recording>& recordings) {
         for (const runner::Stage& stage : stages) {
             for (const runner::Variant& variant : stage.variants) {
                 const size_t before = all_.size();
@@ -290,12 +292,12 @@ private:
         return &all_.back();
     }
     bool add_recorded(const runner::Stage& stage, const runner::Variant& variant,
-                      const std::vector<Recording>& recordings) {
+                      const std::vector<records::Recording>& recordings) {
         const size_t before = all_.size();
         for (const ProfiledCase& each : held_cases(stage.name, variant)) {
             std::vector<Case::OnGpu> on_gpus;
-            for (const Recording& recording : recordings) {
-                const RecordedVariant* const found = found_in(recording, each);
+            for (const records::Recording& recording : recordings) {
+                const records::Profile* const found = found_in(recording, each);
                 if (found != nullptr)
                     on_gpus.push_back({found, exception_for(each, recording.gpu)});
             }
@@ -345,7 +347,7 @@ TEMPLATE_TEST_CASE_SIG(
     "every variant touches what it declares and what a GPU counted, and races nowhere", "",
     ((size_t part), part), QUARTERS) {
     const std::vector<runner::Stage> stages = runner::all_stages();
-    const std::vector<Recording> recordings = all_recordings();
+    const std::vector<records::Recording> recordings = all_recordings();
     const Cases cases(stages, recordings);
     size_t declared = 0, recorded = 0;
     std::vector<CountedVariant> looked_at;
@@ -462,7 +464,8 @@ TEST_CASE("a transposed tile meets in banks unless words are moved apart") {
 TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of its accesses") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "08");
-    const std::vector<Recording> recordings = read_recordings(recordings_path("NVIDIA H200"));
+    const std::vector<records::Recording> recordings =
+        records::read_counters(recordings_path("NVIDIA H200"));
     struct Layer {
         int64_t kernels = 0;
         double loads = 0, stores = 0;          // as counted here
@@ -481,9 +484,9 @@ TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of i
             constexpr double kHalvesOfSector = 16;
             const double of_sector = arrays * kHalvesOfSector /
                                      static_cast<double>(one.variant->operation->elements(shape));
-            for (const Recording& recording : recordings) {
-                const RecordedVariant* const found =
-                    recording.find(stage.name, prefix + name, shape, kType);
+            for (const records::Recording& recording : recordings) {
+                const records::Profile* const found = recording.find(
+                    stage.name, prefix + name, runner::word_of(shape), runner::name_of(kType));
                 REQUIRE(found != nullptr);
                 sum.gpu_loads += found->sum("global_load_sectors") * of_sector;
                 sum.gpu_stores += found->sum("global_store_sectors") * of_sector;
@@ -610,11 +613,11 @@ TEST_CASE("what was recorded on a GPU is all that the x-ray is held to there") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     std::set<std::string> held, recorded_somewhere;
     std::set<const NotHeld*> met;
-    for (const Recording& recording : all_recordings()) {
-        std::set<std::pair<runner::Shape, runner::DType>> recorded;
+    for (const records::Recording& recording : all_recordings()) {
+        std::set<std::pair<std::string, std::string>> recorded;
         std::set<std::pair<std::string, std::string>> variants;
         for (const auto* const list : {&recording.variants, &recording.requests}) {
-            for (const RecordedVariant& each : *list) {
+            for (const records::Profile& each : *list) {
                 recorded.insert({each.shape, each.dtype});
                 variants.insert({each.stage, each.variant});
             }
@@ -633,7 +636,8 @@ TEST_CASE("what was recorded on a GPU is all that the x-ray is held to there") {
                     // Who has no GPU can add a variant; once it was recorded, it is wherever others are.
                     if (variants.count({stage.name, variant.name}) == 0) continue;
                     INFO(name << ": `./stages ncu` records this, too, on an " << recording.gpu);
-                    CHECK(recorded.count({each.shape, each.dtype}) == 0);
+                    CHECK(recorded.count(
+                              {runner::word_of(each.shape), runner::name_of(each.dtype)}) == 0);
                 }
             }
         }

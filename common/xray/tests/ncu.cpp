@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Nsight Compute's table, and the file of recorded counters.
-#include "common/xray/recorded.hpp"
-
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
+// Nsight Compute's table.
+#include "common/xray/ncu.hpp"
 
 #include "common/testing/catch.hpp"
-#include "common/xray/ncu.hpp"
 
 using namespace xray;
 
@@ -25,36 +19,10 @@ const std::string kOutput = R"ncu(==PROF== Connected to process 4711 (/course/bu
 ==PROF== Disconnected from process 4711
 )ncu";
 
-class TemporaryFile {
-public:
-    TemporaryFile()
-        : path_(std::filesystem::temp_directory_path() /
-                ("xray_recorded_" + std::to_string(getpid())) / "ncu.json") {}
-    ~TemporaryFile() { std::filesystem::remove_all(path_.parent_path()); }
-    std::string path() const { return path_; }
-
-private:
-    std::filesystem::path path_;
-};
-
-RecordedVariant variant(const std::string& name, double sectors,
-                        const std::string& commit = "abc") {
-    return {"03_online_softmax",
-            name,
-            runner::DType::float32,
-            {256, 1024},
-            {"13.0", "2025.3.1", commit, "2026-01-01"},
-            {{"k", "(1, 1, 1)", "(32, 1, 1)", {{"global_load_sectors", sectors}}}}};
-}
-
-Recording recording(const std::string& nvcc, std::vector<RecordedVariant> variants) {
-    return {"NVIDIA H200", nvcc, std::move(variants), {}};
-}
-
 }  // namespace
 
 TEST_CASE("ncu's table is read") {
-    const std::vector<RecordedKernel> kernels = parse_ncu_output(kOutput);
+    const std::vector<records::Kernel> kernels = parse_ncu_output(kOutput);
     REQUIRE(kernels.size() == 2);
     CHECK(kernels[0].name == "void a::first<(int)256>(const float *, a::Pair<float, int> *)");
     CHECK(kernels[0].grid == "(1, 256, 1)");
@@ -80,53 +48,9 @@ TEST_CASE("a counter that is no number is refused") {
                       ContainsSubstring("n/a"));
 }
 
-TEST_CASE("recordings are kept by GPU and compiler") {
-    const TemporaryFile file;
-    CHECK(read_recordings(file.path()).empty());
-
-    save_recording(file.path(), recording("12.9", {variant("a", 1), variant("b", 2)}));
-    save_recording(file.path(), recording("13.0", {variant("a", 3)}));
-    save_recording(file.path(), recording("12.9", {variant("b", 4, "def")}));  // b anew, a stays
-
-    const std::vector<Recording> read = read_recordings(file.path());
-    REQUIRE(read.size() == 2);
-    CHECK(read[0].nvcc == "12.9");
-    REQUIRE(read[0].variants.size() == 2);
-    const auto sectors = [&](size_t i, const char* name) {
-        return read[i].find("03_online_softmax", name, {256, 1024})->sum("global_load_sectors");
-    };
-    CHECK(sectors(0, "a") == 1);
-    CHECK(sectors(0, "b") == 4);
-    CHECK(sectors(1, "a") == 3);
-    const auto commit = [&](const char* name) {
-        return read[0].find("03_online_softmax", name, {256, 1024})->origin.commit;
-    };
-    CHECK(commit("a") == "abc");
-    CHECK(commit("b") == "def");
-    CHECK(read[1].find("03_online_softmax", "b", {256, 1024}) == nullptr);
-    CHECK(read[1].find("03_online_softmax", "a", {256, 1025}) == nullptr);
-}
-
-TEST_CASE("what was recorded with fewer counters stands beside the rest") {
-    const TemporaryFile file;
-    Recording both = recording("13.0", {variant("a", 1)});
-    RecordedVariant odd = variant("a", 2);
-    odd.shape = {61, 777};
-    both.requests = {odd};
-    save_recording(file.path(), both);
-    save_recording(file.path(), recording("13.0", {variant("a", 3)}));  // the odd one stays
-
-    const Recording read = read_recordings(file.path()).at(0);
-    REQUIRE(read.variants.size() == 1);
-    REQUIRE(read.requests.size() == 1);
-    CHECK(read.find("03_online_softmax", "a", {256, 1024})->sum("global_load_sectors") == 3);
-    CHECK(read.find("03_online_softmax", "a", {61, 777})->sum("global_load_sectors") == 2);
-    CHECK_FALSE(read.requests[0].has_all_counters());
-}
-
 namespace {
 
-RecordedKernel kernel(const std::string& name, const std::string& grid) {
+records::Kernel kernel(const std::string& name, const std::string& grid) {
     return {name, grid, "(1, 1, 1)", {}};
 }
 const std::string kMark = "xray::<unnamed>::mark_of_a_case()";
@@ -173,18 +97,4 @@ TEST_CASE("what is to be launched is told in a file") {
     CHECK(read[1].dtype == runner::DType::float16);
     CHECK(text_of(read) == text);
     CHECK_THROWS_WITH(cases_from("03_online_softmax a 61x float32\n"), ContainsSubstring("61x"));
-}
-
-TEST_CASE("a file of another kind is refused") {
-    const TemporaryFile file;
-    std::filesystem::create_directories(std::filesystem::path(file.path()).parent_path());
-    std::ofstream(file.path()) << R"({"schema": 2, "recordings": []})";
-    CHECK_THROWS_WITH(read_recordings(file.path()), ContainsSubstring("schema"));
-    std::ofstream(file.path()) << "nonsense";
-    CHECK_THROWS_WITH(read_recordings(file.path()), ContainsSubstring(file.path()));
-}
-
-TEST_CASE("a GPU's folder") {
-    CHECK(folder_of("NVIDIA H200") == "nvidia_h200");
-    CHECK(folder_of("NVIDIA RTX A4000") == "nvidia_rtx_a4000");
 }
