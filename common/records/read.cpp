@@ -75,7 +75,7 @@ void refuse_unknown(const Json& object, const std::set<std::string>& known) {
     }
 }
 
-void refuse_unknown_in_record(const Json& object) {
+void require_strict(const Json& object) {
     static const std::set<std::string> known = [] {
         std::set<std::string> keys = {"shape"};
         for (const WordField& field : word_fields()) keys.insert(field.key);
@@ -85,6 +85,15 @@ void refuse_unknown_in_record(const Json& object) {
         return keys;
     }();
     refuse_unknown(object, known);
+    const auto require = [&](const char* key) {
+        if (!object.contains(key)) throw FieldError(std::string("no '") + key + "' in it");
+    };
+    for (const WordField& field : word_fields()) {
+        if (field.always) require(field.key);
+    }
+    for (const Figure& figure : figures()) {
+        if (figure.of_times && !object.contains("loads_per_element")) require(figure.key);
+    }
 }
 
 void refuse_unknown_in_header(const Json& document) {
@@ -96,9 +105,9 @@ void refuse_unknown_in_header(const Json& document) {
 
 }  // namespace
 
-File read(const std::filesystem::path& path, Unknown unknown) {
+File read(const std::filesystem::path& path, Reading reading) {
     const Json document = read_json(path);
-    const bool strict = unknown == Unknown::refused;
+    const bool strict = reading == Reading::strict;
     File file;
     file.path = path;
     try {
@@ -118,7 +127,7 @@ File read(const std::filesystem::path& path, Unknown unknown) {
     }
     for (const Json& object : document["records"]) {
         try {
-            if (strict) refuse_unknown_in_record(object);
+            if (strict) require_strict(object);
             file.records.push_back(record_from(object));
         } catch (const FieldError& error) {
             io::refuse(path,

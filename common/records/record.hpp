@@ -80,11 +80,12 @@ std::string json_of(const File& file);
 std::string header_of(const File& file);
 void write(const File& file);
 
-// What of a file is not in the schema is ignored, so that newer files can be read, or refused.
-enum class Unknown { ignored, refused };
+// Older files lack fields, and newer ones have more: both can be read. Strict is what is written today: it has each field
+// that all records have, and none that the schema does not know.
+enum class Reading { lenient, strict };
 
 // io::FileError names the file, the record and the field that is wrong, and what is wanted. What is read has no
 // control characters.
-File read(const std::filesystem::path& path, Unknown unknown = Unknown::ignored);
+File read(const std::filesystem::path& path, Reading reading = Reading::lenient);
 
 }  // namespace records

@@ -35,13 +35,15 @@ struct WordField {
     const char* key;
     std::string Record::*value;
     Words words;
-    const char* usual;  // what a record means that does not say it
+    const char* usual;    // what a record means that does not say it
+    bool always = false;  // each record of today says it
 };
 const std::vector<WordField>& word_fields();
 
 struct Figure {
     const char* key;
     Range range;
+    bool of_times = false;     // each record of today that was timed has it
     bool may_be_null = false;  // as JSON has what is infinite or no number
 };
 const std::vector<Figure>& figures();

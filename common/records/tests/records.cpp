@@ -2,12 +2,14 @@
 // The reader and the writer, held to every record that is committed.
 #include "common/records/record.hpp"
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/io/files.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
+#include "common/testing/skip.hpp"
 
 namespace {
 
@@ -46,15 +48,14 @@ bool says_the_same(json written, const json& first) {
 }
 
 std::string refusal(const Folder& folder, const json& record,
-                    records::Unknown unknown = records::Unknown::ignored) {
-    const json file = {
-        {"schema", 1},
-        {"records",
-         {json::object({{"stage", "01_first"}, {"variant", "v"}, {"rows", 1}, {"cols", 2}}),
-          record}}};
+                    records::Reading reading = records::Reading::lenient) {
+    const json complete = {{"stage", "01_first"}, {"variant", "v"},   {"role", "ours"},
+                           {"op", "softmax"},     {"backend", "cpu"}, {"dtype", "float32"},
+                           {"rows", 1},           {"cols", 2},        {"loads_per_element", 1}};
+    const json file = {{"schema", 1}, {"records", {complete, record}}};
     folder.write("01_first.json", file.dump());
     try {
-        records::read(folder.path / "01_first.json", unknown);
+        records::read(folder.path / "01_first.json", reading);
     } catch (const io::FileError& error) {
         return error.what();
     }
@@ -68,7 +69,7 @@ TEST_CASE("each committed record is of the schema, and is written as it was read
     CHECK(files.size() > 20);
     for (const fs::path& path : files) {
         INFO(path);
-        const records::File file = records::read(path, records::Unknown::refused);
+        const records::File file = records::read(path, records::Reading::strict);
         const json first = parsed(path), written = json::parse(records::json_of(file));
         for (const char* key : {"gpu", "driver", "cuda", "nvcc", "commit", "date", "torch"}) {
             if (first.contains(key)) CHECK(written.at(key) == first.at(key));
@@ -96,7 +97,7 @@ TEST_CASE("a record that lacks a field, or has a wrong one, is refused by file, 
     json newer = good;
     newer["from_the_future"] = 1;
     CHECK(refusal(folder, newer) == "taken");
-    CHECK_THAT(refusal(folder, newer, records::Unknown::refused),
+    CHECK_THAT(refusal(folder, newer, records::Reading::strict),
                ContainsSubstring("record 2: the schema has no field 'from_the_future'"));
 }
 
@@ -106,4 +107,39 @@ TEST_CASE("a figure that a record lacks is named by whoever needs it") {
     record.variant = "v";
     CHECK_THROWS_WITH(record.at("us_median"),
                       ContainsSubstring("01_first, v,") && ContainsSubstring("'us_median'"));
+}
+
+TEST_CASE("what peers.py writes is of the schema, and a field that it leaves out is named") {
+    const Folder folder;
+    const std::string script = STAGES_SOURCE_DIRECTORY "/common/records/tests/peers_record.py";
+    if (std::system("command -v python3 >/dev/null") != 0)
+        return testing::skip("python3 is not installed");
+    REQUIRE(std::system(("python3 '" + script + "' '" + folder.path.string() + "'").c_str()) == 0);
+    const fs::path path = folder.path / "03_online_softmax.peers.json";
+    const records::File file = records::read(path, records::Reading::strict);
+    CHECK(file.peers());
+    CHECK(file.libraries.at("torch") == "2.11");
+    REQUIRE(file.records.size() == 10);  // two groups of four contenders and a roof
+    const records::Record& ours = file.records.front();
+    CHECK((ours.role == "ours" && ours.further && ours.timed() && ours.at("speedup") == 2));
+    CHECK(ours.shape == std::vector<std::string>{"rows", "cols", "causal", "alpha"});
+    CHECK(ours.size("alpha") == 0.5);
+    CHECK(file.records[3].part == "row sum");
+    CHECK(file.records[5].shown_as == "question");
+    CHECK(file.records[9].role == "roof");
+
+    const json written = parsed(path);
+    for (const char* key : {"stage", "variant", "role", "op", "backend", "dtype", "shape", "bytes",
+                            "us_median", "us_p90", "us_empty", "gbps", "roof_gbps"}) {
+        INFO(key);
+        json without = written;
+        without["records"][1].erase(key);
+        if (std::string(key) == "shape") {
+            without["records"][1].erase("rows");
+            without["records"][1].erase("cols");
+        }
+        folder.write(path.filename(), without.dump());
+        CHECK_THROWS_WITH(records::read(path, records::Reading::strict),
+                          ContainsSubstring("record 2: no '" + std::string(key) + "'"));
+    }
 }
