@@ -131,7 +131,7 @@ __global__ void tiles_by_barrier(const int* from, int* to) {
             cuda::memcpy_async(block, tile[(t + 1) % 2], from + (t + 1) * kThreads, kTileBytes,
                                barrier);
         }
-        barrier.wait(std::move(token));
+        barrier.wait(std::move(token));  // NOLINT(performance-move-const-arg): CUDA asks for it
         to[t * kThreads + threadIdx.x] = tile[t % 2][kThreads - 1 - threadIdx.x];
         __syncthreads();
     }

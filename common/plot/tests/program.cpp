@@ -344,7 +344,7 @@ TEST_CASE("plot draws pictures, and its scripts draw them again") {
 TEST_CASE("plot --shown-in keeps the pictures that pages show, and nothing else") {
     if (!drawing_obstacle().empty()) return testing::skip(drawing_obstacle());
     const Folder folder;
-    folder.write("one/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+    folder.write("one/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
                                               timed("01_first", "v", 8, 200, 5)));
     folder.write("01_first/README.md", "![a](../one/pictures/01_first_variants.svg)");
     folder.write("one/pictures/old.gp", "");
@@ -358,7 +358,7 @@ TEST_CASE("plot --shown-in keeps the pictures that pages show, and nothing else"
           1);
     CHECK(run(folder, words, without_gnuplot(folder)).status == 0);  // nothing is stale
 
-    folder.write("one/01_first.json", records(timed("01_first", "v", 8, 100, 4) + "," +
+    folder.write("one/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
                                               timed("01_first", "v", 8, 200, 6)));
     CHECK_THAT(run(folder, words + " --check").text, ContainsSubstring("stale: " + picture));
     CHECK(run(folder, words, without_gnuplot(folder)).status == 1);

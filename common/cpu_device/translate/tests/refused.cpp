@@ -51,8 +51,8 @@ TEST_CASE("an array, a pointer or a variable of the host in device code is refus
              kernel("x[0] = w;", "extern const int w;"),
              kernel("x[0] = P::w[n];", "struct P { static constexpr int w[2] = {1, 2}; };"),
              kernel("x[0] = P::w;", "struct P { static int w; }; int P::w = 3;"),
-             "const float w[3] = {1, 2, 3};\n__host__ __device__ float get(int i) { return w[i]; "
-             "}"}) {
+             std::string("const float w[3] = {1, 2, 3};\n") +
+                 "__host__ __device__ float get(int i) { return w[i]; }"}) {
         CAPTURE(source);
         CHECK_THAT(said_of(source), StartsWith("2: '"));
         CHECK_THAT(said_of(source), ContainsSubstring("of the host") &&
