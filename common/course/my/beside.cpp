@@ -103,8 +103,8 @@ void print_counts(const Record& own, std::vector<Record> rows) {
 
 std::string shape_of(const Record& record) {
     std::string text;
-    for (const std::string& size : record.sizes)
-        text += (text.empty() ? "" : ", ") + size + " " + plot::number_text(record.shape.at(size));
+    for (const std::string& size : record.shape)
+        text += (text.empty() ? "" : ", ") + size + " " + plot::number_text(record.size(size));
     return text;
 }
 
