@@ -43,9 +43,9 @@ const std::vector<WordField>& word_fields() {
 // nothing.
 const std::vector<Figure>& figures() {
     static constexpr Range time{1e-3, 1e11}, host{0, 1e11}, speed{1e-9, 1e9}, accesses{0, 1e9},
-        bytes{1, 1e18, true};
+        bytes{1, 1e18};
     static const std::vector<Figure> all = {
-        {"bytes", bytes, true},
+        {"bytes", bytes, true, false, true},
         {"flops", {0, 1e30}},
         {"declared_loads_per_element", accesses},
         {"declared_stores_per_element", accesses},
@@ -62,7 +62,7 @@ const std::vector<Figure>& figures() {
         {"us_in_blocks_p90", time},
         {"gbps", speed, true},
         {"roof_gbps", speed, true},
-        {"roof_bytes", bytes},
+        {"roof_bytes", bytes, false, false, true},
         {"tflops", speed},
         {"roof_tflops", speed},
         {"speedup", speed},
@@ -70,7 +70,7 @@ const std::vector<Figure>& figures() {
         {"stores_per_element", accesses},
         {"sectors_per_request", accesses},
         {"bytes_moved_per_byte", accesses},
-        {"bank_conflicts", {0, 1e18, true}},
+        {"bank_conflicts", {0, 1e18}, false, false, true},
     };
     return all;
 }

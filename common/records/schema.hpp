@@ -45,6 +45,7 @@ struct Figure {
     Range range;
     bool of_times = false;     // each record of today that was timed has it
     bool may_be_null = false;  // as JSON has what is infinite or no number
+    bool counts = false;       // written as a whole number where it is one
 };
 const std::vector<Figure>& figures();
 

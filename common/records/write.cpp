@@ -41,7 +41,7 @@ Json json_of(const Record& record) {
     for (const Figure& figure : figures()) {
         const auto value = record.figure(figure.key);
         if (!value) continue;
-        json[figure.key] = number(*value, figure.range.whole);
+        json[figure.key] = number(*value, figure.counts);
         ++written;
     }
     if (written != record.figures.size())

@@ -93,7 +93,7 @@ TEST_CASE("a record that lacks a field, or has a wrong one, is refused by file, 
     refused("variant", json(), "no 'variant'");
     refused("shape", json(), "no 'shape'");
     refused("us_median", -1, "'us_median' is -1; wanted: a number from 0.001 to");
-    refused("bytes", 1.5, "'bytes' is 1.5; wanted: a whole number");
+    refused("rows", 1.5, "'rows' is 1.5; wanted: a whole number");
     json newer = good;
     newer["from_the_future"] = 1;
     CHECK(refusal(folder, newer) == "taken");
