@@ -58,6 +58,7 @@ stages_operation Catalogue::describe(const runner::Operation& operation) {
     return {keep(operation.name()),
             keep(operation.family()),
             keep(operation.shown_as()),
+            keep(operation.along()),
             runner::name_of(operation.unit()),
             runner::name_of(operation.roof()),
             keep(operation.shape_help()),

@@ -71,8 +71,8 @@ class Group:
 
 
 def _how_it_is_shown(operation):
-    """What a picture says of it, where that is not the usual."""
-    fields = {}
+    """Along which sizes a picture shows it, and what is not the usual."""
+    fields = {"along": operation.along}
     if operation.shown_as != operation.name:
         fields["shown_as"] = operation.shown_as
     if operation.roof != "copy":

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Grows whenever a signature or a structure changes. */
-#define STAGES_ABI_VERSION 4
+#define STAGES_ABI_VERSION 5
 int stages_abi_version(void);
 
 /* What went wrong in the last call that failed: of a kernel's fault, on the CPU device, also the
@@ -102,6 +102,7 @@ typedef struct {
     const char* name;
     const char* family;
     const char* shown_as; /* one name for operations that are shown together: mostly their own */
+    const char* along;    /* the sizes along which it is shown: "cols k", "m=n=k" */
     const char* unit;     /* what speeds are given in: "GB/s" or "TFLOP/s" */
     const char* roof;
     const char* shape_help;   /* how a command line takes its sizes */

@@ -6,7 +6,7 @@ import json
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass, field
 
-ABI_VERSION = 4
+ABI_VERSION = 5
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3}
 NOT_SUPPORTED = 801
 
@@ -56,7 +56,7 @@ class _Input(ctypes.Structure):
 
 class _Operation(ctypes.Structure):
     _fields_ = [("name", c_char_p), ("family", c_char_p), ("shown_as", c_char_p),
-                ("unit", c_char_p), ("roof", c_char_p),
+                ("along", c_char_p), ("unit", c_char_p), ("roof", c_char_p),
                 ("shape_help", c_char_p), ("forms", POINTER(_Form)), ("form_count", c_size_t),
                 ("optional", POINTER(_Option)), ("optional_count", c_size_t),
                 ("inputs", POINTER(_Input)), ("input_count", c_size_t), ("usual_input", c_char_p)]
@@ -131,6 +131,7 @@ class Operation:
     name: str
     family: str
     shown_as: str
+    along: str
     unit: str
     roof: str
     shape_help: str
@@ -280,7 +281,7 @@ class Library:
         operations = {}
         for each in found[:count.value]:
             texts = {name: _text(getattr(each, name)) for name in
-                     ("name", "family", "shown_as", "unit", "roof", "shape_help", "usual_input")}
+                     ("name", "family", "shown_as", "along", "unit", "roof", "shape_help", "usual_input")}
             forms = tuple(tuple(_text(name) for name in form.names[:form.count])
                           for form in each.forms[:each.form_count])
             inputs = {_text(one.name): _text(one.summary)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 namespace plot {
 namespace {
@@ -71,6 +72,46 @@ Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
     return axis;
 }
 
+// From "queries=keys/batch".
+Axis axis_from(const std::string& words) {
+    Axis axis;
+    char before = ' ';
+    for (size_t at = 0; at <= words.size();) {
+        const size_t end = std::min(words.find_first_of("=/", at), words.size());
+        const std::string name = words.substr(at, end - at);
+        if (before == ' ') {
+            axis.size = name;
+        } else {
+            (before == '=' ? axis.alike : axis.opposite).push_back(name);
+        }
+        before = words[end];
+        at = end + 1;
+    }
+    return axis;
+}
+
+// Those that the records name; where one of them names none, as older ones, a size each.
+std::vector<Axis> axes_of(const Selection& records) {
+    std::vector<Axis> axes;
+    const std::vector<std::string> declared =
+        distinct(records, [](const Record& record) { return record.along; });
+    if (std::find(declared.begin(), declared.end(), "") == declared.end()) {
+        for (const std::string& along : declared) {
+            std::istringstream words(along);
+            for (std::string one; words >> one;) {
+                const Axis axis = axis_from(one);
+                if (std::none_of(axes.begin(), axes.end(),
+                                 [&](const Axis& other) { return other.size == axis.size; }))
+                    axes.push_back(axis);
+            }
+        }
+        return axes;
+    }
+    const std::vector<std::string> sizes = sizes_of(records);
+    for (const std::string& size : sizes) axes.push_back(axis_of(size, sizes, records));
+    return axes;
+}
+
 }  // namespace
 
 size_t longest_line(const Axis& x, const Selection& records) {
@@ -88,15 +129,14 @@ namespace {
 
 Axis x_for(const Selection& records, const Choice& choice) {
     if (!choice.x.empty()) return {choice.x, {}, {}, {}};
-    const std::vector<std::string> sizes = sizes_of(records);
     Axis longest;
     size_t most = 1;
-    for (const std::string& size : sizes) {
-        const Axis axis = axis_of(size, sizes, records);
+    for (const Axis& axis : axes_of(records)) {
         const size_t points = longest_line(axis, records);
-        const bool better = points == most && points > 1 &&
-                            (size == "cols" || (longest.size != "cols" &&
-                                                axis.opposite.size() < longest.opposite.size()));
+        const bool better =
+            points == most && points > 1 &&
+            (axis.size == "cols" ||
+             (longest.size != "cols" && axis.opposite.size() < longest.opposite.size()));
         if (points > most || better) {
             most = points;
             longest = axis;
@@ -104,6 +144,7 @@ Axis x_for(const Selection& records, const Choice& choice) {
     }
     if (most > 1) return longest;
     // Bars: their title names all sizes, and that of x as the last.
+    const std::vector<std::string> sizes = sizes_of(records);
     const bool any_cols = std::find(sizes.begin(), sizes.end(), "cols") != sizes.end();
     return {any_cols || sizes.empty() ? "cols" : sizes.back(), {}, {}, {}};
 }
@@ -257,11 +298,10 @@ Axes axes_for(const Selection& records, const Choice& choice) {
 std::vector<std::pair<Axis, Selection>> other_lines(const Selection& records, const Axis& x) {
     constexpr size_t kPoints = 6;
     std::vector<std::pair<Axis, Selection>> found;
-    const std::vector<std::string> sizes = sizes_of(records);
-    for (const std::string& size : sizes) {
-        if (size == x.size || std::find(x.alike.begin(), x.alike.end(), size) != x.alike.end())
-            continue;
-        const Axis axis = axis_of(size, sizes, records);
+    for (const Axis& axis : axes_of(records)) {
+        const bool is_x = axis.size == x.size ||
+                          std::find(x.alike.begin(), x.alike.end(), axis.size) != x.alike.end();
+        if (is_x) continue;
         std::map<Sizes, std::set<double>> lines;
         for (const Chosen& each : along(axis, records))
             lines[fixed_sizes(*each.record, axis)].insert(*x_of(*each.record, axis));

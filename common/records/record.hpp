@@ -20,6 +20,8 @@ struct Record {
     std::string op;    // the operation
     std::string
         shown_as;  // the operation whose question it answers in another way, as pictures call it
+    std::string
+        along;  // along which sizes it is shown: "cols k", "m=n=k", "queries=keys/batch" (Axis in plot)
     std::string backend, dtype, input;
     std::string roof;      // what the roof's speed is that of: copy, read, join, own
     std::string part;      // "selection": of a "part", what of the work it does alone

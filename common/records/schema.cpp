@@ -31,6 +31,7 @@ const std::vector<WordField>& word_fields() {
         {"dtype", &Record::dtype, Words::name, "float32", true},
         {"input", &Record::input, Words::free, "normal"},
         {"shown_as", &Record::shown_as, Words::name, ""},
+        {"along", &Record::along, Words::free, ""},
         {"roof", &Record::roof, Words::name, "copy"},
         {"part", &Record::part, Words::free, ""},
         {"way", &Record::way, Words::free, ""},

@@ -106,6 +106,10 @@ public:
     virtual std::string family() const = 0;
     // The operation whose pictures show results of this one, too: that answers the same question.
     virtual std::string shown_as() const { return name(); }
+    // The sizes along which results are shown, each a word: "cols k" along columns or, where these stay the same, along
+    // k. "m=n=k": these are the same number and go along together. "queries=keys/batch": of more queries fewer batches
+    // are posed, so that their product stays.
+    virtual std::string along() const { return forms().front().back(); }
 
     // ---- sizes and options
 

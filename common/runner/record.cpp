@@ -90,6 +90,7 @@ void add_counts(records::Record& plain, const Record& record) {
 records::Record plain_record(const Record& record) {
     const Operation& operation = *record.operation;
     records::Record plain = plain_record(record.stage, record.variant, operation, record.shape);
+    plain.along = operation.along();
     plain.role = record.role;
     plain.dtype = name_of(record.dtype);
     plain.backend = build_info().backend;

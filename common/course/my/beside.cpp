@@ -19,8 +19,7 @@
 namespace {
 
 using io::Align;
-using plot::Record;
-using plot::RecordFolder;
+using records::Record;
 
 const std::filesystem::path kRecorded =
     std::filesystem::path(STAGES_SOURCE_DIRECTORY) / "common/recorded";
@@ -32,11 +31,11 @@ struct Found {
 
 std::vector<Found> records_in(const std::filesystem::path& path) {
     std::vector<Found> found;
-    if (!plot::is_record_folder(path)) return found;
-    RecordFolder folder = plot::read_folder(path);
-    plot::keep_newer_runs(folder);
-    for (const plot::RecordFile& file : folder.files) {
-        if (file.peers) continue;
+    if (!records::is_folder(path)) return found;
+    records::Folder folder = records::read_folder(path);
+    records::keep_newer_runs(folder);
+    for (const records::File& file : folder.files) {
+        if (file.peers()) continue;
         for (const Record& record : file.records) found.push_back({record, file.gpu});
     }
     return found;
@@ -50,7 +49,8 @@ bool is_same(const Record& a, const Record& b) {
 bool is_comparable(const Found& other, const Found& own) {
     const Record &a = other.record, &b = own.record;
     if (a.role != "ours" || a.stage == b.stage || a.further) return false;
-    if (a.op != b.op || a.dtype != b.dtype || a.shape != b.shape) return false;
+    if (a.op != b.op || a.dtype != b.dtype || a.shape != b.shape || a.sizes != b.sizes)
+        return false;
     return b.timed() ? a.timed() && other.gpu == own.gpu : !a.timed() && a.counted();
 }
 

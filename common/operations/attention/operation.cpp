@@ -58,6 +58,7 @@ public:
     }
     std::string family() const override { return "attention"; }
     std::string shown_as() const override { return "attention"; }
+    std::string along() const override { return "queries=keys/batch"; }
 
     // ---- sizes
 

@@ -69,6 +69,7 @@ public:
         const std::string& path, const std::vector<int64_t>& lengths) const override;
     std::string name() const override { return "encoder"; }
     std::string family() const override { return "encoder"; }
+    std::string along() const override { return "seq/batch"; }
 
     // ---- sizes
 

@@ -71,6 +71,7 @@ public:
     }
     std::string family() const override { return "gemm"; }
     std::string shown_as() const override { return "batched_gemm"; }
+    std::string along() const override { return "m=n=k"; }
 
     // ---- sizes
 

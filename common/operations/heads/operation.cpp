@@ -45,6 +45,7 @@ public:
         return "add_qkv_bias_transpose";
     }
     std::string family() const override { return "heads"; }
+    std::string along() const override { return "seq/batch"; }
 
     // ---- sizes
 

@@ -50,6 +50,7 @@ public:
     }
     std::string family() const override { return "tokens"; }
     std::string shown_as() const override { return tokens::name_of(kind_); }
+    std::string along() const override { return "tokens"; }
 
     // ---- sizes
 

@@ -70,6 +70,7 @@ public:
     std::string name() const override { return name_of(kind_); }
     std::string family() const override { return "topk"; }
     std::string shown_as() const override { return name_of(Kind::softmax_topk); }
+    std::string along() const override { return "cols k"; }
 
     // ---- sizes
 

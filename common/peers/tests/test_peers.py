@@ -652,7 +652,7 @@ class InAndOut(unittest.TestCase):
             return Report(2, 0, wrong, float(wrong), 0.0, "")
 
     def test_it_is_as_before_whenever_a_contender_is_judged(self):
-        operation = Operation("add", "sums", "add", "GB/s", "join", "", "normal", (("count",),), {}, {})
+        operation = Operation("add", "sums", "add", "count", "GB/s", "join", "", "normal", (("count",),), {}, {})
         tensors = contenders.Tensors(self.Library(), operation, Problem("float32", {"count": 2}))
         y = tensors.memory["y"].pointer
 

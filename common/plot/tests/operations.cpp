@@ -105,6 +105,29 @@ TEST_CASE("sizes that are the same number in most records go along x together") 
           "07 batched product: its variants, 16 batch, k = 64, m = n = 512");
 }
 
+TEST_CASE("records that say along which sizes they are shown are drawn so") {
+    const Folder folder;
+    const auto woven = [](const std::string& along, int looms, int warps, int picks) {
+        const std::string shape = R"("looms": )" + std::to_string(looms) + R"(, "warps": )" +
+                                  std::to_string(warps) + R"(, "picks": )" + std::to_string(picks);
+        const std::string one = operations("11_plain_weave", "v", "weave", shape, 5, warps / 2.);
+        return one.substr(0, one.size() - 1) + R"(, "along": ")" + along + "\"}";
+    };
+    const auto drawn = [&](const std::string& along) {
+        folder.write("11_plain_weave.json",
+                     file_of(woven(along, 8, 64, 10) + "," + woven(along, 8, 64, 20) + "," +
+                             woven(along, 8, 64, 30) + "," + woven(along, 4, 128, 10)));
+        std::string all;
+        for (const Figure& figure : pictures_in(folder, "11_plain_weave"))
+            if (figure.kind == "variants") all += csv_of(figure);
+        return all;
+    };
+    const std::string over_picks = "picks,v,roof\n10,32,90\n20,32,90\n30,32,90\n";
+    CHECK_THAT(drawn("picks"), ContainsSubstring(over_picks));
+    CHECK_THAT(drawn("warps/looms picks"), ContainsSubstring(over_picks));  // it is the longer one
+    CHECK_THAT(drawn("warps/looms"), ContainsSubstring("warps,v,roof\n64,32,90\n128,64,90\n"));
+}
+
 TEST_CASE("options that are no whole numbers, that are nought or negative are part of a shape") {
     const Folder folder;
     const auto drawn = [](int cols, const std::string& options) {

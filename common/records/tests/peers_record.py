@@ -22,7 +22,7 @@ def entry(name, role, us, part="", in_blocks=None):
 
 
 def group(roof, shown_as, operations):
-    operation = Made(name="product", shown_as=shown_as, roof=roof, usual_input="normal", unit="GB/s")
+    operation = Made(name="product", shown_as=shown_as, along="cols", roof=roof, usual_input="normal", unit="GB/s")
     problem = Made(sizes={"rows": 4, "cols": 8}, options={"causal": 1.0, "alpha": 0.5})
     made = peers_report.Group(operation, "float16", "4x8", problem,
                               Made(bytes=128, bytes_read=64, operations=operations), {"rows": 4, "cols": 8})
