@@ -14,6 +14,23 @@ bool is_all_together(const Record& record, const Axis& x) {
 
 }  // namespace
 
+Axis axis_from(const std::string& words) {
+    Axis axis;
+    char before = ' ';
+    for (size_t at = 0; at <= words.size();) {
+        const size_t end = std::min(words.find_first_of("=/", at), words.size());
+        const std::string name = words.substr(at, end - at);
+        if (before == ' ') {
+            axis.size = name;
+        } else {
+            (before == '=' ? axis.alike : axis.opposite).push_back(name);
+        }
+        before = words[end];
+        at = end + 1;
+    }
+    return axis;
+}
+
 std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
         const auto found = record.sizes.find(name);
@@ -21,7 +38,8 @@ std::optional<double> x_of(const Record& record, const Axis& x) {
         return found->second;
     };
     if (!is_all_together(record, x)) return size(x.size.c_str());
-    if (size("m")) return size("m");  // m, n and k: square ones are swept
+    const Axis own = axis_from(record.along.substr(0, record.along.find(' ')));
+    if (!own.alike.empty()) return size(own.size.c_str());  // of square matrices
     double elements = 1;
     for (const auto& [name, each] : record.sizes) elements *= each;
     if (elements <= 0) return std::nullopt;
@@ -31,8 +49,10 @@ std::optional<double> x_of(const Record& record, const Axis& x) {
 Sizes fixed_sizes(const Record& record, const Axis& x) {
     Sizes fixed = record.sizes;
     if (is_all_together(record, x)) {
-        if (fixed.count("m") == 0) return {};
-        for (const char* name : {"m", "n", "k"}) fixed.erase(name);
+        const Axis own = axis_from(record.along.substr(0, record.along.find(' ')));
+        if (own.alike.empty()) return {};
+        fixed.erase(own.size);
+        for (const std::string& name : own.alike) fixed.erase(name);
     }
     for (const std::string& name : x.flags) fixed.erase(name);
     fixed.erase(x.size);

@@ -13,12 +13,15 @@ namespace plot {
 struct Axis {
     std::string size;
     std::vector<std::string>
-        alike;  // the same number in most records, as sizes of square matrices: they go along
+        alike;  // that are the same number, as sizes of square matrices: they go along
     std::vector<std::string>
         opposite;  // fewer where x is more, so that the product stays, as of sequences and their length
     std::vector<std::string>
         flags;  // options that lines with and without have beside each other, such as a causal mask
 };
+
+// As a record has it: "cols", "m=n=k", or "queries=keys/batch", where batch is opposite.
+Axis axis_from(const std::string& words);
 
 struct Axes {
     Axis x;

@@ -25,90 +25,22 @@ std::vector<std::string> sizes_of(const Selection& records) {
     return names;
 }
 
-// In how many records the product of the two is the same number: of a sweep, not of two or three shapes.
-size_t most_of_one_product(const std::string& a, const std::string& b, const Selection& records) {
-    constexpr size_t kSweep = 4;
-    struct Same {
-        std::set<double> factors;
-        size_t records = 0;
-    };
-    std::map<double, Same> by_product;
-    for (const Chosen& each : records) {
-        const Sizes& shape = each.record->sizes;
-        if (shape.count(a) == 0 || shape.count(b) == 0) continue;
-        Same& same = by_product[shape.at(a) * shape.at(b)];
-        same.factors.insert(shape.at(a));
-        ++same.records;
-    }
-    size_t most = 0;
-    for (const auto& [product, same] : by_product) {
-        if (same.factors.size() >= kSweep) most = std::max(most, same.records);
-    }
-    return most;
-}
-
-// That size, and those that vary with it: the same number, or the same product, in most records, not here and
-// there by chance.
-Axis axis_of(const std::string& size, const std::vector<std::string>& sizes,
-             const Selection& records) {
-    Axis axis;
-    axis.size = size;
-    for (const std::string& other : sizes) {
-        std::set<double> values;
-        size_t same = 0;
-        for (const Chosen& each : records) {
-            const Sizes& shape = each.record->sizes;
-            if (shape.count(size) == 0 || shape.count(other) == 0) continue;
-            values.insert(shape.at(other));
-            if (shape.at(size) == shape.at(other)) ++same;
-        }
-        if (other == size || values.size() < 2) continue;
-        if (2 * same > records.size()) {
-            axis.alike.push_back(other);
-        } else if (2 * most_of_one_product(size, other, records) > records.size()) {
-            axis.opposite.push_back(other);
-        }
-    }
-    return axis;
-}
-
-// From "queries=keys/batch".
-Axis axis_from(const std::string& words) {
-    Axis axis;
-    char before = ' ';
-    for (size_t at = 0; at <= words.size();) {
-        const size_t end = std::min(words.find_first_of("=/", at), words.size());
-        const std::string name = words.substr(at, end - at);
-        if (before == ' ') {
-            axis.size = name;
-        } else {
-            (before == '=' ? axis.alike : axis.opposite).push_back(name);
-        }
-        before = words[end];
-        at = end + 1;
-    }
-    return axis;
-}
-
-// Those that the records name; where one of them names none, as older ones, a size each.
+// Those that the records name; a size each where none is named.
 std::vector<Axis> axes_of(const Selection& records) {
     std::vector<Axis> axes;
-    const std::vector<std::string> declared =
-        distinct(records, [](const Record& record) { return record.along; });
-    if (std::find(declared.begin(), declared.end(), "") == declared.end()) {
-        for (const std::string& along : declared) {
-            std::istringstream words(along);
-            for (std::string one; words >> one;) {
-                const Axis axis = axis_from(one);
-                if (std::none_of(axes.begin(), axes.end(),
-                                 [&](const Axis& other) { return other.size == axis.size; }))
-                    axes.push_back(axis);
-            }
-        }
-        return axes;
+    const auto add = [&](const Axis& axis) {
+        if (std::none_of(axes.begin(), axes.end(),
+                         [&](const Axis& other) { return other.size == axis.size; }))
+            axes.push_back(axis);
+    };
+    for (const std::string& along :
+         distinct(records, [](const Record& record) { return record.along; })) {
+        std::istringstream words(along);
+        for (std::string one; words >> one;) add(axis_from(one));
     }
-    const std::vector<std::string> sizes = sizes_of(records);
-    for (const std::string& size : sizes) axes.push_back(axis_of(size, sizes, records));
+    if (axes.empty()) {
+        for (const std::string& size : sizes_of(records)) add({size, {}, {}, {}});
+    }
     return axes;
 }
 

@@ -16,11 +16,13 @@ namespace {
 
 // A record with TFLOP/s and no GB/s. `shape` is what goes between the braces; `op` may be empty.
 std::string operations(const std::string& stage, const std::string& variant, const std::string& op,
-                       const std::string& shape, double us, double tflops) {
+                       const std::string& shape, double us, double tflops,
+                       const std::string& along = "") {
     std::ostringstream text;
     text << R"({"stage": ")" << stage << R"(", "variant": ")" << variant
          << R"(", "backend": "cuda")" << (op.empty() ? "" : R"(, "op": ")" + op + "\"")
-         << R"(, "shape": {)" << shape << R"(}, "us_median": )" << us << R"(, "tflops": )" << tflops
+         << (along.empty() ? "" : R"(, "along": ")" + along + "\"") << R"(, "shape": {)" << shape
+         << R"(}, "us_median": )" << us << R"(, "tflops": )" << tflops
          << R"(, "roof": "own", "roof_tflops": 90})";
     return text.str();
 }
@@ -80,14 +82,14 @@ TEST_CASE(
                                                    ContainsSubstring("set label 'roof' at first"));
 }
 
-TEST_CASE("sizes that are the same number in most records go along x together") {
+TEST_CASE("sizes that a record shows together go along x together") {
     const Folder folder;
     const auto product = [](int batch, int m, int n, int k) {
         return operations("07_batched_product", "v", "product",
                           R"("batch": )" + std::to_string(batch) + R"(, "m": )" +
                               std::to_string(m) + R"(, "n": )" + std::to_string(n) + R"(, "k": )" +
                               std::to_string(k),
-                          5, m / 8.);
+                          5, m / 8., "m=n=k");
     };
     const std::string square = product(16, 128, 128, 128) + "," + product(16, 256, 256, 256) + "," +
                                product(16, 512, 512, 512);
@@ -110,8 +112,7 @@ TEST_CASE("records that say along which sizes they are shown are drawn so") {
     const auto woven = [](const std::string& along, int looms, int warps, int picks) {
         const std::string shape = R"("looms": )" + std::to_string(looms) + R"(, "warps": )" +
                                   std::to_string(warps) + R"(, "picks": )" + std::to_string(picks);
-        const std::string one = operations("11_plain_weave", "v", "weave", shape, 5, warps / 2.);
-        return one.substr(0, one.size() - 1) + R"(, "along": ")" + along + "\"}";
+        return operations("11_plain_weave", "v", "weave", shape, 5, warps / 2., along);
     };
     const auto drawn = [&](const std::string& along) {
         folder.write("11_plain_weave.json",
@@ -328,7 +329,7 @@ std::string attends(const std::string& variant, int batch, int length, const std
                     const std::string& own_op = "attend") {
     return R"({"stage": "08_heads", "variant": ")" + variant + R"(", "role": ")" + role +
            R"(", "backend": "cuda", "op": ")" + own_op +
-           R"(", "shown_as": "attend", "roof": "join", "shape": {"batch": )" +
+           R"(", "shown_as": "attend", "along": "queries=keys/batch", "roof": "join", "shape": {"batch": )" +
            std::to_string(batch) + R"(, "queries": )" + std::to_string(length) + R"(, "keys": )" +
            std::to_string(length) + more + R"(}, "us_median": )" +
            std::to_string(1000 * length / tflops) + R"(, "tflops": )" + std::to_string(tflops) +
@@ -426,15 +427,17 @@ TEST_CASE(
     const auto add = [&](const std::string& variant, const std::string& role, int size,
                          double tflops, const std::string& own_op = "product",
                          bool further = true) {
-        list += (list.empty() ? "" : ",") +
-                timed("07_product", variant, 1, 1, 1000 / tflops,
-                      R"("role": ")" + role + R"(", "op": ")" + own_op +
-                          R"(", "shown_as": "product", "roof": "own", "rows": null, "cols": null,
+        list +=
+            (list.empty() ? "" : ",") +
+            timed(
+                "07_product", variant, 1, 1, 1000 / tflops,
+                R"("role": ")" + role + R"(", "op": ")" + own_op +
+                    R"(", "shown_as": "product", "along": "m=n=k", "roof": "own", "rows": null, "cols": null,
                           "shape": {"batch": 16, "m": )" +
-                          std::to_string(size) + R"(, "n": )" + std::to_string(size) +
-                          R"(, "k": )" + std::to_string(size) + R"(}, "tflops": )" +
-                          std::to_string(tflops) + R"(, "roof_tflops": 800)" +
-                          (further && role == "ours" ? R"(, "further": true)" : ""));
+                    std::to_string(size) + R"(, "n": )" + std::to_string(size) + R"(, "k": )" +
+                    std::to_string(size) + R"(}, "tflops": )" + std::to_string(tflops) +
+                    R"(, "roof_tflops": 800)" +
+                    (further && role == "ours" ? R"(, "further": true)" : ""));
     };
     bool with_more = false;
     const auto add_all = [&](int size) {
