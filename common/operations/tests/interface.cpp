@@ -47,6 +47,7 @@ TEST_CASE("an operation unlike all others is validated, compared, measured and r
     const nlohmann::json& second = records.at("records")[1];
     CHECK(second.at("op") == "gather");
     CHECK(second.at("shape") == nlohmann::json{{"rows", 64}, {"cols", 32}, {"picks", 4}});
+    CHECK(second.at("along") == "picks");  // the last of its sizes, as none is said
     CHECK(second.at("flops") == 256);
     CHECK(second.at("bytes") == 256 * 4 * 3 + 64 * 8);
     CHECK_FALSE(second.contains("rows"));  // what only operations of rows have
