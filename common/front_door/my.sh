@@ -47,7 +47,7 @@ build_what_programs_need() {
 is_current() {
     local program=$1 compiled_with=$2 part
     [[ -x $program && $(cat "$program.flags" 2>/dev/null) == "$compiled_with" ]] || return
-    for part in "$build"/my/{compile,link,link_try} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,runner,operations}/*.a \
+    for part in "$build"/my/{compile,link,link_try} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
         "$build"/common/course/{libcourse.a,my/libmy_try.a} "$build"/CMakeFiles/{course_main,run_command}.dir/common/course/*.o \
         "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
