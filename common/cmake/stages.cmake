@@ -32,7 +32,8 @@ function(add_stage_program program main)
     write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
-    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} operations strict_warnings)
+    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} runner strict_warnings)
+    link_operations_of(${program} ${ARGN})
 endfunction()
 
 # add_program_of_verbs(PROGRAM STAGE...): the same, and its command line begins with a verb.
@@ -107,7 +108,8 @@ function(add_debug_program name)
     target_link_libraries(debug_describe_${name} PRIVATE debuggable nlohmann_json::nlohmann_json strict_warnings)  # behind the -O1 -g1 of device_flags
     write_stage_list(list debug_${name} ${name})
     add_executable(debug_${name} common/course/debug.cpp common/course/gdb.cpp "${list}")
-    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command operations CLI11::CLI11 strict_warnings)
+    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner CLI11::CLI11 strict_warnings)
+    link_operations_of(debug_${name} ${name})
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
 endfunction()
 
