@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Pictures: of a run's records, of what is recorded for the READMEs, and on request. None of it needs
-# gnuplot: where that is missing the pictures are left as scripts with their numbers.
+# Pictures: of a run's records, of what is recorded for the READMEs, and on request. Where gnuplot is missing a run
+# draws none; on request they are left as scripts with their numbers.
 
 # Installs what draws pictures, if the user and the system let it; says so and goes on if not.
 ask_for_gnuplot() {
@@ -36,6 +36,11 @@ split_plot_words() {
 run_and_plot() {
     local status=0 folder started took=$run_seconds
     run_seconds=
+    # What cannot draw is not built for it.
+    if [[ $with_plot && $(missing_in plot) ]]; then
+        say "no pictures: gnuplot or gnuplot-iostream is missing; ./stages plot installs it and draws them"
+        with_plot=
+    fi
     [[ ! $with_plot ]] || attend build plot || with_plot=
     # shellcheck disable=SC2154 # the words of the command line, of ./stages
     announce_run "$took" "$kind" "${stages[@]}"

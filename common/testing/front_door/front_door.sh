@@ -398,12 +398,17 @@ stand_in ninja <<<'[[ $* != *commands* ]] || exit 1; echo 1.11.1'
 expect 0 '03_online_softmax\[--quick\].*configuring' run 3 --quick
 mv ninja tools
 # --- pictures ------------------------------------------------------------------------------------
-# The run's status is kept, whatever becomes of the pictures; nothing is installed for them.
+# The run's status is kept, whatever becomes of the pictures; nothing is installed or built for a run that cannot draw.
+expect 0 '03_online_softmax\[--quick\].*no pictures: gnuplot' run 3 --quick
+[[ $output != *plot\[* && $output != *"building plot"* ]] || wrong "plot is built or run without gnuplot: $output"
+stand_in gnuplot <<<"echo gnuplot 5.4"
+touch "$sandbox"/include/gnuplot-iostream.h "$sandbox"/library/libboost_iostreams.so
 expect 0 '03_online_softmax\[--quick\].plot\[plot 03_online_softmax --after-run --from results --out results/pictures\]' run 3 --quick
 expect 0 'stages\[run --out else/where\].plot\[plot --after-run --from else/where --out else/where/pictures\]' run --out else/where
 expect 0 '03_online_softmax\[--quick\]' run --no-plot 3 --quick
 [[ $output != *plot* ]] || expect "0, with --no-plot" "nothing of pictures"
 expect 0 '^plot\[plot 01_naive_softmax 03_online_softmax --from here\]'  plot --from here 01,03 --no-install
+rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
