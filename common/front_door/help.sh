@@ -59,7 +59,7 @@ help_for() {
 Checks every variant of the stages (of all, where none is named) on every named
 input against the fp64 reference and the stage before, then measures. One stage
 alone builds fastest. At the end pictures of the records are drawn into a folder
-\`pictures\` beside them (without gnuplot: their scripts and numbers).
+\`pictures\` beside them (none without gnuplot).
 
   --no-plot           no pictures
   --peers             then times the stages beside what one would use instead,
