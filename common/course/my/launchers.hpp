@@ -10,9 +10,9 @@ namespace my {
 
 struct LauncherText {
     std::string name;  // with its namespaces: "online_softmax::block_per_row"
-    std::string
-        takes;  // what the last comment above it with lines that begin with `takes:` says behind that, in the
-                // same namespace or around it; the lines joined by commas
+    // The lines that begin with `takes:` in the last comment above it, in the same namespace or around it, without that
+    // word and joined by commas.
+    std::string takes;
 };
 
 // In their order; overloads each.
