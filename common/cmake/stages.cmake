@@ -49,18 +49,6 @@ function(keep_ptx target stage)
     endif()
 endfunction()
 
-# stages_launched_by(RESULT FILE...): the stages whose launchers.hpp these files include.
-function(stages_launched_by result)
-    set(found "")
-    foreach(source ${ARGN})
-        file(STRINGS "${PROJECT_SOURCE_DIR}/${source}" lines REGEX "^#include \"[0-9][0-9]_[a-z0-9_]+/launchers.hpp\"")
-        list(TRANSFORM lines REPLACE "^#include \"([^/]+)/.*" "\\1")
-        list(APPEND found ${lines})
-    endforeach()
-    list(REMOVE_DUPLICATES found)
-    set(${result} "${found}" PARENT_SCOPE)
-endfunction()
-
 # add_stage(NAME): see above.
 function(add_stage name)
     # Variants beyond the lesson may have files of their own.
@@ -70,7 +58,7 @@ function(add_stage name)
     keep_ptx(describe_${name} ${name})
     # What several stages launch is compiled once.
     set(launchers "")
-    stages_launched_by(launching ${name}/stage.cu ${variants})
+    folders_included(launching "([0-9][0-9]_[a-z0-9_]+)/launchers\\.hpp" ${name}/stage.cu ${variants})
     foreach(stage ${launching})
         list(APPEND launchers ${stage}/launchers.cu)
         if(NOT TARGET launchers_${stage})

@@ -5,7 +5,7 @@
 # new_stage NUMBER NAME
 new_stage() {
     (($# == 2)) || fail 2 "new takes a number and a name: ./stages new 09 my_idea"
-    local number=$1 name=$2 stage=$1_$2 taken template text
+    local number=$1 name=$2 stage=$1_$2 taken template file text
     [[ $number =~ ^[0-9][0-9]$ ]] || fail 2 "'$number' is no stage's number: two digits, as in 09"
     [[ $name =~ ^[a-z][a-z0-9_]*$ ]] ||
         fail 2 "'$name' cannot name a stage: it becomes a C++ namespace, in lower case, as in my_idea"
@@ -19,8 +19,8 @@ new_stage() {
         text=${text//@STAGE@/$stage}
         text=${text//@NAME@/$name}
         text=${text//@NUMBER@/$number}
-        taken=$(basename "$template" .in)
-        printf '%s\n' "$text" >"$root/$stage/${taken/#lesson/$name}" || fail 1 "$root/$stage cannot be written to"
+        file=$(basename "$template" .in)
+        printf '%s\n' "$text" >"$root/$stage/${file/#lesson/$name}" || fail 1 "$root/$stage cannot be written to"
     done
     print_answer "$stage is there: a kernel to replace, its launcher, a test and a README.
   ./stages run $number --quick   checks and measures it

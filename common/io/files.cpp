@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "common/io/text.hpp"
 
@@ -100,6 +102,13 @@ void require_readable(const fs::path& path) {
     if (!fs::exists(status)) refuse(path, "no such file");
     if (fs::is_regular_file(status)) return;
     refuse(path, std::string("not a file but ") + in_words(status.type()));
+}
+
+std::string text_in(const fs::path& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
 }
 
 void require_replaceable(const fs::path& path) {

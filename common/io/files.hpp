@@ -20,6 +20,9 @@ public:
 // FileError where there is no regular file to read: nothing, a folder, a pipe (which would wait for ever).
 void require_readable(const std::filesystem::path& path);
 
+// Returns the whole text of a file; an empty one where it cannot be read.
+std::string text_in(const std::filesystem::path& path);
+
 // FileError where `replace_file` could not put a file: its folder is not there or cannot be written to, or
 // what has that name is no regular file (a folder, a device, a symbolic link). To be asked before long work.
 void require_replaceable(const std::filesystem::path& path);

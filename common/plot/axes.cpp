@@ -2,6 +2,7 @@
 #include "common/plot/axes.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace plot {
 
@@ -11,8 +12,6 @@ namespace {
 bool is_all_together(const Record& record, const Axis& x) {
     return x.size == "size" && record.sizes.count("size") == 0;
 }
-
-}  // namespace
 
 Axis axis_from(const std::string& words) {
     Axis axis;
@@ -31,6 +30,21 @@ Axis axis_from(const std::string& words) {
     return axis;
 }
 
+// The first of those along which the record is shown; one without a size where it does not say.
+Axis first_axis(const Record& record) {
+    const std::vector<Axis> axes = axes_from(record.along);
+    return axes.empty() ? Axis() : axes.front();
+}
+
+}  // namespace
+
+std::vector<Axis> axes_from(const std::string& along) {
+    std::vector<Axis> axes;
+    std::istringstream words(along);
+    for (std::string one; words >> one;) axes.push_back(axis_from(one));
+    return axes;
+}
+
 std::optional<double> x_of(const Record& record, const Axis& x) {
     const auto size = [&](const char* name) -> std::optional<double> {
         const auto found = record.sizes.find(name);
@@ -38,7 +52,7 @@ std::optional<double> x_of(const Record& record, const Axis& x) {
         return found->second;
     };
     if (!is_all_together(record, x)) return size(x.size.c_str());
-    const Axis own = axis_from(record.along.substr(0, record.along.find(' ')));
+    const Axis own = first_axis(record);
     if (!own.alike.empty()) return size(own.size.c_str());  // of square matrices
     double elements = 1;
     for (const auto& [name, each] : record.sizes) elements *= each;
@@ -49,7 +63,7 @@ std::optional<double> x_of(const Record& record, const Axis& x) {
 Sizes fixed_sizes(const Record& record, const Axis& x) {
     Sizes fixed = record.sizes;
     if (is_all_together(record, x)) {
-        const Axis own = axis_from(record.along.substr(0, record.along.find(' ')));
+        const Axis own = first_axis(record);
         if (own.alike.empty()) return {};
         fixed.erase(own.size);
         for (const std::string& name : own.alike) fixed.erase(name);

@@ -20,8 +20,9 @@ struct Axis {
         flags;  // options that lines with and without have beside each other, such as a causal mask
 };
 
-// As a record has it: "cols", "m=n=k", or "queries=keys/batch", where batch is opposite.
-Axis axis_from(const std::string& words);
+// Reads what a record says of the sizes along which it is shown, an axis a word: "cols k", "m=n=k", or
+// "queries=keys/batch", where batch is opposite.
+std::vector<Axis> axes_from(const std::string& along);
 
 struct Axes {
     Axis x;

@@ -67,14 +67,6 @@ void run_gnuplot(const std::filesystem::path& /*folder*/, const std::string& /*s
 
 #endif
 
-// Empty for a file that is not there.
-std::string text_in(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 // The first line in which gnuplot says what it makes of the script: "name.gp" line 3: ... What libraries say about
 // fonts and the like is no complaint.
 std::string complaint_in(const std::string& said) {
@@ -94,7 +86,8 @@ bool holds_something(const std::filesystem::path& path) {
 // Whether pictures of this script and these numbers are there from an earlier time: they would come out the same.
 bool is_drawn(const std::filesystem::path& base, const std::string& script,
               const std::string& numbers, const std::vector<std::string>& formats) {
-    return text_in(base.string() + ".gp") == script && text_in(base.string() + ".csv") == numbers &&
+    return io::text_in(base.string() + ".gp") == script &&
+           io::text_in(base.string() + ".csv") == numbers &&
            std::all_of(formats.begin(), formats.end(), [&](const std::string& format) {
                return holds_something(base.string() + "." + format);
            });
@@ -175,16 +168,26 @@ std::string digest_line(const Figure& figure) {
 }
 
 bool ends_with_digest(const std::filesystem::path& picture, const Figure& figure) {
-    const std::string text = text_in(picture), line = digest_line(figure);
+    const std::string text = io::text_in(picture), line = digest_line(figure);
     return text.size() > line.size() &&
            text.compare(text.size() - line.size(), line.size(), line) == 0;
 }
 
-// True for a file that is no picture of these figures.
-bool is_leftover(const std::filesystem::path& path, const std::vector<Figure>& figures) {
-    return path.extension() != ".svg" ||
-           std::none_of(figures.begin(), figures.end(),
-                        [&](const Figure& figure) { return figure.name == path.stem(); });
+std::string shown_picture(const std::filesystem::path& folder, const Figure& figure) {
+    return folder / (figure.name + ".svg");
+}
+
+// The files of the folder that are no pictures of these figures.
+std::vector<std::string> leftovers(const std::vector<Figure>& figures,
+                                   const std::filesystem::path& folder) {
+    std::set<std::string> wanted;
+    for (const Figure& figure : figures) wanted.insert(shown_picture(folder, figure));
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+        if (wanted.count(entry.path()) == 0) found.push_back(entry.path());
+    }
+    return found;
 }
 
 }  // namespace
@@ -227,7 +230,7 @@ Written write_pictures(const std::vector<Figure>& figures, const std::filesystem
                         "load '" + figure.name + ".gp'\nif (exists('finished')) set print '" +
                             figure.name + ".finished'; print 1\n",
                         "2>'" + figure.name + ".said' || :");
-            complaint = complaint_in(text_in(said));
+            complaint = complaint_in(io::text_in(said));
             std::filesystem::remove(said, error);
         }
         bool drawn = holds_something(mark);
@@ -263,8 +266,8 @@ std::vector<std::string> stale_pictures(const std::vector<Figure>& figures,
     };
     for (const Figure& figure : figures) {
         const std::string base = folder / figure.name;
-        check(base + ".gp", text_in(base + ".gp") == script_of(figure, formats));
-        check(base + ".csv", text_in(base + ".csv") == csv_of(figure));
+        check(base + ".gp", io::text_in(base + ".gp") == script_of(figure, formats));
+        check(base + ".csv", io::text_in(base + ".csv") == csv_of(figure));
         for (const std::string& format : formats)
             check(base + "." + format, holds_something(base + "." + format));
     }
@@ -281,7 +284,7 @@ Written write_shown_pictures(const std::vector<Figure>& figures,
     std::vector<Figure> stale;
     Written written;
     for (const Figure& figure : figures) {
-        const std::string picture = folder / (figure.name + ".svg");
+        const std::string picture = shown_picture(folder, figure);
         if (ends_with_digest(picture, figure)) {
             written.pictures.push_back(picture);
         } else {
@@ -291,22 +294,19 @@ Written write_shown_pictures(const std::vector<Figure>& figures,
     written.obstacle = stale.empty() ? "" : drawing_obstacle();
     if (!written.obstacle.empty()) {
         for (const Figure& figure : stale)
-            written.failures.push_back((folder / (figure.name + ".svg")).string() +
+            written.failures.push_back(shown_picture(folder, figure) +
                                        ": not drawn: " + written.obstacle);
         return written;
     }
     const Written drawn = write_pictures(stale, folder, {"svg"});
     for (const Figure& figure : stale) {
-        const std::string base = folder / figure.name;
-        if (holds_something(base + ".svg"))
-            std::ofstream(base + ".svg", std::ios::app) << digest_line(figure);
+        const std::string picture = shown_picture(folder, figure);
+        if (holds_something(picture)) std::ofstream(picture, std::ios::app) << digest_line(figure);
     }
     written.pictures.insert(written.pictures.end(), drawn.pictures.begin(), drawn.pictures.end());
     written.failures = drawn.failures;
     std::error_code error;
-    for (const std::string& path : stale_shown_pictures(figures, folder)) {
-        if (is_leftover(path, figures)) std::filesystem::remove(path, error);
-    }
+    for (const std::string& path : leftovers(figures, folder)) std::filesystem::remove(path, error);
     return written;
 }
 
@@ -314,13 +314,11 @@ std::vector<std::string> stale_shown_pictures(const std::vector<Figure>& figures
                                               const std::filesystem::path& folder) {
     std::vector<std::string> stale;
     for (const Figure& figure : figures) {
-        const std::string picture = folder / (figure.name + ".svg");
+        const std::string picture = shown_picture(folder, figure);
         if (!ends_with_digest(picture, figure)) stale.push_back(picture);
     }
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-        if (is_leftover(entry.path(), figures)) stale.push_back(entry.path());
-    }
+    const std::vector<std::string> others = leftovers(figures, folder);
+    stale.insert(stale.end(), others.begin(), others.end());
     return stale;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "common/plot/pages.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <vector>
+
+#include "common/io/files.hpp"
 
 namespace plot {
 namespace {
@@ -27,10 +27,7 @@ std::set<std::string> shown_pictures(const std::filesystem::path& repository,
     const std::string ending = ".svg";
     std::set<std::string> names;
     for (const std::filesystem::path& page : pages_of(repository)) {
-        std::ifstream file(page);
-        std::ostringstream text;
-        text << file.rdbuf();
-        const std::string words = text.str();
+        const std::string words = io::text_in(page);
         for (size_t at = 0; (at = words.find(link, at)) != std::string::npos;) {
             at += link.size();
             const size_t end = words.find_first_of(" )\"\n", at);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 namespace plot {
 namespace {
@@ -35,8 +34,7 @@ std::vector<Axis> axes_of(const Selection& records) {
     };
     for (const std::string& along :
          distinct(records, [](const Record& record) { return record.along; })) {
-        std::istringstream words(along);
-        for (std::string one; words >> one;) add(axis_from(one));
+        for (const Axis& axis : axes_from(along)) add(axis);
     }
     if (axes.empty()) {
         for (const std::string& size : sizes_of(records)) add({size, {}, {}, {}});

@@ -51,9 +51,9 @@ std::vector<std::string> computing_ops(const Selection& records);
 // The operation that a stage is about is that of its first record.
 Choice with_op_of(const Selection& stage, Choice choice);
 
-// The axes of a picture of the records. Where nobody chose, x is that of the sizes along which the records
-// are shown that has the longest line (of equally long ones the columns, else the first), and y what the records are about: a stage that
-// is about something other than bytes has a unit of its own, and records it.
+// Returns the axes of a picture of the records. Where the user chose none, x is a size along which the records are
+// shown: the one with the longest line; among equally long ones the columns, else the first. And y is what the records
+// are about: a stage that is about something other than bytes has a unit of its own, and records it.
 Axes axes_for(const Selection& records, const Choice& choice);
 
 // How many points the longest line along x has: its records differ in nothing but their place there.

@@ -74,7 +74,8 @@ Folder read_folder(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error))
         io::refuse(path, "no such folder; `./stages run` makes results/, --out another one");
-    if (!is_folder(path)) {
+    const std::vector<std::filesystem::path> files = record_files(path);
+    if (files.empty()) {
         io::refuse(path, "no records in it (files such as 01_name.json); `./stages run --out " +
                              io::printable(path.string()) + "` writes some");
     }
@@ -82,7 +83,7 @@ Folder read_folder(const std::filesystem::path& path) {
     folder.path = path;
     const std::string whole = std::filesystem::weakly_canonical(path).string() + "/";
     folder.committed = whole.find("/common/recorded/") != std::string::npos;
-    for (const std::filesystem::path& file : record_files(path)) folder.files.push_back(read(file));
+    for (const std::filesystem::path& file : files) folder.files.push_back(read(file));
     folder.counters = read_counters(path / "ncu.json");
     return folder;
 }

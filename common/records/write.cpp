@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "common/io/files.hpp"
+#include "common/records/fields.hpp"
 #include "common/records/record.hpp"
-#include "common/records/schema.hpp"
 
 namespace records {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // A size is written as a whole number where it is one, a figure where it counts.
 Json number(double value, bool whole) {

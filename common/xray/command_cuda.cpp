@@ -2,10 +2,9 @@
 //
 // The verbs in a build for a GPU.
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "command.hpp"
+#include "common/io/files.hpp"
 #include "ncu.hpp"
 
 namespace xray {
@@ -20,10 +19,7 @@ runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOpti
     if (options.launch.empty()) {
         return record_counters(stages, options, std::filesystem::read_symlink("/proc/self/exe"));
     }
-    std::ifstream file(options.launch);
-    std::stringstream text;
-    text << file.rdbuf();
-    launch_profiled(stages, cases_from(text.str()));
+    launch_profiled(stages, cases_from(io::text_in(options.launch)));
     return runner::kGood;
 }
 

@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "common/io/command.hpp"
+#include "common/io/files.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/record.hpp"
 #include "variant_run.hpp"
@@ -79,13 +80,6 @@ std::string ncu_command(const std::string& log, bool all_counters,
     return command + " 2>&1";
 }
 
-std::string text_of_file(const std::string& path) {
-    std::ifstream file(path);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-}
-
 // A file that is gone when this is.
 class TemporaryFile {
 public:
@@ -113,7 +107,7 @@ std::vector<std::vector<records::Kernel>> record(const std::vector<ProfiledCase>
     for (std::string& word : launch_words(list.path())) words.push_back(std::move(word));
     std::string said;
     const int status = io::run(ncu_command(log.path(), all_counters, words), said);
-    const std::string table = text_of_file(log.path());
+    const std::string table = io::text_in(log.path());
     if (status != 0) throw std::runtime_error("ncu failed:\n" + said + table);
     return split_by_case(parse_ncu_output(table), cases.size());
 }
@@ -142,7 +136,7 @@ records::Recording new_recording() {
     return {properties.name, runner::build_info().nvcc, {}, {}};
 }
 
-// Of what is recorded now.
+// Returns what all profiles of this recording have in common: with what they are made, and when.
 records::Profile new_profile() {
     int driver = 0;
     runner::check_cuda(cudaDriverGetVersion(&driver), "asking for the driver's version");
@@ -280,7 +274,7 @@ std::vector<std::string> launch_words(const std::string& file) {
 
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
-    const records::Profile nothing_of_it = new_profile();
+    const records::Profile origin = new_profile();
     std::vector<ProfiledCase> all_counters, requests;
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     runner::require_variant(chosen, options.variant);
@@ -327,7 +321,7 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             std::vector<records::Profile>& variants = all ? recording.variants : recording.requests;
             for (size_t i = 0; i < part.size(); i++) {
                 const ProfiledCase& each = part[i];
-                records::Profile& recorded = variants.emplace_back(nothing_of_it);
+                records::Profile& recorded = variants.emplace_back(origin);
                 recorded.stage = each.stage;
                 recorded.variant = each.variant;
                 recorded.dtype = name_of(each.dtype);
