@@ -38,3 +38,12 @@ if(STAGES_WARNINGS_AS_ERRORS)
     target_compile_options(strict_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
                                                      $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>)
 endif()
+
+# compile_together(TARGET [MOST]): files of a room are compiled a dozen (MOST) at once, for most of a file's time goes to
+# headers that all of them include. Names in their unnamed namespaces are therefore a room's own.
+option(STAGES_COMPILE_TOGETHER "the files of a room in common/ are compiled together, which is sooner; OFF: each by itself" ON)
+function(compile_together target)
+    set(most ${ARGN} 12)
+    list(GET most 0 most)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${STAGES_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE ${most})
+endfunction()

@@ -3,17 +3,16 @@
 # 03_online_softmax, stages_03_online_softmax (which takes every verb), example_03_online_softmax and
 # test_03_online_softmax.
 
-# The command lines: what all programs share, main() of 03_online_softmax and its like, and main() of `stages` and
-# stages_03_online_softmax.
-add_library(run_command OBJECT common/course/run_command.cpp)
-add_library(stage_main OBJECT common/course/stage_main.cpp)
-add_library(course_main OBJECT common/course/main.cpp)
-add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp)
-target_link_libraries(run_command PRIVATE runner CLI11::CLI11 strict_warnings)
+# The command lines: main() of 03_online_softmax and its like, and of `stages` and stages_03_online_softmax. Most of what
+# either takes to compile is CLI11's header.
+add_library(stage_main OBJECT common/course/stage_main.cpp common/course/run_command.cpp)
+add_library(course_main OBJECT common/course/main.cpp common/course/run_command.cpp)
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/run_command.cpp)
 target_link_libraries(stage_main PRIVATE runner CLI11::CLI11 strict_warnings)
 target_link_libraries(course_main PRIVATE xray_command runner course CLI11::CLI11 strict_warnings)
-target_link_libraries(readme_main PRIVATE runner strict_warnings)
-foreach(command_line run_command stage_main course_main readme_main)
+target_link_libraries(readme_main PRIVATE runner CLI11::CLI11 strict_warnings)
+foreach(command_line stage_main course_main readme_main)
+    compile_together(${command_line})
     target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
 endforeach()
 
@@ -32,7 +31,7 @@ function(add_stage_program program main)
     write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
     add_executable(${program} "${list}")
-    target_link_libraries(${program} PRIVATE ${main} run_command ${descriptions} runner strict_warnings)
+    target_link_libraries(${program} PRIVATE ${main} ${descriptions} runner strict_warnings)
     link_operations_of(${program} ${ARGN})
 endfunction()
 

@@ -23,7 +23,7 @@ constexpr size_t kAtOnce = 256;
 // No code is there. Its echo ends an answer.
 constexpr uintptr_t kEnd = 0;
 
-std::string line_of(uintptr_t address) {
+std::string question_of(uintptr_t address) {
     char text[32];
     std::snprintf(text, sizeof text, "0x%zx\n", static_cast<size_t>(address));
     return text;
@@ -88,8 +88,8 @@ bool Addr2line::read_line(std::string& line) {
 // Each address is echoed on a line of its own, then come pairs: a function, and file:line.
 bool Addr2line::ask(const std::vector<uintptr_t>& addresses, size_t begin, size_t end) {
     std::string question;
-    for (size_t i = begin; i < end; i++) question += line_of(addresses[i]);
-    question += line_of(kEnd);
+    for (size_t i = begin; i < end; i++) question += question_of(addresses[i]);
+    question += question_of(kEnd);
     for (size_t sent = 0; sent < question.size();) {
         const ssize_t more =
             send(socket_, question.data() + sent, question.size() - sent, MSG_NOSIGNAL);

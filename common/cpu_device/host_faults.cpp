@@ -25,12 +25,12 @@ constexpr uintptr_t kPage = 4096;
 AddressRange host_stack;
 
 // What the hardware says of the access beside its address, as far as it is known of the processor.
-struct Access {
+struct HostAccess {
     const char* verb = "touches";
     uintptr_t stack_pointer = 0;
     uintptr_t caller = 0;  // of what was called where no code is
 
-    explicit Access(const void* context) {
+    explicit HostAccess(const void* context) {
         [[maybe_unused]] const mcontext_t& machine =
             static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
@@ -51,7 +51,7 @@ bool is_beyond_stack(uintptr_t address, uintptr_t stack_pointer) {
            address < host_stack.low + kPage;
 }
 
-std::string what_happened(int signal, const siginfo_t& info, const Access& access) {
+std::string what_happened(int signal, const siginfo_t& info, const HostAccess& access) {
     if (signal == SIGFPE) return "the host divides an integer by zero";
     if (signal == SIGABRT) return "the host is aborted";
     const uintptr_t address = as_address(info.si_addr);
@@ -94,7 +94,7 @@ void on_fault(int number, siginfo_t* info, void* context) {
     fault_to_end_by = number;
     signal(SIGALRM, end_without_words);
     alarm(kSeconds);
-    const Access access(context);
+    const HostAccess access(context);
     Failure here;
     here.capture_frames();
     std::vector<uintptr_t> frames(here.frames, here.frames + here.frame_count);

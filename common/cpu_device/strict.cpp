@@ -46,7 +46,7 @@ std::vector<uintptr_t> calling_frames() {
 }
 
 // Of the access itself, or, where that is the library's (std::sort), of the call.
-std::string line_of(uintptr_t place) {
+std::string line_in_words(uintptr_t place) {
     std::vector<uintptr_t> frames = calling_frames();
     frames.insert(frames.begin(), place);
     return user_line(frames);
@@ -144,12 +144,12 @@ void judge_host_access(uintptr_t address, unsigned bytes, bool is_load, uintptr_
                       !inside             ? "where nothing was allocated"
                       : allocation->freed ? "which is freed"
                                           : "of cudaMalloc");
-        return object(what + line_of(place) + ": copy it with cudaMemcpy");
+        return object(what + line_in_words(place) + ": copy it with cudaMemcpy");
     }
     const DeviceVariable* variable = device_variable_before(address);
     if (variable == nullptr || variable->managed || !variable->holds(address, bytes)) return;
     object(std::string("the host ") + verb(is_load) + " the variable `" + variable->name +
-           "`, which is on the device, at " + line_of(place) + ": " +
+           "`, which is on the device, at " + line_in_words(place) + ": " +
            (is_load ? "cudaMemcpyFromSymbol" : "cudaMemcpyToSymbol") + " does that");
 }
 

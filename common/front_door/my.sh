@@ -48,7 +48,7 @@ is_current() {
     local program=$1 compiled_with=$2 part
     [[ -x $program && $(cat "$program.flags" 2>/dev/null) == "$compiled_with" ]] || return
     for part in "$build"/my/{compile,link,link_try} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
-        "$build"/common/course/{libcourse.a,my/libmy_try.a} "$build"/CMakeFiles/{course_main,run_command}.dir/common/course/*.o \
+        "$build"/common/course/{libcourse.a,my/libmy_try.a} "$build"/CMakeFiles/course_main.dir/{,Unity/}*.o \
         "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
     done

@@ -10,7 +10,7 @@
 namespace records {
 namespace {
 
-constexpr Range kSize{1, 1e12, true};  // of rows and cols, which a picture counts along
+constexpr Range kCounted{1, 1e12, true};  // of rows and cols, which a picture counts along
 constexpr Range kOption{-1e12, 1e12};  // of what else an operation has: alpha, a temperature
 constexpr size_t kMostSizes = 16;
 constexpr size_t kMostRecords = 10000;  // ours have hundreds
@@ -30,12 +30,12 @@ void read_sizes(const Json& object, const Fields& fields, Record& record) {
             if (!is_name(key))
                 throw FieldError("a size in 'shape' is called '" + io::printable(key, 40) +
                                  "'; wanted: letters, digits and underscores");
-            record.add_size(key, *of_shape.number(key, is_flat_size(key) ? kSize : kOption));
+            record.add_size(key, *of_shape.number(key, is_flat_size(key) ? kCounted : kOption));
         }
     }
     for (const char* key : flat_sizes()) {  // older files had them at the top only
         if (object.contains(key) && !object[key].is_null())
-            record.add_flat_size(key, *fields.number(key, kSize));
+            record.add_flat_size(key, *fields.number(key, kCounted));
     }
     if (record.sizes.empty()) throw FieldError("no 'shape', and no 'rows' and 'cols'");
 }

@@ -7,12 +7,11 @@
 
 #include "common/io/text.hpp"
 #include "common/runner/memory_needed.hpp"
+#include "common/runner/quoted.hpp"
 #include "common/runner/run.hpp"
 
 namespace runner {
 namespace {
-
-constexpr size_t kQuoted = 60;  // characters of what the user typed that a message repeats
 
 void require_some_device_holds(const Operation& operation, const Shape& shape,
                                const std::string& text) {

@@ -9,6 +9,7 @@
 
 #include "common/io/text.hpp"
 #include "common/runner/json_text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
@@ -20,12 +21,6 @@ constexpr const char* kSingle = "model.safetensors";
 constexpr const char* kIndexEnding = ".safetensors.index.json";
 constexpr size_t kMostIndexBytes = 16 << 20;
 constexpr size_t kDeepestIndex = 8;
-constexpr size_t kQuoted = 80;  // characters of a file or a name that a message repeats
-
-std::string in_quotes(const std::string& words) {
-    return "'" + io::printable(words, kQuoted) + "'";
-}
-
 bool ends(const std::string& text, const std::string& with) {
     return text.size() >= with.size() &&
            text.compare(text.size() - with.size(), with.size(), with) == 0;

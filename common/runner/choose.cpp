@@ -49,7 +49,7 @@ std::vector<Shape> array_shapes(const StageRun& run, const Operation& family) {
 }
 
 // "[4, 20]", and for one dimension how to make two of it.
-std::string text_of(const std::vector<int64_t>& dims) {
+std::string dims_in_words(const std::vector<int64_t>& dims) {
     std::string text;
     for (const int64_t each : dims) text += (text.empty() ? "" : ", ") + std::to_string(each);
     return "[" + text + "]" + (dims.size() < 2 ? " (x.reshape(1, -1) makes a row of it)" : "");
@@ -347,7 +347,7 @@ void check_taken(const std::vector<const Stage*>& stages, const RunOptions& opti
             }
         }
         std::string words = names_of(dtypes);
-        if (array) words += ", an array of " + text_of(array->shape);
+        if (array) words += ", an array of " + dims_in_words(array->shape);
         if (!said.empty()) words += ", " + text_of(said);
         if (shape != nullptr) words += ", " + text_of(*shape);
         words += " is taken by none of what was chosen";

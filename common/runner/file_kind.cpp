@@ -7,23 +7,18 @@
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
 
-constexpr size_t kRead = 512;   // bytes
-constexpr size_t kQuoted = 40;  // characters of the file that a message repeats
-
+constexpr size_t kRead = 512;  // bytes
 bool begins(std::string_view bytes, std::string_view with) {
     return bytes.substr(0, with.size()) == with;
 }
 
 bool ends(std::string_view bytes, std::string_view with) {
     return bytes.size() >= with.size() && bytes.substr(bytes.size() - with.size()) == with;
-}
-
-std::string quoted(std::string_view words) {
-    return "'" + io::printable(words, kQuoted) + "'";
 }
 
 // By the name of its first member, which stands behind 30 bytes that say how long it is.
@@ -42,7 +37,7 @@ KnownFile archive(std::string_view bytes) {
     if (!ends(name, ending)) return {FileKind::zip, "a zip archive", ""};
     return {FileKind::npz,
             "a .npz archive of NumPy, whose first array is " +
-                quoted(name.substr(0, name.size() - ending.size())),
+                in_quotes(name.substr(0, name.size() - ending.size())),
             ""};
 }
 
@@ -82,7 +77,7 @@ KnownFile kind_of(std::string_view bytes) {
         return {FileKind::html, "a web page, not the file itself", "download the file again"};
     if (begins(text, "{")) return {FileKind::json, "a JSON text", ""};
     return {FileKind::text,
-            "a text that begins with " + quoted(text.substr(0, text.find_first_of("\r\n"))), ""};
+            "a text that begins with " + in_quotes(text.substr(0, text.find_first_of("\r\n"))), ""};
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 #include <optional>
 
 #include "common/io/text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
-
-constexpr size_t kQuoted = 30;
 
 std::string without_blanks(const std::string& text) {
     const size_t first = text.find_first_not_of(" \t\r");
@@ -27,7 +26,7 @@ std::optional<double> number_in(const std::string& text) {
     return whole ? std::optional(value) : std::nullopt;
 }
 
-std::string text_of(const char* format, double value) {
+std::string formatted(const char* format, double value) {
     char text[64];
     std::snprintf(text, sizeof(text), format, value);
     return text;
@@ -37,10 +36,10 @@ std::string how_far(double guess, double truth) {
     if (guess == truth) return "exactly";
     const std::string which = guess > truth ? "too much" : "too little";
     const bool ratio_means_something = guess > 0 && truth > 0;
-    if (!ratio_means_something) return text_of("%.3g ", std::fabs(guess - truth)) + which;
+    if (!ratio_means_something) return formatted("%.3g ", std::fabs(guess - truth)) + which;
     const double times = guess > truth ? guess / truth : truth / guess;
-    if (times >= 2) return text_of("%.3g times ", times) + which;
-    return text_of("%.2g %% ", 100 * std::fabs(guess - truth) / truth) + which;
+    if (times >= 2) return formatted("%.3g times ", times) + which;
+    return formatted("%.2g %% ", 100 * std::fabs(guess - truth) / truth) + which;
 }
 
 }  // namespace

@@ -10,13 +10,12 @@
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
 
 using nlohmann::json;
-
-constexpr size_t kQuoted = 80;  // characters of the file that a message repeats
 
 // Looks at each token once and keeps nothing but the keys of the objects that are open. (The callback of
 // json::parse walks over all entries of an object whenever one of them ends.)

@@ -13,16 +13,15 @@
 #include "common/io/text.hpp"
 #include "common/runner/file_kind.hpp"
 #include "common/runner/npy_header.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
 
 constexpr char kMagic[] = "\x93NUMPY";
 constexpr size_t kMagicSize = 6;
-constexpr size_t kLargestHeader = 1 << 20;  // NumPy's own are under 200 bytes
+constexpr size_t kLargestNpyHeader = 1 << 20;  // NumPy's own are under 200 bytes
 constexpr size_t kMostDimensions = 64;
-constexpr size_t kQuoted = 60;  // characters of the file that a message repeats
-
 // Little-endian bytes as a number, whatever the host's order.
 uint32_t little_endian(const unsigned char* bytes, size_t count) {
     uint32_t value = 0;
@@ -53,7 +52,7 @@ std::optional<std::string> descr_of(ElementType type) {
 
 using io::refuse;
 
-std::string text_of(const std::vector<int64_t>& shape) {
+std::string tuple_of(const std::vector<int64_t>& shape) {
     std::string text = "(";
     for (const int64_t size : shape)
         text += std::to_string(size) + (shape.size() == 1 ? "," : ", ");
@@ -62,8 +61,8 @@ std::string text_of(const std::vector<int64_t>& shape) {
 }
 
 // The same for a message: a header may claim a hundred thousand dimensions.
-std::string in_words(const std::vector<int64_t>& shape) {
-    return io::printable(text_of(shape), kQuoted);
+std::string tuple_in_words(const std::vector<int64_t>& shape) {
+    return io::printable(tuple_of(shape), kQuoted);
 }
 
 // Says what the file is, and how to save that as an array.
@@ -185,7 +184,7 @@ Array read_npy(const std::string& path) {
                          "; numpy.save writes 1, 2 and 3");
     const size_t prefix = version == 1 ? 10 : 12;
     const size_t header_size = little_endian(start + 8, version == 1 ? 2 : 4);
-    if (header_size > kLargestHeader || prefix + header_size > file_size) {
+    if (header_size > kLargestNpyHeader || prefix + header_size > file_size) {
         refuse(path,
                "its header claims " + std::to_string(header_size) + " bytes; the file is damaged");
     }
@@ -205,7 +204,7 @@ Array read_npy(const std::string& path) {
         const auto factor = static_cast<uint64_t>(size);
         if (factor != 0 &&
             count > file_size / factor) {  // more than the file could hold: no overflow below
-            refuse(path, "its header claims shape " + in_words(header.shape) +
+            refuse(path, "its header claims shape " + tuple_in_words(header.shape) +
                              ", more than the file holds");
         }
         count *= factor;
@@ -213,7 +212,7 @@ Array read_npy(const std::string& path) {
     const uint64_t wanted = count * element_size;
     const uint64_t held = file_size - prefix - header_size;
     if (held != wanted) {
-        refuse(path, "shape " + in_words(header.shape) + " needs " + std::to_string(wanted) +
+        refuse(path, "shape " + tuple_in_words(header.shape) + " needs " + std::to_string(wanted) +
                          " bytes, the file holds " + std::to_string(held) +
                          (held < wanted ? ": it is truncated" : ": it has bytes too many"));
     }
@@ -242,7 +241,7 @@ void write_npy(const std::string& path, const std::vector<int64_t>& shape,
                const std::vector<double>& values, ElementType type) {
     const ElementType written = descr_of(type) ? type : ElementType::float32;
     std::string header = "{'descr': '" + *descr_of(written) +
-                         "', 'fortran_order': False, 'shape': " + text_of(shape) + ", }";
+                         "', 'fortran_order': False, 'shape': " + tuple_of(shape) + ", }";
     constexpr size_t kPrefix = 10;
     constexpr size_t kAlignment = 64;  // of the data, as the format asks
     while ((kPrefix + header.size() + 1) % kAlignment != 0) header += ' ';

@@ -5,13 +5,12 @@
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
 
 using io::printable;
-
-constexpr size_t kQuoted = 40;  // characters of the file that a message repeats
 
 bool is_digit(char character) {
     return character >= '0' && character <= '9';
@@ -46,7 +45,7 @@ private:
 
     void entry() {
         const std::string key = string("the name of an entry is wanted");
-        const std::string quoted = "'" + printable(key, kQuoted) + "'";
+        const std::string quoted = in_quotes(key);
         if (!keys_.insert(key).second) refuse("its header says " + quoted + " twice");
         expect(':', "a colon is missing behind " + quoted);
         if (key == "descr") {

@@ -14,6 +14,7 @@
 #include "common/runner/file_kind.hpp"
 #include "common/runner/json_text.hpp"
 #include "common/runner/operand.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace runner {
 namespace {
@@ -24,13 +25,7 @@ using nlohmann::json;
 constexpr size_t kPrefix = 8;                  // bytes, in which the header's size stands
 constexpr uint64_t kLargestHeader = 16 << 20;  // a large model's has some hundred kilobytes
 constexpr size_t kDeepest = 4;                 // levels of nesting there
-constexpr size_t kQuoted = 80;                 // characters of the file that a message repeats
-
-std::string in_quotes(const std::string& words) {
-    return "'" + io::printable(words, kQuoted) + "'";
-}
-
-std::string in_words(const std::vector<int64_t>& shape) {
+std::string list_in_words(const std::vector<int64_t>& shape) {
     std::string text;
     for (const int64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
     return io::printable("[" + text + "]", kQuoted);
@@ -124,12 +119,12 @@ SavedTensor tensor_of(const std::string& path, const std::string& name, const js
         if (is_empty) wanted = 0;
         // More than the file could hold: no overflow below.
         if (!is_empty && wanted > bytes / static_cast<uint64_t>(size))
-            refuse_it("claims shape " + in_words(tensor.shape) + ", more than the file holds");
+            refuse_it("claims shape " + list_in_words(tensor.shape) + ", more than the file holds");
         wanted *= static_cast<uint64_t>(size);
     }
     if (wanted != tensor.end - tensor.begin)
-        refuse_it("of shape " + in_words(tensor.shape) + " and type " + tensor.type + " needs " +
-                  std::to_string(wanted) + " bytes, and has " +
+        refuse_it("of shape " + list_in_words(tensor.shape) + " and type " + tensor.type +
+                  " needs " + std::to_string(wanted) + " bytes, and has " +
                   std::to_string(tensor.end - tensor.begin));
     return tensor;
 }
@@ -211,8 +206,8 @@ void Safetensors::require(const std::string& name, const std::vector<int64_t>& s
     if (found == tensors_.end()) refuse(path_, "there is no tensor " + in_quotes(name));
     const SavedTensor& tensor = found->second;
     if (tensor.shape != shape)
-        refuse(path_, "its tensor " + in_quotes(name) + " has shape " + in_words(tensor.shape) +
-                          ", not " + in_words(shape) + why);
+        refuse(path_, "its tensor " + in_quotes(name) + " has shape " +
+                          list_in_words(tensor.shape) + ", not " + list_in_words(shape) + why);
     if (!type_of(tensor))
         refuse(path_, "its tensor " + in_quotes(name) + " has elements of type " + tensor.type +
                           "; F32, F16, BF16 and F64 are read");

@@ -8,7 +8,7 @@
 namespace xray {
 namespace {
 
-constexpr size_t kMostSignals = 1 << 18;  // between two barriers
+constexpr size_t kMostSignalsOfInterval = 1 << 18;  // between two barriers
 
 }  // namespace
 
@@ -106,7 +106,7 @@ bool BlockOrder::repeats(const Last& last, unsigned warp, uintptr_t word, unsign
 }
 
 bool BlockOrder::note(const Signal& signal) {
-    all_known_ = all_known_ && since_barrier_.all.size() < kMostSignals;
+    all_known_ = all_known_ && since_barrier_.all.size() < kMostSignalsOfInterval;
     if (all_known_) since_barrier_.all.push_back(signal);
     return all_known_;
 }

@@ -16,7 +16,7 @@ bool share_a_place(const Hazard& a, const Hazard& b) {
 }
 
 // A barrier orders all of a block's threads; for blocks there is none that would be in one place for all.
-bool same_cause(const Hazard& a, const Hazard& b) {
+bool one_cause(const Hazard& a, const Hazard& b) {
     if (a.global != b.global || a.in_cluster != b.in_cluster) return false;
     if (a.same_value != b.same_value) return false;
     if (same_places(a, b)) return true;
@@ -39,7 +39,7 @@ std::vector<Cause> causes_of(const std::vector<Hazard>& races) {
     for (const Hazard& race : races) {
         const auto known = std::find_if(causes.begin(), causes.end(), [&](const Cause& cause) {
             return std::any_of(cause.races.begin(), cause.races.end(),
-                               [&](const Hazard* other) { return same_cause(race, *other); });
+                               [&](const Hazard* other) { return one_cause(race, *other); });
         });
         Cause& cause = known == causes.end() ? causes.emplace_back() : *known;
         cause.races.push_back(&race);

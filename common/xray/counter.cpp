@@ -9,12 +9,12 @@
 #include "global_shadow.hpp"
 #include "memory_model.hpp"
 #include "shared_shadow.hpp"
+#include "sizes.hpp"
 
 namespace xray {
 namespace {
 
 constexpr size_t kMostWorkers = 2048;  // more than the CPU device ever has
-constexpr unsigned kWarpSize = 32;
 constexpr unsigned kMostWarps = 32;
 
 struct SiteHash {
@@ -239,7 +239,7 @@ private:
 
 namespace {
 
-bool same(dim3 a, dim3 b) {
+bool same_size(dim3 a, dim3 b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
@@ -254,8 +254,8 @@ void Counter::begin_launch(const cpu_device::ObservedLaunch& launch) {
     if (kernel.launches++ == 0) kernel.configuration = launch.configuration;
     const dim3 grid = launch.configuration.grid;
     kernel.blocks += int64_t{grid.x} * grid.y * grid.z;
-    kernel.launches_differ |= !same(grid, kernel.configuration.grid) ||
-                              !same(launch.configuration.block, kernel.configuration.block);
+    kernel.launches_differ |= !same_size(grid, kernel.configuration.grid) ||
+                              !same_size(launch.configuration.block, kernel.configuration.block);
     current_ = static_cast<size_t>(&kernel - kernels_.data());
     configuration_ = launch.configuration;
     const dim3 cluster = configuration_.cluster;

@@ -6,12 +6,12 @@
 
 #include "common/cpu_device/padding.hpp"
 #include "common/io/memory.hpp"
+#include "sizes.hpp"
 
 namespace xray {
 namespace {
 
-constexpr uintptr_t kWordBytes = 4;
-constexpr size_t kMostSignals = 1 << 20;  // of a launch
+constexpr size_t kMostSignalsOfLaunch = 1 << 20;  // of a launch
 
 struct Touch {
     bool reads = false, writes = false;
@@ -173,7 +173,7 @@ void GlobalShadow::end_block(Block& block) {
     end_interval(block);
     if (block.signals_.all.empty()) return;
     const std::lock_guard<std::mutex> lock(found_mutex_);
-    if (signals_.all.size() + block.signals_.all.size() > kMostSignals) {
+    if (signals_.all.size() + block.signals_.all.size() > kMostSignalsOfLaunch) {
         all_signals_known_ = false;
     } else {
         signals_.append(block.signals_);

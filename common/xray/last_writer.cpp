@@ -2,12 +2,11 @@
 #include "last_writer.hpp"
 
 #include "common/cpu_device/failure.hpp"
+#include "sizes.hpp"
 #include "source_map.hpp"
 
 namespace xray {
 namespace {
-
-constexpr unsigned kWarpSize = 32;
 
 bool writes_global_memory(AccessKind kind) {
     return kind == AccessKind::global_store || kind == AccessKind::global_atomic ||

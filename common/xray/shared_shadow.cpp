@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "common/cpu_device/padding.hpp"
+#include "sizes.hpp"
 
 namespace xray {
 namespace {
-
-constexpr uintptr_t kWordBytes = 4;
 
 bool reads(AccessKind kind) {
     return kind == AccessKind::shared_load || kind == AccessKind::shared_atomic;

@@ -5,11 +5,11 @@
 #include <unordered_map>
 
 #include "cpu_device/core.h"
+#include "sizes.hpp"
 
 namespace xray {
 namespace {
 
-constexpr unsigned kWarpSize = 32;
 constexpr size_t kPairsAtOnce = 32;  // two instants each, a bit for each instant
 constexpr uint32_t kAnywhere = UINT32_MAX;
 

@@ -14,7 +14,7 @@ using cpu_device::WarpLogs;
 
 // A lane that does more than this in one loop is taken to leave it here and to come in again, so that
 // logs stay small.
-constexpr size_t kMostKept = 1 << 16;
+constexpr size_t kMostKeptOfLoop = 1 << 16;
 
 uint32_t path_in(uint32_t path, PlaceOfTrip place) {
     const uint32_t mixed = (place.section + 1) * 0x9E3779B1u ^ (place.position + 1) * 0x85EBCA6Bu;
@@ -90,7 +90,7 @@ WarpLogs WarpUnroller::add(const WarpLogs& logs, const UnrolledLoops& loops) {
         }
         // Who meets others in a loop, or waits for them, is in none that nvcc unrolls.
         const bool waits = ((logs.meeting | logs.settled) >> i & 1) != 0;
-        if (waits || lane.in_loop.size() > kMostKept) leave(lane, loops);
+        if (waits || lane.in_loop.size() > kMostKeptOfLoop) leave(lane, loops);
         told.lane[i] = {lane.told.data(), lane.told.size()};
     }
     return told;

@@ -25,7 +25,7 @@ unsigned lowest(unsigned lanes) {
 
 // Whether they are the same but for the address: compared as two words, since nothing is done as
 // often.
-bool same(const Access& a, const Access& b) {
+bool same_step(const Access& a, const Access& b) {
     constexpr size_t kBytes = sizeof(Access) - offsetof(Access, place);
     static_assert(kBytes == sizeof(a.place) + sizeof(a.path) + sizeof(a.bytes) + sizeof(a.kind) +
                                 sizeof(a.manner),
@@ -92,8 +92,9 @@ bool WarpRequests::learn(const WarpLogs& logs, FlowOrder& order) {
         const unsigned lane = lowest(left);
         const cpu_device::AccessLog& log = logs.lane[lane];
         if (log.count == 0) continue;
-        const bool known = taught != nullptr && last_[lane] == from && log.count == taught->count &&
-                           std::equal(log.records, log.records + log.count, taught->records, same);
+        const bool known =
+            taught != nullptr && last_[lane] == from && log.count == taught->count &&
+            std::equal(log.records, log.records + log.count, taught->records, same_step);
         if (known) {
             last_[lane] = to;
             continue;
@@ -171,7 +172,7 @@ size_t WarpRequests::common_steps(unsigned lanes) const {
         const Span& other = spans_[lowest(left)];
         steps = std::min(steps, other.left());
         size_t equal = 0;
-        while (equal < steps && same(first.next[equal], other.next[equal])) equal++;
+        while (equal < steps && same_step(first.next[equal], other.next[equal])) equal++;
         steps = equal;
     }
     const auto is_meeting = [](const Access& access) { return access.place == kMeeting; };
@@ -184,7 +185,7 @@ unsigned WarpRequests::lanes_at_same(unsigned first, unsigned lanes) const {
     const Access& step = *spans_[first].next;
     unsigned together = 0;
     for (unsigned left = lanes; left != 0; left &= left - 1) {
-        if (same(*spans_[lowest(left)].next, step)) together |= 1u << lowest(left);
+        if (same_step(*spans_[lowest(left)].next, step)) together |= 1u << lowest(left);
     }
     return together;
 }

@@ -77,9 +77,9 @@ std::map<std::string, std::set<size_t>> references_of(
     return found;
 }
 
-class Reader {
+class UsesReader {
 public:
-    Reader(const Region& region, const HostVariables& included, Edits& edits)
+    UsesReader(const Region& region, const HostVariables& included, Edits& edits)
         : region_(region),
           tokens_(region.tokens),
           declarations_(declarations_of(region)),
@@ -244,7 +244,7 @@ private:
 }  // namespace
 
 void refuse_host_variables(const Region& region, const HostVariables& included, Edits& edits) {
-    if (!region.is_macro) Reader(region, included, edits).run();
+    if (!region.is_macro) UsesReader(region, included, edits).run();
 }
 
 }  // namespace translate

@@ -20,9 +20,9 @@ bool opens_class(const Tokens& tokens, Range head) {
 }
 
 // Reads the declarations in a range of tokens, those in namespaces and classes among them.
-class Reader {
+class OutlineReader {
 public:
-    explicit Reader(const Tokens& tokens) : tokens_(tokens) {}
+    explicit OutlineReader(const Tokens& tokens) : tokens_(tokens) {}
 
     std::vector<Declaration> run() {
         read({0, tokens_.size()}, false);
@@ -118,7 +118,7 @@ private:
 
 std::vector<Declaration> declarations_of(const Region& region) {
     if (region.is_macro) return {};
-    return Reader(region.tokens).run();
+    return OutlineReader(region.tokens).run();
 }
 
 std::vector<ClassBody> classes_of(const Tokens& tokens,
