@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <regex>
 
 #include "common/course/readme_parts.hpp"
 #include "common/course/tables.hpp"
@@ -31,25 +32,32 @@ runner::Stage only(const runner::Stage& stage, bool further) {
     return part;
 }
 
+// The text with all links to a GPU's pictures led to those of the GPU that the pages show.
+std::string with_reference_pictures(const std::string& text) {
+    static const std::regex folder(R"(recorded/nvidia_\w+/pictures/)");
+    return std::regex_replace(text, folder, "recorded/" + records::folder_of(kGpu) + "/pictures/");
+}
+
 }  // namespace
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages) {
-    const std::filesystem::path folder = repository / "common/recorded" / records::folder_of(kGpu);
-    const std::vector<records::Recording> recordings = records::read_counters(folder / "ncu.json");
     std::vector<StaleReadme> stale;
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         const std::string before = read_file(path);
-        const std::string after = with_generated_parts(before, [&](const std::string& name) {
-            if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
-            const std::optional<std::string> text = part(name);
-            if (text) return *text;
-            throw std::runtime_error(
-                path.string() + ": no part is called '" + name +
-                "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
-                "compiled, comparison, algorithms, published, layer and memory, in the main README "
-                "speeds, and in each what is run, such as 'run 01 --quick'");
-        });
+        const std::string after =
+            with_generated_parts(with_reference_pictures(before), [&](const std::string& name) {
+                if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
+                const std::optional<std::string> text = part(name);
+                if (text) return *text;
+                throw std::runtime_error(
+                    path.string() + ": no part is called '" + name +
+                    "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, "
+                    "widths, "
+                    "compiled, comparison, algorithms, published, layer and memory, in the main "
+                    "README "
+                    "speeds, and in each what is run, such as 'run 01 --quick'");
+            });
         if (after != before) stale.push_back({path, after});
     };
     const auto add_if_stale = [&](const std::filesystem::path& path, const std::string& text) {
@@ -58,11 +66,17 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     };
     bring_up_to_date(repository / "README.md",
                      [&](const std::string& name) -> std::optional<std::string> {
-                         if (name == "speeds") return speeds_part(folder, stages);
+                         if (name == "speeds") return speeds_part(repository, stages);
                          return std::nullopt;
                      });
+    const auto folder_of = [&](const runner::Stage& stage) {
+        return records::recorded_of(repository, stage.name, records::folder_of(kGpu));
+    };
     const auto part_of = [&](const runner::Stage& stage,
                              const std::string& name) -> std::optional<std::string> {
+        const std::filesystem::path folder = folder_of(stage);
+        const std::vector<records::Recording> recordings =
+            records::read_counters(folder / records::kCounters);
         if (name == "xray") return xray_part(stage, recordings);
         if (name == "bytes") return bytes_part(stage, recordings);
         if (name.rfind(kBanks, 0) == 0)
@@ -71,11 +85,9 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         if (name == "shares") return shares_part(folder, stage);
         if (name == "paper") return paper_part(folder, stage);
         if (name == "peers") return peers_part(folder, stage);
-        if (name == "bars")
-            return bars_part(folder.parent_path(), stage,
-                             repository / stage.name / "further/bars.json");
+        if (name == "bars") return bars_part(repository, stage);
         if (name == "widths") return widths_part(folder, stage);
-        if (name == "compiled") return compiled_part(folder.parent_path(), stage);
+        if (name == "compiled") return compiled_part(records::expected_of(repository, stage.name));
         if (name == "comparison") return comparison_part(folder, stage.name);
         if (name == "algorithms") return algorithms_part(folder, stage.name);
         if (name == "published") return published_part(folder, stage.name);
@@ -86,7 +98,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     for (const runner::Stage& stage : stages) {
         const runner::Stage lesson = only(stage, false), further = only(stage, true);
         bring_up_to_date(repository / stage.name / "README.md", [&](const std::string& name) {
-            return name == "measured" ? lesson_part(folder, lesson) : part_of(lesson, name);
+            return name == "measured" ? lesson_part(folder_of(lesson), lesson)
+                                      : part_of(lesson, name);
         });
         const std::filesystem::path beyond = repository / stage.name / "further/README.md";
         if (std::filesystem::exists(beyond)) {
@@ -97,16 +110,15 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             });
         }
 
+        const std::filesystem::path expected = records::expected_of(repository, stage.name);
         for (const std::filesystem::path& readme :
              {repository / stage.name / "README.md", beyond}) {
             if (!std::filesystem::exists(readme)) continue;
             for (const auto& [name, svg] : pictures_shown(read_file(readme), stage))
-                add_if_stale(repository / "common/recorded/cpu_device/pictures" / name, svg);
+                add_if_stale(expected / "pictures" / name, svg);
         }
 
-        const std::filesystem::path counts =
-            repository / "common/recorded/cpu_device" / (stage.name + ".json");
-        add_if_stale(counts, counted_records(stage));
+        add_if_stale(expected / records::kCounts, counted_records(stage));
     }
     return stale;
 }

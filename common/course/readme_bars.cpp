@@ -45,12 +45,13 @@ constexpr const char *kInTurn = "us_median", *kInBlocks = "us_in_blocks";
 // Of the records of one GPU. Where it is not the one that all is measured on, a bar without a record is no gap.
 std::string bars_on(const std::filesystem::path& folder, const runner::Stage& stage,
                     const std::filesystem::path& bars, bool with_gaps) {
-    const auto file_at = [&](const char* ending) -> std::optional<records::File> {
-        const std::filesystem::path path = folder / (stage.name + ending);
+    const auto file_at = [&](const char* name) -> std::optional<records::File> {
+        const std::filesystem::path path = folder / name;
         if (!std::filesystem::exists(path)) return std::nullopt;
         return records::read(path);
     };
-    const std::optional<records::File> own = file_at(".json"), peers = file_at(".peers.json");
+    const std::optional<records::File> own = file_at(records::kOwn),
+                                       peers = file_at(records::kPeers);
     if (!own) return kNotMeasured;
     bool beside_peers = false;
     std::string text =
@@ -133,13 +134,17 @@ std::string bars_on(const std::filesystem::path& folder, const runner::Stage& st
 
 }  // namespace
 
-std::string bars_part(const std::filesystem::path& recorded, const runner::Stage& stage,
-                      const std::filesystem::path& bars) {
-    const std::filesystem::path first = recorded / records::folder_of(kGpu);
-    std::string text = bars_on(first, stage, bars, true);
-    for (const std::filesystem::path& other : records::folders_of_gpus(recorded)) {
-        if (other != first && std::filesystem::exists(other / (stage.name + ".json")))
-            text += "\nThe same, measured on another GPU:\n\n" + bars_on(other, stage, bars, false);
+std::string bars_part(const std::filesystem::path& repository, const runner::Stage& stage) {
+    const std::filesystem::path bars = records::expected_of(repository, stage.name) / "bars.json";
+    const std::string first = records::folder_of(kGpu);
+    const auto folder_for = [&](const std::string& gpu) {
+        return records::recorded_of(repository, stage.name, gpu);
+    };
+    std::string text = bars_on(folder_for(first), stage, bars, true);
+    for (const std::string& other : records::gpu_folders(repository)) {
+        if (other != first && std::filesystem::exists(folder_for(other) / records::kOwn))
+            text += "\nThe same, measured on another GPU:\n\n" +
+                    bars_on(folder_for(other), stage, bars, false);
     }
     return text;
 }

@@ -224,7 +224,7 @@ std::string only_operation(const records::File& file, const runner::Stage& stage
 
 std::string lesson_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     constexpr size_t kMostRows = 8, kRowsOfEach = 3;
-    const std::filesystem::path path = folder / (stage.name + ".json");
+    const std::filesystem::path path = folder / records::kOwn;
     if (!std::filesystem::exists(path)) return kNotMeasured;
     const records::File file = records::read(path);
     std::vector<Table> tables = tables_of(file, stage, false);
@@ -245,7 +245,7 @@ std::string lesson_part(const std::filesystem::path& folder, const runner::Stage
 }
 
 std::string measured_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const std::filesystem::path path = folder / (stage.name + ".json");
+    const std::filesystem::path path = folder / records::kOwn;
     if (!std::filesystem::exists(path)) return kNotMeasured;
     const records::File file = records::read(path);
     std::vector<Table> tables = tables_of(file, stage, true);

@@ -8,13 +8,14 @@
 
 #include "common/records/counters.hpp"
 #include "common/records/record.hpp"
+#include "common/records/where.hpp"
 #include "common/runner/stage.hpp"
 
 namespace course {
 
 using records::Record;
 
-constexpr const char* kGpu = "NVIDIA H200";  // where all that is recorded was measured
+constexpr const char* kGpu = records::kReferenceGpu;
 
 // ---- words
 
@@ -37,7 +38,7 @@ std::string banks_part(const runner::Stage& stage,
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage,
                        const std::vector<records::Recording>& recordings);
-// The pictures of the x-ray that a README shows from common/recorded/cpu_device/pictures, each of a variant at its
+// The pictures of the x-ray that a README shows from NN_name/expected/pictures, each of a variant at its
 // usual shape, drawn anew. Throws std::runtime_error for one that no variant has. In readme_pictures.cpp.
 struct NamedText {
     std::string name, text;
@@ -55,7 +56,7 @@ std::string counted_records(const runner::Stage& stage);
 std::string output_part(const std::filesystem::path& repository,
                         const std::filesystem::path& readme, const std::string& words);
 
-// ---- what was measured: readme_measured.cpp, readme_times.cpp; `folder` holds the GPU's records
+// ---- what was measured: readme_measured.cpp, readme_times.cpp; `folder` holds a GPU's records of the stage
 
 // What was expected of each variant of the lesson and what came out: a row for each shape, at most eight. Where
 // they belong to several operations, a table for each with its first three shapes.
@@ -75,7 +76,7 @@ std::string paper_part(const std::filesystem::path& folder, const runner::Stage&
 // to be wrong is not shown). Of many alike one column has the fastest. What does a part of the work alone has a table
 // of its own, which says which part, beside the fastest of ours.
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// What a stage set itself, in `bars` (a file of it, further/bars.json), and what came out. The file holds groups:
+// What a stage set itself, in its expected/bars.json, and what came out. The file holds groups:
 // what all bars of a group share stands once, beside them. A bar says of a variant at a shape, and a type where that
 // is not float32, what it may take at most, in units of reading the input once (as the roof does or, of those timed in
 // turn whose name begins with `than`, the fastest) or in microseconds; or at least what share of the roof's speed it
@@ -83,15 +84,14 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
 // same; in blocks where both have such a time.
 // [{"variant": "v", "bars": [{"shape": "4000x25000,k=256", "reads": 2.2}, {"shape": "10x128256,k=5", "us": 12}]},
 //  {"variant": "w", "dtype": "float16", "than": "cublas/", "speed": 0.85, "bars": [{"shape": "16x512x512x512"}]}]
-// `recorded` has a folder for each GPU: kGpu comes first, and behind it what any other has records of.
-std::string bars_part(const std::filesystem::path& recorded, const runner::Stage& stage,
-                      const std::filesystem::path& bars);
+// kGpu comes first, and after it what any other GPU has records of.
+std::string bars_part(const std::filesystem::path& repository, const runner::Stage& stage);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// What compiling a header costs, as compile_cost.py recorded it under `recorded`.
-std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage);
+// What compiling a header costs, as compile_cost.py recorded it in that folder, NN_name/expected.
+std::string compiled_part(const std::filesystem::path& expected);
 // What each stage reaches at a few shapes, of what the course begins with: its lesson, and what goes beyond.
-std::string speeds_part(const std::filesystem::path& folder,
+std::string speeds_part(const std::filesystem::path& repository,
                         const std::vector<runner::Stage>& stages);
 
 }  // namespace course

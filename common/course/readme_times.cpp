@@ -24,7 +24,7 @@ std::string library_of(const Record& record) {
 }  // namespace
 
 std::string shares_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const records::File file = records::read(folder / (stage.name + ".json"));
+    const records::File file = records::read(folder / records::kOwn);
     struct Table {
         std::vector<std::string> variants;
         std::vector<std::string> shapes;
@@ -75,7 +75,7 @@ std::string shares_part(const std::filesystem::path& folder, const runner::Stage
 }
 
 std::string paper_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const records::File file = records::read(folder / (stage.name + ".json"));
+    const records::File file = records::read(folder / records::kOwn);
     std::map<int64_t, std::map<int64_t, double>> speedups;  // by columns, then rows
     const auto at_paper_widths = [&](const auto& visit) {
         for (const Record& record : file.records) {
@@ -178,7 +178,7 @@ private:
 }  // namespace
 
 std::string peers_part(const std::filesystem::path& folder, const runner::Stage& stage) {
-    const std::filesystem::path path = folder / (stage.name + ".peers.json");
+    const std::filesystem::path path = folder / records::kPeers;
     if (!std::filesystem::exists(path)) return kNotMeasured;
     const records::File file = records::read(path);
     std::string text;
@@ -236,7 +236,7 @@ std::string peers_part(const std::filesystem::path& folder, const runner::Stage&
 
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage) {
     constexpr int64_t kFirst = 8;  // columns; of narrower rows little is to be had
-    const records::File file = records::read(folder / (stage.name + ".widths.json"));
+    const records::File file = records::read(folder / records::kWidths);
     struct Width {
         double of_roof;
         int64_t cols;
@@ -268,9 +268,9 @@ std::string widths_part(const std::filesystem::path& folder, const runner::Stage
     return text + stamp(file);
 }
 
-std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage) {
+std::string compiled_part(const std::filesystem::path& expected) {
     const records::CompileCosts costs =
-        records::read_compile_costs(recorded / "nvcc" / (stage.name + ".json"));
+        records::read_compile_costs(expected / records::kCompileCost);
     std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
     for (const records::CompileCost& cost : costs.all) {
         text += row_of({cost.calls, std::to_string(cost.kernels), number(cost.seconds, 1),
@@ -279,7 +279,7 @@ std::string compiled_part(const std::filesystem::path& recorded, const runner::S
     return text + "\nnvcc " + costs.nvcc + ", for sm_90a.\n";
 }
 
-std::string speeds_part(const std::filesystem::path& folder,
+std::string speeds_part(const std::filesystem::path& repository,
                         const std::vector<runner::Stage>& stages) {
     const std::vector<runner::Shape> shapes = {
         {4000, 1000}, {4000, 4000}, {4000, 128256}, {10, 128256}, {10, 1000000}};
@@ -313,7 +313,8 @@ std::string speeds_part(const std::filesystem::path& folder,
         stamped = file;
     };
     for (const runner::Stage& stage : stages) {
-        const std::filesystem::path path = folder / (stage.name + ".json");
+        const std::filesystem::path path =
+            records::recorded_of(repository, stage.name, records::folder_of(kGpu)) / records::kOwn;
         if (!std::filesystem::exists(path)) continue;
         file = records::read(path);
         add_row("[" + stage.name + "](" + stage.name + ")", stage, false);

@@ -10,6 +10,7 @@
 
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -68,7 +69,7 @@ std::string cell_of(const Record* record) {
 }  // namespace
 
 std::string algorithms_part(const std::filesystem::path& folder, const std::string& stage) {
-    const std::filesystem::path path = folder / (stage + ".peers.json");
+    const std::filesystem::path path = folder / records::kPeers;
     const std::string missing = "Not recorded yet: `./stages run " + stage.substr(0, 2) +
                                 " --peers` on a GPU times all values.\n";
     if (!std::filesystem::exists(path)) return missing;

@@ -9,6 +9,7 @@
 
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -73,7 +74,7 @@ std::string cell_of(std::optional<double> us, std::optional<double> oneflow) {
 }  // namespace
 
 std::string comparison_part(const std::filesystem::path& folder, const std::string& stage) {
-    const std::filesystem::path path = folder / (stage + ".peers.json");
+    const std::filesystem::path path = folder / records::kPeers;
     const std::string missing = "Not recorded yet: `./stages run " + stage.substr(0, 2) +
                                 " --peers` on a GPU measures these shapes, too.\n";
     if (!std::filesystem::exists(path)) return missing;

@@ -137,13 +137,22 @@ def records_of(group, stage, backend):
     return records
 
 
+def json_lines(document):
+    """A record a line, as common/records writes them."""
+    def compact(value):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    head = compact({key: value for key, value in document.items() if key != "records"})
+    return f'{head[:-1]},"records":[\n' + ",\n".join(map(compact, document["records"])) + "\n]}\n"
+
+
 def write_records(folder, stage, header, records):
     """FOLDER/STAGE.peers.json, whole or not at all."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     path = Path(folder) / f"{stage}.peers.json"
     unfinished = path.with_name(path.name + ".part")
     try:
-        unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+        unfinished.write_text(json_lines({**header, "records": records}))
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

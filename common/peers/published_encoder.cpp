@@ -7,6 +7,7 @@
 
 #include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/records/where.hpp"
 
 namespace course {
 namespace {
@@ -62,7 +63,7 @@ std::optional<double> ms_of(const records::File& file, const Published& row, con
 }  // namespace
 
 std::string published_part(const std::filesystem::path& folder, const std::string& stage) {
-    const std::filesystem::path path = folder / (stage + ".json");
+    const std::filesystem::path path = folder / records::kOwn;
     const std::string missing =
         "Not recorded yet: `./stages run " + stage.substr(0, 2) + "` on a GPU measures it.\n";
     if (!std::filesystem::exists(path)) return missing;

@@ -29,8 +29,7 @@ std::string record(const std::string& variant, const std::string& k, double us) 
 
 TEST_CASE("bars stand beside what came out") {
     const Folder folder;
-    const std::filesystem::path records = folder.path, bars = records / "bars.json";
-    folder.write("bars.json", R"([{"variant": "front", "bars": [
+    folder.write("97_made_up/expected/bars.json", R"([{"variant": "front", "bars": [
         {"shape": "10x1000,k=5", "reads": 1.5}, {"shape": "10x1000,k=8", "reads": 1.5},
         {"shape": "10x1000,k=9", "us": 15}, {"shape": "10x1000,k=10", "us": 15},
         {"shape": "10x1000,k=11", "us": 15}]},
@@ -42,20 +41,20 @@ TEST_CASE("bars stand beside what came out") {
         {"variant": "front", "than": "sum/", "bars": [
         {"shape": "10x1000,k=5", "reads": 1.6}, {"shape": "10x1000,k=9", "reads": 1.6}]}])");
     const runner::Stage stage = stage_with_front_call();
-    CHECK(course::bars_part(records, stage, bars) == "Not measured on a GPU yet.\n");
+    CHECK(course::bars_part(folder.path, stage) == "Not measured on a GPU yet.\n");
 
     const auto in_blocks = [](std::string one, double us) {
         return one.insert(one.size() - 1, R"(, "us_in_blocks": )" + std::to_string(us));
     };
     const std::string head =
         R"({"schema": 1, "gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": )";
-    folder.write("nvidia_h200/97_made_up.json",
+    folder.write("97_made_up/recorded/nvidia_h200/own.json",
                  head + R"("c", "records": [)" + record("front", "5.0", 15) + "," +
                      record("front", "8", 15.5) + "," + record("front", "9", 15) + "," +
                      record("front", "10.0", 15.5) + "]}");
     // There the front call was timed anew, and of the library's two the faster counts.
     folder.write(
-        "nvidia_h200/97_made_up.peers.json",
+        "97_made_up/recorded/nvidia_h200/peers.json",
         head + R"("p", "records": [)" + record("front", "5", 20) + "," + record("lib/a", "5", 25) +
             "," + record("lib/b", "5", 15) + "," + record("other", "5", 1) + "," +
             record("sum/a", "5", 13) + "," + record("sum/b", "5", 12.5) + "," +
@@ -65,7 +64,7 @@ TEST_CASE("bars stand beside what came out") {
             in_blocks(record("lib/a", "12", 19), 21) + "," +
             in_blocks(record("lib/b", "12", 18), 22) + "," + record("lib/c", "12", 10) + "," +
             record("other", "12", 21) + "]}");
-    CHECK(course::bars_part(records, stage, bars) ==
+    CHECK(course::bars_part(folder.path, stage) ==
           "| variant | type | shape | us | beside | its us | ratio | bar |  |\n"
           "|---|---|---|---|---|---|---|---|---|\n"
           "| `front` | float32 | 10 x 1000 k=5 | 15.0 | one read | 10.0 | 1.500 | at most 1.50 | "
@@ -102,16 +101,17 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
     chain.operation = operations::topk::operation_of(operations::topk::Kind::topk_of_softmax);
     stage.variants.push_back(chain);
     folder.write(
-        "nvidia_h200/97_made_up.json",
+        "97_made_up/recorded/nvidia_h200/own.json",
         R"({"schema": 1, "gpu": "G", "driver": "1", "cuda": "2", "nvcc": "3", "date": "2026-01-01T00:00:00Z", "commit": "c",)"
         R"( "records": [)" +
             record("front", "5", 20) +
             R"(, {"stage": "97_made_up", "variant": "chain", "op": "topk_of_softmax", "shown_as": "softmax_topk", "dtype": "float32",)"
             R"( "us_median": 30, "shape": {"rows": 10, "cols": 1000, "k": 5}}]})");
     const auto beside = [&](const std::string& than) {
-        folder.write("bars.json", R"([{"variant": "front", "speed": 1, "than": ")" + than +
-                                      R"(", "bars": [{"shape": "10x1000,k=5"}]}])");
-        return course::bars_part(folder.path, stage, folder.path / "bars.json");
+        folder.write("97_made_up/expected/bars.json",
+                     R"([{"variant": "front", "speed": 1, "than": ")" + than +
+                         R"(", "bars": [{"shape": "10x1000,k=5"}]}])");
+        return course::bars_part(folder.path, stage);
     };
     CHECK_THAT(beside("chain"), ContainsSubstring("| 20.0 | `chain` | 30.0 | 1.500 |"));
     CHECK_THAT(beside("chai"), ContainsSubstring("not measured"));  // begins so, and is another
@@ -125,14 +125,11 @@ TEST_CASE("of another GPU there are the bars that were measured there") {
                R"( "records": [)" +
                records + "]}";
     };
-    folder.write("bars.json", R"([{"variant": "front", "bars": [
+    folder.write("97_made_up/expected/bars.json", R"([{"variant": "front", "bars": [
         {"shape": "10x1000,k=5", "us": 18}, {"shape": "10x1000,k=8", "us": 15}]}])");
-    folder.write("cpu_device/97_made_up.json", "no JSON");
-    folder.write("nvidia_g/98_another.json", "no JSON");
-    folder.write("nvidia_g/97_made_up.json", document("G", record("front", "5", 20)));
-    const auto part = [&] {
-        return course::bars_part(folder.path, stage_with_front_call(), folder.path / "bars.json");
-    };
+    folder.write("98_another/recorded/nvidia_g/own.json", "no JSON");
+    folder.write("97_made_up/recorded/nvidia_g/own.json", document("G", record("front", "5", 20)));
+    const auto part = [&] { return course::bars_part(folder.path, stage_with_front_call()); };
     const std::string head =
         "| variant | type | shape | us | beside | its us | ratio | bar |  |\n"
         "|---|---|---|---|---|---|---|---|---|\n";
@@ -142,7 +139,8 @@ TEST_CASE("of another GPU there are the bars that were measured there") {
         "**missed** |\n"
         "\nG, driver 1, CUDA 2, nvcc 3, commit c, 2026-01-01.\n";
     CHECK(part() == "Not measured on a GPU yet.\n" + elsewhere);
-    folder.write("nvidia_h200/97_made_up.json", document("H", record("front", "8", 15)));
+    folder.write("97_made_up/recorded/nvidia_h200/own.json",
+                 document("H", record("front", "8", 15)));
     CHECK(part() ==
           head +
               "| `front` | float32 | 10 x 1000 k=5 | - | - | - | - | - | not measured |\n"

@@ -72,18 +72,18 @@ struct Measured : Folder {
         }
         throw std::runtime_error("no variant " + name);
     }
-    void write(const std::string& ending = ".json") const {
+    void write(const char* name = records::kOwn) const {
         const json document = {{"gpu", "Some GPU"},  {"driver", "1.2"}, {"cuda", "13.0"},
                                {"nvcc", "13.0.1"},   {"commit", "abc"}, {"date", "2026-01-02T03"},
                                {"records", records}, {"schema", 1}};
-        Folder::write(kStage + ending, document.dump());
+        Folder::write(name, document.dump());
     }
     void add(const runner::Variant& each, const json& shape, double us, const std::string& role) {
         records.push_back(record(each, shape, us));
         records.back()["role"] = role;
     }
     std::string peers() const {
-        write(".peers.json");
+        write(records::kPeers);
         return course::peers_part(path, stage);
     }
     std::string lesson() const {
@@ -260,10 +260,7 @@ TEST_CASE("beside peers every list is shown, of a sweep of widths a few") {
                 record(measured["ours"], {{"rows", 4000}, {"cols", cols}, {"k", k}}, 8, "float32"));
     }
     for (json& each : measured.records) each["role"] = "ours";
-    measured.write();
-    std::filesystem::rename(measured.path / (std::string(kStage) + ".json"),
-                            measured.path / (std::string(kStage) + ".peers.json"));
-    const std::string text = course::peers_part(measured.path, measured.stage);
+    const std::string text = measured.peers();
     CHECK_THAT(text, ContainsSubstring("| 4000 x 25000 k=32 | **8.0** |\n"));
     CHECK_THAT(text, ContainsSubstring("| 4000 x 128256 k=5 | **8.0** |\n"));
 }

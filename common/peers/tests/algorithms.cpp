@@ -22,7 +22,7 @@ struct Records : Folder {
             {"schema", 1},     {"gpu", "Some GPU"},  {"driver", "1.2"},
             {"cuda", "13.0"},  {"cublas", "13.1.0"}, {"nvcc", "13.0.1"},
             {"commit", "abc"}, {"records", records}, {"date", "2026-01-02T03:04:05Z"}};
-        Folder::write(std::string(kStage) + ".peers.json", document.dump());
+        Folder::write("peers.json", document.dump());
     }
 };
 

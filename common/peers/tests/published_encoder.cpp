@@ -28,7 +28,7 @@ std::string part_with(const std::vector<json>& records) {
     const json document = {{"gpu", "Some GPU"},  {"driver", "1.2"}, {"cuda", "13.0"},
                            {"nvcc", "13.0.1"},   {"commit", "abc"}, {"date", "2026-01-02T03"},
                            {"records", records}, {"schema", 1}};
-    folder.write(std::string(kStage) + ".json", document.dump());
+    folder.write("own.json", document.dump());
     return published_part(folder.path, kStage);
 }
 

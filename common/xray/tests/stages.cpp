@@ -16,7 +16,8 @@
 
 #include "common/io/files.hpp"
 #include "common/operations/softmax/call.hpp"
-#include "common/records/counters.hpp"
+#include "common/records/folder.hpp"
+#include "common/records/where.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
@@ -226,15 +227,15 @@ void expect_equal(const CountedVariant& counted, const records::Profile& recorde
 
 // What was recorded on any GPU; nothing, with a warning, where there are no such files.
 std::vector<records::Recording> all_recordings() {
-    const std::string folder = STAGES_SOURCE_DIRECTORY "/common/recorded";
     std::vector<records::Recording> all;
-    for (const std::filesystem::path& gpu : records::folders_of_gpus(folder)) {
-        for (records::Recording& each : records::read_counters(gpu / "ncu.json"))
+    for (const std::string& gpu : records::gpu_folders(STAGES_SOURCE_DIRECTORY)) {
+        for (records::Recording& each :
+             records::read_recorded(STAGES_SOURCE_DIRECTORY, gpu).counters)
             all.push_back(std::move(each));
     }
     if (all.empty())
-        WARN("no counters in " << folder
-                               << ": nothing was compared. `./stages ncu` records them on a GPU");
+        WARN(
+            "no counters are recorded: nothing was compared. `./stages ncu` records them on a GPU");
     return all;
 }
 
@@ -465,7 +466,7 @@ TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of i
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "08");
     const std::vector<records::Recording> recordings =
-        records::read_counters(recordings_path("NVIDIA H200"));
+        recorded_counters(stage.name, records::kReferenceGpu);
     struct Layer {
         int64_t kernels = 0;
         double loads = 0, stores = 0;          // as counted here
