@@ -80,7 +80,7 @@ def _how_it_is_shown(operation):
     return fields
 
 
-def _shape_of(problem):
+def shape_of(problem):
     """Options come as floating-point numbers; a whole one is written as such."""
     options = {name: int(value) if float(value).is_integer() else value
                for name, value in problem.options.items()}
@@ -92,7 +92,7 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
            **_how_it_is_shown(group.operation), **group.fields,
-           "shape": _shape_of(group.problem),
+           "shape": shape_of(group.problem),
            "bytes": group.cost.bytes}
     if group.operation.roof == "read":
         one["roof_bytes"] = group.cost.bytes_read

@@ -129,6 +129,21 @@ std::filesystem::path counters_path(const std::string& stage, const std::string&
            records::kCounters;
 }
 
+std::filesystem::path file_for(const NcuOptions& options, const std::string& stage,
+                               const std::string& gpu) {
+    return options.out.empty() ? counters_path(stage, gpu) : std::filesystem::path(options.out);
+}
+
+bool is_recorded(const std::filesystem::path& file, const ProfiledCase& each,
+                 const std::string& commit) {
+    for (const records::Recording& recording : records::read_counters(file)) {
+        const records::Profile* const found = recording.find(
+            each.stage, each.variant, runner::word_of(each.shape), runner::name_of(each.dtype));
+        if (found != nullptr && found->commit == commit) return true;
+    }
+    return false;
+}
+
 std::string today() {
     char date[32] = {};
     const std::time_t now = std::time(nullptr);
@@ -282,6 +297,7 @@ std::vector<std::string> launch_words(const std::string& file) {
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
     const records::Profile origin = new_profile();
+    const records::Recording nothing = new_recording();
     std::vector<ProfiledCase> all_counters, requests;
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     runner::require_variant(chosen, options.variant);
@@ -308,10 +324,16 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             all_counters.insert(all_counters.end(), profiled.begin(), profiled.end());
         }
     }
+    if (options.resume) {
+        for (std::vector<ProfiledCase>* const cases : {&requests, &all_counters})
+            std::erase_if(*cases, [&](const ProfiledCase& each) {
+                return is_recorded(file_for(options, each.stage, nothing.gpu), each, origin.commit);
+            });
+        if (all_counters.empty() && requests.empty()) return runner::kGood;
+    }
     if (all_counters.empty() && requests.empty()) {
         throw runner::UsageError("none of these variants takes that shape in that type");
     }
-    const records::Recording nothing = new_recording();
     // What takes minutes is saved part by part.
     const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all) {
         constexpr size_t kAtOnce = 60;

@@ -173,3 +173,35 @@ TEST_CASE("what peers.py writes is of the schema, and a field that it leaves out
                           ContainsSubstring("record 2: no '" + std::string(key) + "'"));
     }
 }
+
+TEST_CASE("what several steps recorded becomes one file, without what nobody reads") {
+    const Folder folder;
+    const auto write = [&](const char* name, const char* commit, int cols) {
+        const json record = {{"stage", "01_first"}, {"variant", "v"}, {"rows", 1},
+                             {"cols", cols},        {"us_host", 3.5}, {"us_in_blocks", 2}};
+        folder.write(name, json{{"schema", 1},
+                                {"gpu", "G"},
+                                {"commit", commit},
+                                {"date", "2026-01-02"},
+                                {"chosen", "--variant v"},
+                                {"records", {record}}}
+                               .dump());
+    };
+    const auto keep = [&](const std::string& words) {
+        return std::system(
+            ("cd '" + folder.path.string() + "' && '" KEEP_RECORDS "' " + words + " 2>said")
+                .c_str());
+    };
+    write("1/01_first.partial.json", "a", 10);
+    write("2/01_first.partial.json", "a", 20);
+    REQUIRE(keep("01_first/recorded/g/own.json 1/*.json 2/*.json") == 0);
+    const records::File kept = records::read(folder.path / "01_first/recorded/g/own.json");
+    REQUIRE(kept.records.size() == 2);
+    CHECK((kept.chosen.empty() && kept.stage() == "01_first" && kept.run()));
+    CHECK((kept.records[1].size("cols") == 20 && kept.records[1].has("us_in_blocks")));
+    CHECK_FALSE(kept.records[1].has("us_host"));
+
+    write("3/01_first.partial.json", "b", 30);  // of another commit: not measured together
+    CHECK(keep("own.json 1/*.json 3/*.json") != 0);
+    CHECK_THAT(folder.read("said"), ContainsSubstring("3/01_first.partial.json: of G, commit b"));
+}
