@@ -177,7 +177,7 @@ same command goes on. What is recorded at this commit already is left as it is.
   --out DIR           write to DIR/NN_name/recorded/GPU instead" ;;
         readme) echo "usage: ./stages readme [--check]
 Writes the generated parts of the READMEs and their pictures anew: figures from
-common/recorded and from the x-ray's counts, output from programs that it runs.
+what is recorded and from the x-ray's counts, output from programs that it runs.
 --check only names what is stale, and exits 1 where anything is." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
