@@ -52,7 +52,7 @@ steps_of() {
     case $2 in
         own)
             if [[ -e $parts/own/by_variant ]]; then
-                "$build/$1" list "$1" 2>/dev/null | awk '/^    [a-z]/ { print "--variant " $1 }'
+                awk '/^    [a-z]/ { print "--variant " $1 }' "$root/$1/expected/list.txt"
             else
                 echo
             fi
