@@ -134,14 +134,17 @@ std::filesystem::path file_for(const NcuOptions& options, const std::string& sta
     return options.out.empty() ? counters_path(stage, gpu) : std::filesystem::path(options.out);
 }
 
-bool is_recorded(const std::filesystem::path& file, const ProfiledCase& each,
-                 const std::string& commit) {
-    for (const records::Recording& recording : records::read_counters(file)) {
-        const records::Profile* const found = recording.find(
-            each.stage, each.variant, runner::word_of(each.shape), runner::name_of(each.dtype));
-        if (found != nullptr && found->commit == commit) return true;
-    }
-    return false;
+// Leaves out what was recorded of this commit.
+void leave_out_recorded(std::vector<ProfiledCase>& cases,
+                        const std::vector<records::Recording>& recordings,
+                        const std::string& commit) {
+    std::erase_if(cases, [&](const ProfiledCase& each) {
+        return std::any_of(recordings.begin(), recordings.end(), [&](const auto& recording) {
+            const records::Profile* const found = recording.find(
+                each.stage, each.variant, runner::word_of(each.shape), runner::name_of(each.dtype));
+            return found != nullptr && found->commit == commit;
+        });
+    });
 }
 
 std::string today() {
@@ -324,11 +327,12 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             all_counters.insert(all_counters.end(), profiled.begin(), profiled.end());
         }
     }
-    if (options.resume) {
-        for (std::vector<ProfiledCase>* const cases : {&requests, &all_counters})
-            std::erase_if(*cases, [&](const ProfiledCase& each) {
-                return is_recorded(file_for(options, each.stage, nothing.gpu), each, origin.commit);
-            });
+    for (const runner::Stage* stage : chosen) {
+        if (!options.resume) break;
+        const std::vector<records::Recording> there =
+            records::read_counters(file_for(options, stage->name, nothing.gpu));
+        leave_out_recorded(requests, there, origin.commit);
+        leave_out_recorded(all_counters, there, origin.commit);
         if (all_counters.empty() && requests.empty()) return runner::kGood;
     }
     if (all_counters.empty() && requests.empty()) {
