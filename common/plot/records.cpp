@@ -48,15 +48,20 @@ HardwareCount count_of(const records::Profile& profile, const std::string& gpu) 
     return count;
 }
 
+// Whether it is no file or folder, but the name of a GPU that the stages have records of.
+bool is_gpu(const std::filesystem::path& path) {
+    if (std::filesystem::exists(path)) return false;
+    const std::vector<std::string> gpus = records::gpu_folders(STAGES_SOURCE_DIRECTORY);
+    return std::find(gpus.begin(), gpus.end(), path.string()) != gpus.end();
+}
+
 }  // namespace
 
 RecordFolder read_folder(const std::filesystem::path& path) {
     constexpr size_t kMost = 60;
-    const std::vector<std::string> gpus = records::gpu_folders(STAGES_SOURCE_DIRECTORY);
-    const bool is_gpu = !std::filesystem::exists(path) &&
-                        std::find(gpus.begin(), gpus.end(), path.string()) != gpus.end();
-    RecordFolder folder = is_gpu ? records::read_recorded(STAGES_SOURCE_DIRECTORY, path.string())
-                                 : records::read_folder(path);
+    RecordFolder folder = is_gpu(path)
+                              ? records::read_recorded(STAGES_SOURCE_DIRECTORY, path.string())
+                              : records::read_folder(path);
     for (RecordFile& file : folder.files) {
         for (std::string* const words :
              {&file.gpu, &file.driver, &file.cuda, &file.commit, &file.date, &file.chosen})
