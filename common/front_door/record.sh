@@ -139,10 +139,10 @@ record_kind() {
     rm "$parts/$kind/begun"
 }
 
-# Records the kinds in `wanted` of a stage.
+# Records the kinds in `to_record` of a stage.
 record_stage() {
     local stage=$1 kind status started worst=0
-    for kind in ${wanted[$stage]}; do
+    for kind in ${to_record[$stage]}; do
         say "$stage, $kind: about $(in_words "$(seconds_to_record "$stage" "$kind")") ..."
         started=$SECONDS status=0
         record_kind "$stage" "$kind" || status=$?
@@ -163,7 +163,7 @@ record() {
     local gpu gpu_folder commit parts stage kind why worst=0 seconds=0 python=${PYTHON:-python3}
     local recorded=$root/results/record
     local -a targets=(keep_records)
-    local -A wanted=() left_out=()
+    local -A to_record=() left_out=()
     split_record_words
     ((${#stages[@]} > 0)) || mapfile -t stages < <(all_stages)
     gpu=$(list_gpus | sed -n '1s/^GPU 0: \(.*\) (UUID.*/\1/p')
@@ -186,13 +186,13 @@ record() {
             [[ $again ]] || ! is_recorded "$stage" "$kind" || continue
             mkdir -p "$parts/$kind"
             touch "$parts/$kind/begun"
-            wanted[$stage]+="$kind "
+            to_record[$stage]+="$kind "
             ((seconds += $(seconds_to_record "$stage" "$kind"))) || true
         done
     done
     for kind in "${!left_out[@]}"; do say "left out: $kind.json; ${left_out[$kind]}"; done
     has_cublas || say "cuBLAS is not here: products have no roof and no cuBLAS beside them; package libcublas-dev brings it"
-    [[ ${#wanted[@]} != 0 ]] || { say "all is recorded of $gpu, commit $commit; --again records it anew" && return; }
+    [[ ${#to_record[@]} != 0 ]] || { say "all is recorded of $gpu, commit $commit; --again records it anew" && return; }
     say "recording on $gpu, about $(in_words "$seconds"): steps of at most eight minutes; the same command goes on after an interruption"
     for stage in "${stages[@]}"; do
         parts=$recorded/$gpu_folder/$commit/$stage

@@ -253,6 +253,5 @@ TEST_CASE("part of a run leaves the records of a full one alone") {
     quick.dtypes = {DType::float32};  // what a full run measures
     records_of(quick);
     CHECK(folder.read("97_made_up.json") == full);
-    CHECK_THAT(folder.read("97_made_up.partial.json"),
-               ContainsSubstring("\"chosen\":\"--quick\""));
+    CHECK_THAT(folder.read("97_made_up.partial.json"), ContainsSubstring("\"chosen\":\"--quick\""));
 }
