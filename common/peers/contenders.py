@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Who can be timed, whatever the operation: what libstages.so calls, ours and the peers in C++, and
 kernels from checkouts of the user's own. What else there is for a family of operations is said by
-FAMILY_contenders.py, where there is such a file; softmax_contenders.py shows what it may have."""
+contenders.py in its folder of common/operations, and what is special about a stage by contenders.py in
+the stage's, where there are such files; those of softmax and of attention show what they may have."""
 
 import ctypes
-import importlib
+import functools
 import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Callable
 from stages_library import Problem
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 
 class Skipped(Exception):
@@ -205,6 +208,23 @@ class CheckoutContender(Source):
 
 
 def family_module(family):
-    """What is known of a family of operations: FAMILY_contenders.py, or None."""
-    name = f"{family}_contenders"
-    return importlib.import_module(name) if importlib.util.find_spec(name) else None
+    """What is known of a family of operations, or None."""
+    return module_in(ROOT / "common/operations" / family)
+
+
+def stage_module(stage):
+    """What is known of a stage, or None."""
+    return module_in(ROOT / stage)
+
+
+@functools.cache
+def module_in(folder):
+    """FOLDER/contenders.py, or None. It imports what lies beside it as `from . import name`."""
+    name, path = f"contenders_of_{folder.name}", folder / "contenders.py"
+    if not path.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(name, path,
+                                                  submodule_search_locations=[str(folder)])
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]

@@ -18,7 +18,8 @@ import sys
 import time
 
 import torch_contenders
-from contenders import LibraryContenders, Shape, Skipped, Tensors, family_module
+from contenders import (LibraryContenders, Shape, Skipped, Tensors, family_module,
+                        stage_module)
 from peers_report import (LEGEND, Entry, Group, heading, in_one_line, left_out_lines, records_of,
                           shape_of, summary_of, table_of, where_of, write_records)
 from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError, WorkFailed
@@ -151,11 +152,13 @@ class Harness:
         return inputs + 4.5 * max(each.bytes for each in operands)
 
     def _make(self, source, name, tensors, group):
-        why_not_timed = getattr(family_module(group.operation.family), "why_not_timed", None)
+        stage, _, _ = name.rpartition("/")
         try:
-            if why_not_timed and (reason := why_not_timed(name, group.shape, group.dtype,
-                                                            self.shapes_given)):
-                raise Skipped(reason)
+            for module in (family_module(group.operation.family), stage_module(stage)):
+                why_not_timed = getattr(module, "why_not_timed", None)
+                if why_not_timed and (reason := why_not_timed(name, group.shape, group.dtype,
+                                                              self.shapes_given)):
+                    raise Skipped(reason)
             contender = source.make(name, tensors)
             return [(contender, judge(self.library, contender, tensors))]
         except Skipped as skipped:
@@ -405,7 +408,7 @@ def main(words):
     ours = LibraryContenders(library, options.stages or known, options.variant)
     modules = [family_module(each.family) for each in library.operations().values()]
     others = [source for module in dict.fromkeys(filter(None, modules))
-              for source in module.sources(options)]
+              for source in module.sources(options, library)]
     return run(library, options, [ours, *others])
 
 

@@ -270,4 +270,8 @@ const runner::Operation* operation_of(Kind kind) {
     return kind == Kind::attention ? &attention : &with_sum;
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation_of(Kind::attention), operation_of(Kind::attention_with_sum)};
+}
+
 }  // namespace operations::attention

@@ -347,4 +347,8 @@ const runner::Operation* operation() {
     return &encoder;
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation()};
+}
+
 }  // namespace operations::encoder

@@ -265,4 +265,8 @@ const runner::Operation* operation(Kind kind) {
     return kind == Kind::half_sums ? &half_sums : kind == Kind::tf32 ? &tf32 : &float_sums;
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation(Kind::float_sums), operation(Kind::half_sums), operation(Kind::tf32)};
+}
+
 }  // namespace operations::gemm

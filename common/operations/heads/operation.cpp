@@ -291,6 +291,15 @@ private:
     Kind kind_;
 };
 
+// The one object for each.
+const auto& objects() {
+    static const std::array<HeadsOperation, 5> objects = {
+        HeadsOperation(Kind::add_qkv_bias_transpose), HeadsOperation(Kind::masked_softmax),
+        HeadsOperation(Kind::transpose_back), HeadsOperation(Kind::remove_padding),
+        HeadsOperation(Kind::rebuild_padding)};
+    return objects;
+}
+
 }  // namespace
 
 Shape::Shape(const runner::Shape& shape)
@@ -307,14 +316,16 @@ Shape::operator runner::Shape() const {
 }
 
 const runner::Operation* operation_of(Kind kind) {
-    static const std::array<HeadsOperation, 5> all = {
-        HeadsOperation(Kind::add_qkv_bias_transpose), HeadsOperation(Kind::masked_softmax),
-        HeadsOperation(Kind::transpose_back), HeadsOperation(Kind::remove_padding),
-        HeadsOperation(Kind::rebuild_padding)};
-    for (const HeadsOperation& each : all) {
+    for (const HeadsOperation& each : objects()) {
         if (each.kind() == kind) return &each;
     }
     throw std::invalid_argument("there is no such operation on heads");
+}
+
+std::vector<const runner::Operation*> all() {
+    std::vector<const runner::Operation*> all;
+    for (const HeadsOperation& each : objects()) all.push_back(&each);
+    return all;
 }
 
 }  // namespace operations::heads

@@ -251,4 +251,8 @@ Kind kind_of(const runner::Operation& operation) {
     return of_family->kind();
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation_of(Kind::sample_token), operation_of(Kind::sample_token_with_probability)};
+}
+
 }  // namespace operations::sampling

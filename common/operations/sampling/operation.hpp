@@ -19,7 +19,6 @@ using runner::DType;
 // sample_token: the column alone, in 32 bits. sample_token_with_probability: in 64 bits, and the probability (float) with which
 // it was chosen among what stays.
 enum class Kind { sample_token, sample_token_with_probability };
-constexpr Kind kAllKinds[] = {Kind::sample_token, Kind::sample_token_with_probability};
 const char* name_of(Kind kind);
 
 constexpr const char* kTemperature = "temperature";

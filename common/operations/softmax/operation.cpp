@@ -285,10 +285,9 @@ private:
     Kind kind_;
 };
 
-}  // namespace
-
-const runner::Operation* operation_of(Kind kind) {
-    static const std::array<SoftmaxOperation, 7> all = {
+// The one object for each.
+const auto& objects() {
+    static const std::array<SoftmaxOperation, 7> objects = {
         SoftmaxOperation(Kind::softmax),
         SoftmaxOperation(Kind::log_softmax),
         SoftmaxOperation(Kind::log_sum_exp),
@@ -296,7 +295,13 @@ const runner::Operation* operation_of(Kind kind) {
         SoftmaxOperation(Kind::causal_softmax),
         SoftmaxOperation(Kind::softmax_backward),
         SoftmaxOperation(Kind::log_softmax_backward)};
-    for (const SoftmaxOperation& each : all) {
+    return objects;
+}
+
+}  // namespace
+
+const runner::Operation* operation_of(Kind kind) {
+    for (const SoftmaxOperation& each : objects()) {
         if (each.kind() == kind) return &each;
     }
     throw std::invalid_argument("there is no such kind of softmax");
@@ -334,6 +339,12 @@ runner::Call runner_call(Kind kind, const Call& call) {
         runners.operands.add({operands[1].name, const_cast<void*>(call.x2), call.x_stride});
     runners.operands.add({operands.back().name, call.y, call.y_stride});
     return runners;
+}
+
+std::vector<const runner::Operation*> all() {
+    std::vector<const runner::Operation*> all;
+    for (const SoftmaxOperation& each : objects()) all.push_back(&each);
+    return all;
 }
 
 }  // namespace operations::softmax

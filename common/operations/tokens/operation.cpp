@@ -208,6 +208,18 @@ private:
     Rounding rounding_;
 };
 
+// The one object for each.
+const auto& objects() {
+    static const std::array<TokensOperation, 6> objects = {
+        TokensOperation(Kind::add_bias_activation, Rounding::once),
+        TokensOperation(Kind::add_bias_activation, Rounding::each_step),
+        TokensOperation(Kind::add_bias_residual_layernorm, Rounding::once),
+        TokensOperation(Kind::add_bias_residual_layernorm, Rounding::each_step),
+        TokensOperation(Kind::add_bias_residual_prenorm, Rounding::once),
+        TokensOperation(Kind::add_bias_residual_prenorm, Rounding::each_step)};
+    return objects;
+}
+
 }  // namespace
 
 Shape::Shape(const runner::Shape& shape) : Shape(shape[0], shape[1]) {
@@ -225,17 +237,16 @@ Shape::operator runner::Shape() const {
 }
 
 const runner::Operation* operation_of(Kind kind, Rounding rounding) {
-    static const std::array<TokensOperation, 6> all = {
-        TokensOperation(Kind::add_bias_activation, Rounding::once),
-        TokensOperation(Kind::add_bias_activation, Rounding::each_step),
-        TokensOperation(Kind::add_bias_residual_layernorm, Rounding::once),
-        TokensOperation(Kind::add_bias_residual_layernorm, Rounding::each_step),
-        TokensOperation(Kind::add_bias_residual_prenorm, Rounding::once),
-        TokensOperation(Kind::add_bias_residual_prenorm, Rounding::each_step)};
-    for (const TokensOperation& each : all) {
+    for (const TokensOperation& each : objects()) {
         if (each.kind() == kind && each.rounding() == rounding) return &each;
     }
     throw std::invalid_argument("there is no such operation on tokens");
+}
+
+std::vector<const runner::Operation*> all() {
+    std::vector<const runner::Operation*> all;
+    for (const TokensOperation& each : objects()) all.push_back(&each);
+    return all;
 }
 
 }  // namespace operations::tokens

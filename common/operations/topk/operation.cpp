@@ -250,4 +250,9 @@ Kind kind_of(const runner::Operation& operation) {
     return of_family->kind();
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation_of(Kind::softmax_topk), operation_of(Kind::topk_of_softmax),
+            operation_of(Kind::softmax_topk_lse)};
+}
+
 }  // namespace operations::topk

@@ -102,4 +102,8 @@ const runner::Operation* operation() {
     return &transpose;
 }
 
+std::vector<const runner::Operation*> all() {
+    return {operation()};
+}
+
 }  // namespace operations::transpose

@@ -19,22 +19,31 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import contenders  # noqa: E402
-import attention_contenders  # noqa: E402
-import gemm_contenders  # noqa: E402
-import heads_contenders  # noqa: E402
-import tokens_contenders  # noqa: E402
-import transpose_contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
-import encoder_contenders  # noqa: E402
-import softmax_contenders  # noqa: E402
-import topk_contenders  # noqa: E402
 from contenders import Shape  # noqa: E402
 from stages_library import (Cost, Library, Operand, Operation, Problem, Report,  # noqa: E402
                             StagesError, Timing, WorkFailed)
 
 LIBRARY = os.environ["STAGES_LIBRARY"]
 ROOT = Path(__file__).resolve().parents[3]
+OURS = [each for each in Library(LIBRARY).callables() if each.role == "ours"]
+attention, encoder, gemm, heads, softmax, tokens, topk, transpose = map(contenders.family_module, (
+    "attention", "encoder", "gemm", "heads", "softmax", "tokens", "topk", "transpose"))
+
+
+def stage_with(name):
+    """The first stage with a variant or an operation of that name."""
+    return next(each.group for each in OURS if name in (each.variant, each.operation))
+
+
+# A stage with one variant, which computes softmax of floats.
+PLAIN = min((each.group for each in OURS if each.operation == "softmax"),
+            key=[each.group for each in OURS].count)
+PLAIN_CALL = next(each.name for each in OURS if each.group == PLAIN)
+OF_LOGARITHMS, OF_MASKS, OF_LISTS = map(stage_with, ("log_sum_exp", "scale_mask_softmax",
+                                                     "softmax_topk"))
+OF_PRODUCTS, OF_ANY_AXIS = stage_with("batched_gemm"), stage_with("softmax_any_axis")
 
 
 class TimelessLibrary(Library):
@@ -73,7 +82,7 @@ class PeerThatFailsWhenTimed(contenders.Source):
 
     def make(self, name, tensors):
         def produce():
-            tensors.library.call("02_safe_softmax/block_per_row", tensors.problem,
+            tensors.library.call(PLAIN_CALL, tensors.problem,
                                  tensors.pointers())
 
         def run(_):
@@ -97,10 +106,10 @@ class Run(unittest.TestCase):
         return status, printed.getvalue(), files
 
     def test_records_of_a_stage(self):
-        status, printed, files = self.run_peers("03_online_softmax", "--shape", "3x70")
+        status, printed, files = self.run_peers(OF_LOGARITHMS, "--shape", "3x70")
         self.assertEqual(status, 0)
-        self.assertEqual(list(files), ["03_online_softmax.peers.json"])
-        document = files["03_online_softmax.peers.json"]
+        self.assertEqual(list(files), [OF_LOGARITHMS + ".peers.json"])
+        document = files[OF_LOGARITHMS + ".peers.json"]
         for field in ("schema", "gpu", "driver", "cuda", "nvcc", "commit", "date"):
             self.assertIn(field, document)
         self.assertEqual(document["schema"], 1)
@@ -139,8 +148,8 @@ class Run(unittest.TestCase):
 
     def test_a_run_goes_on_where_it_was_interrupted(self):
         with tempfile.TemporaryDirectory() as folder:
-            words = ("02_safe_softmax", "--operation", "softmax", "--out", folder, "--resume")
-            file = Path(folder, "02_safe_softmax.peers.json")
+            words = (PLAIN, "--operation", "softmax", "--out", folder, "--resume")
+            file = Path(folder, PLAIN + ".peers.json")
             self.run_peers(*words, "--shape", "2x33")
             before = json.loads(file.read_text())
             before["records"][0]["us_median"] = 77.0
@@ -155,10 +164,10 @@ class Run(unittest.TestCase):
             self.assertEqual(json.loads(file.read_text())["records"][0]["us_median"], 10.0)
 
     def test_an_invalid_kernel_is_timed_and_nobody_compares_with_it(self):
-        status, printed, files = self.run_peers("04_warp_softmax", "--shape", "64x16", "--variant",
+        status, printed, files = self.run_peers(OF_MASKS, "--shape", "64x16", "--variant",
                                                 "softmax")
         self.assertEqual(status, 0)
-        records = {r["variant"]: r for r in files["04_warp_softmax.peers.json"]["records"]}
+        records = {r["variant"]: r for r in files[OF_MASKS + ".peers.json"]["records"]}
         invalid = records["invalid_fastertransformer/input_unused"]
         self.assertEqual(invalid["role"], "invalid")
         self.assertLess(0.5, invalid["max_rel_err"])  # every result is 1 / 16
@@ -170,7 +179,7 @@ class Run(unittest.TestCase):
         self.assertEqual(records["softmax"]["baseline"], "nvidia_online_softmax/naive")
 
         # For one column 1 / columns is right, and it is not what it is kept for.
-        _, printed, files = self.run_peers("04_warp_softmax", "--shape", "4x1")
+        _, printed, files = self.run_peers(OF_MASKS, "--shape", "4x1")
         self.assertIn("left out: invalid_fastertransformer/input_unused", printed)
         self.assertNotIn("invalid_fastertransformer", json.dumps(files))
 
@@ -182,9 +191,9 @@ class Run(unittest.TestCase):
             def make(self, name, tensors):
                 return contenders.Contender(
                     name, "invalid", "", "softmax",
-                    lambda stream: tensors.library.call("02_safe_softmax/block_per_row",
+                    lambda stream: tensors.library.call(PLAIN_CALL,
                                                         tensors.problem, tensors.pointers()))
-        _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+        _, printed, files = self.run_peers(PLAIN, "--shape", "2x33",
                                            more=[RightAfterAll()])
         self.assertIn("right_after_all, softmax, 2 x 33: known to be wrong, and here it is right",
                       printed)
@@ -198,10 +207,10 @@ class Run(unittest.TestCase):
             def make(self, name, tensors):
                 return contenders.Contender(name, "part", "", "softmax", lambda stream: None,
                                             part="half")
-        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+        status, printed, files = self.run_peers(PLAIN, "--shape", "2x33",
                                                 more=[Half()])
         self.assertEqual(status, 0)
-        records = {r["variant"]: r for r in files["02_safe_softmax.peers.json"]["records"]}
+        records = {r["variant"]: r for r in files[PLAIN + ".peers.json"]["records"]}
         half = records["half"]
         self.assertEqual((half["role"], half["part"]), ("part", "half"))
         self.assertNotIn("max_rel_err", half)
@@ -217,8 +226,8 @@ class Run(unittest.TestCase):
             def make(self, name, tensors):
                 return contenders.Contender(name, "part", "", "softmax_topk", lambda stream: None,
                                             part=peers_report.READS_ALONE)
-        _, _, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", more=[Sums()])
-        records = {r["variant"]: r for r in files["06_softmax_topk.peers.json"]["records"]}
+        _, _, files = self.run_peers(OF_LISTS, "--shape", "2x33,k=3", more=[Sums()])
+        records = {r["variant"]: r for r in files[OF_LISTS + ".peers.json"]["records"]}
         read, sums = records["read"], records["row_sum/none"]
         self.assertEqual((read["bytes"], sums["bytes"]), (4 * 2 * 33 + 8 * 2 * 3, 4 * 2 * 33))
         self.assertAlmostEqual(sums["gbps"], sums["bytes"] / sums["us_median"] / 1e3)
@@ -232,17 +241,17 @@ class Run(unittest.TestCase):
             self.assertEqual(ours, ["block_per_row"])
 
     def test_a_wrong_peer_gets_no_time(self):
-        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+        status, printed, files = self.run_peers(PLAIN, "--shape", "2x33",
                                                 more=[WrongPeer()])
         self.assertEqual(status, 0)  # ours are right
         self.assertIn("WRONG, and not timed: wrong_peer, softmax, 2 x 33: 66 of 66", printed)
         self.assertNotIn("wrong_peer", json.dumps(files))
 
     def test_a_peer_that_fails_when_timed_is_left_out_and_the_others_are_timed(self):
-        _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+        _, printed, files = self.run_peers(PLAIN, "--shape", "2x33",
                                            more=[PeerThatFailsWhenTimed()])
         self.assertIn("left out: failing_peer (softmax 2 x 33): RuntimeError: recompiled", printed)
-        records = files["02_safe_softmax.peers.json"]["records"]
+        records = files[PLAIN + ".peers.json"]["records"]
         self.assertEqual(len(records), 1 + 3 + 1 + 1)
 
     def test_an_interrupted_run_keeps_what_was_timed(self):
@@ -250,27 +259,27 @@ class Run(unittest.TestCase):
             def names(self, operation):
                 signal.raise_signal(signal.SIGTERM)
                 return ()
-        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33", "--shape",
+        status, printed, files = self.run_peers(PLAIN, "--shape", "2x33", "--shape",
                                                 "2x34", more=[PressesCtrlC()])
         self.assertEqual(status, 1)
         self.assertIn("The rest was not timed: interrupted", printed)
-        records = files["02_safe_softmax.peers.json"]["records"]
+        records = files[PLAIN + ".peers.json"]["records"]
         self.assertEqual({record["cols"] for record in records}, {33})
 
     def test_without_torch_its_peers_are_left_out_by_name(self):
-        torch = softmax_contenders.SoftmaxInTorch()
+        torch = softmax.SoftmaxInTorch()
         if not torch.obstacles:
             self.skipTest("PyTorch and a GPU are here")
-        _, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=[torch])
+        _, printed, _ = self.run_peers(PLAIN, "--shape", "2x33", more=[torch])
         for name in ("torch_eager", "torch_compile", "triton_row"):
             self.assertRegex(printed, f"left out: {name} .*PyTorch")
 
     def test_a_problem_with_an_option(self):
-        torch = topk_contenders.TopkInTorch()
+        torch = topk.TopkInTorch()
         if not torch.obstacles:
             self.skipTest("PyTorch and a GPU are here")
         operations = itertools.chain(*(("--operation", name) for name in torch.functions()))
-        _, printed, files = self.run_peers("06_softmax_topk", "--shape", "2x33,k=3", *operations,
+        _, printed, files = self.run_peers(OF_LISTS, "--shape", "2x33,k=3", *operations,
                                            more=[torch])
         for name in ("torch_eager", "torch_compile", "torch_best_first", "torch_topk", "quack",
                      "row_sum/torch"):
@@ -278,7 +287,7 @@ class Run(unittest.TestCase):
         for name in ("cub_segmented_sort/radix", "cub_batched_topk/unsorted", "cub_topk/unsorted",
                      "row_sum/cub", "row_sum/cub_fixed_size"):
             self.assertRegex(printed, rf"left out: {name} \(.*\): needs a GPU")
-        records = files["06_softmax_topk.peers.json"]["records"]
+        records = files[OF_LISTS + ".peers.json"]["records"]
         self.assertEqual({str(record["shape"]["k"]) for record in records}, {"3"})  # not 3.0
         shown_as = {record["op"]: record.get("shown_as") for record in records}
         self.assertEqual(shown_as, {"softmax_topk": None, "topk_of_softmax": "softmax_topk",
@@ -289,11 +298,11 @@ class Run(unittest.TestCase):
 
     def test_products(self):
         """Whose peers all need a GPU: cuBLAS, too."""
-        torch = gemm_contenders.GemmInTorch()
+        torch = gemm.GemmInTorch()
         if not torch.obstacles:
             self.skipTest("PyTorch and a GPU are here")
         status, printed, files = self.run_peers(
-            "07_batched_gemm", "--shape", "2x16x24x8,transpose_b", "--shape", "1x8x8x8,alpha=2",
+            OF_PRODUCTS, "--shape", "2x16x24x8,transpose_b", "--shape", "1x8x8x8,alpha=2",
             "--operation", "batched_gemm", more=[torch])
         self.assertEqual(status, 0)
         where = r"2 shapes, batched_gemm 2 x 16 x 24 x 8 transpose_b=1 float16 first"
@@ -302,7 +311,7 @@ class Run(unittest.TestCase):
         for name in ("torch_matmul", "triton_gemm"):
             self.assertRegex(printed, rf"left out: {name} \(.*\): PyTorch")
         self.assertRegex(printed, where.replace("2 shapes", "4 shapes"))
-        records = files["07_batched_gemm.peers.json"]["records"]
+        records = files[OF_PRODUCTS + ".peers.json"]["records"]
         self.assertEqual({(r["dtype"], r["variant"]) for r in records if r["role"] == "ours"} & {
             ("float16", "tensor_core"), ("float32", "register_tiled"), ("float32", "tensor_core")},
             {("float16", "tensor_core"), ("float32", "register_tiled")})
@@ -312,7 +321,7 @@ class Run(unittest.TestCase):
     def test_all_values_of_cublas_are_timed_at_few_shapes(self):
         def why_not(name, sizes, dtype="float16", given=False, **options):
             shape = Shape(sizes, tuple((key, float(value)) for key, value in options.items()))
-            return gemm_contenders.why_not_timed(name, shape, dtype, given)
+            return gemm.why_not_timed(name, shape, dtype, given)
         large = (16, 1024, 1024, 1024)
         self.assertIn("--shape", why_not("cublas/algo7", large))
         self.assertEqual(why_not("cublas/algo7", large, given=True), "")
@@ -321,10 +330,8 @@ class Run(unittest.TestCase):
         self.assertIn("float16", why_not("cublas/algo7", (16, 512, 512, 512), "float32"))
         self.assertEqual(why_not("cublas/algo7", (384, 128, 128, 64), transpose_b=1), "")
         for name in ("cublas/default", "cublas/default_tensor_op", "cublas_lt/candidate_7",
-                     "07_batched_gemm/naive", "torch_matmul"):
+                     "torch_matmul"):
             self.assertEqual(why_not(name, large), "")
-        self.assertIn("second", why_not("07_batched_gemm/naive", (16, 4096, 4096, 4096)))
-        self.assertEqual(why_not("07_batched_gemm/mma", (16, 4096, 4096, 4096)), "")
 
     def test_products_are_timed_over_a_line_of_sizes(self):
         library = Library(LIBRARY)
@@ -333,7 +340,7 @@ class Run(unittest.TestCase):
 
         def works(*words):
             options = peers.parse_arguments(["--library", LIBRARY, *words])
-            return peers.works_of(library, operations, ["07_batched_gemm"], options)
+            return peers.works_of(library, operations, [OF_PRODUCTS], options)
         usual = works()
         self.assertEqual(len(usual), len(set(usual)))
         for size in (128, 256, 512, 1024, 2048, 4096):
@@ -353,24 +360,24 @@ class Run(unittest.TestCase):
         timings = [Timing(us, us, us, us) for _, _, us in timed]
 
         def chosen(count):
-            return [timed[index][0] for index in gemm_contenders.chosen_for_blocks(
+            return [timed[index][0] for index in gemm.chosen_for_blocks(
                 everybody[:count], timings[:count])]
         self.assertEqual(chosen(7), ["mma", "lib/default", "lib/b", "other/c"])
         self.assertEqual(chosen(2), [])  # nobody to compare with
 
         both = types.SimpleNamespace(chosen_for_blocks=lambda _, timings: [0, len(timings) - 1])
         with mock.patch.object(peers, "family_module", return_value=both):
-            _, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33",
+            _, printed, files = self.run_peers(PLAIN, "--shape", "2x33",
                                                "--operation", "softmax")
-        records = files["02_safe_softmax.peers.json"]["records"]
+        records = files[PLAIN + ".peers.json"]["records"]
         self.assertEqual([r.get("us_in_blocks") for r in records if r["role"] != "roof"],
                          [100.0, None, None, None, 200.0])
         self.assertIn("in blocks of a fifth of a second", printed)
 
     def test_a_checkout_that_is_none(self):
-        checkouts = [softmax_contenders.OneFlow("/nowhere"),
-                     softmax_contenders.FasterTransformer(None)]
-        status, printed, _ = self.run_peers("02_safe_softmax", "--shape", "2x33", more=checkouts)
+        checkouts = [softmax.OneFlow("/nowhere"),
+                     softmax.FasterTransformer(None)]
+        status, printed, _ = self.run_peers(PLAIN, "--shape", "2x33", more=checkouts)
         self.assertEqual(status, 0)
         self.assertIn("left out: oneflow (softmax 2 x 33): "
                       "there is no oneflow/core/cuda/softmax.cuh in /nowhere", printed)
@@ -378,12 +385,11 @@ class Run(unittest.TestCase):
 
 
     def test_a_type_that_ours_do_not_take_is_left_out_by_name(self):
-        status, printed, files = self.run_peers("02_safe_softmax", "--shape", "2x33", "--dtype",
+        status, printed, files = self.run_peers(PLAIN, "--shape", "2x33", "--dtype",
                                                 "float32", "--dtype", "bfloat16")
         self.assertEqual(status, 0)
-        self.assertIn("left out: 02_safe_softmax/block_per_row (softmax 2 x 33 bfloat16): takes "
-                      "float32 only", printed)
-        records = files["02_safe_softmax.peers.json"]["records"]
+        self.assertIn(f"left out: {PLAIN_CALL} (softmax 2 x 33 bfloat16): takes float32 only", printed)
+        records = files[PLAIN + ".peers.json"]["records"]
         self.assertEqual({record["dtype"] for record in records}, {"float32"})
 
     def test_tensors_have_the_size_of_their_type(self):
@@ -400,11 +406,11 @@ class Run(unittest.TestCase):
             self.assertEqual((report.checked, report.mismatches), (3, 3))
 
     def test_operations_with_more_inputs_are_timed_where_they_are_asked_for(self):
-        status, printed, files = self.run_peers("04_warp_softmax", "--shape", "6x70", "--operation",
+        status, printed, files = self.run_peers(OF_MASKS, "--shape", "6x70", "--operation",
                                                 "softmax_backward", "--operation",
                                                 "scale_mask_softmax")
         self.assertEqual(status, 0)
-        records = files["04_warp_softmax.peers.json"]["records"]
+        records = files[OF_MASKS + ".peers.json"]["records"]
         self.assertEqual([(r["op"], r["variant"], r["role"]) for r in records], [
             ("scale_mask_softmax", "scale_mask_softmax", "ours"),
             ("scale_mask_softmax", "join", "roof"),
@@ -416,16 +422,16 @@ class Run(unittest.TestCase):
         self.assertIn("bytes that nobody can do without", printed)
 
     def test_a_variant_that_is_named_is_timed_whatever_it_computes(self):
-        _, _, files = self.run_peers("04_warp_softmax", "--shape", "6x70", "--variant",
+        _, _, files = self.run_peers(OF_MASKS, "--shape", "6x70", "--variant",
                                      "causal_softmax")
-        records = files["04_warp_softmax.peers.json"]["records"]
+        records = files[OF_MASKS + ".peers.json"]["records"]
         self.assertEqual([r["variant"] for r in records], ["causal_softmax", "join"])
 
     def test_sizes_of_another_form_are_timed_by_those_who_take_them(self):
-        status, printed, files = self.run_peers("05_smem_softmax", "--shape", "2x33x5",
+        status, printed, files = self.run_peers(OF_ANY_AXIS, "--shape", "2x33x5",
                                                 "--operation", "softmax")
         self.assertEqual(status, 0)
-        records = files["05_smem_softmax.peers.json"]["records"]
+        records = files[OF_ANY_AXIS + ".peers.json"]["records"]
         self.assertEqual([r["variant"] for r in records], ["softmax_any_axis", "copy"])
         self.assertEqual(records[0]["shape"], {"outer": 2, "dim": 33, "inner": 5})
         self.assertEqual((records[0]["rows"], records[0]["cols"]), (10, 33))
@@ -440,7 +446,7 @@ class Run(unittest.TestCase):
                             (("--shape", "4x5,k=3"), "softmax has no option 'k'")):
             errors = io.StringIO()
             with contextlib.redirect_stderr(errors):
-                status, printed, files = self.run_peers("02_safe_softmax", *words)
+                status, printed, files = self.run_peers(PLAIN, *words)
             self.assertEqual((status, printed, files), (2, "", {}))
             self.assertIn(said, errors.getvalue())
 
@@ -491,27 +497,27 @@ class WhatIsPrinted(unittest.TestCase):
 class Families(unittest.TestCase):
     def test_a_family_without_a_module_has_the_librarys_contenders(self):
         self.assertIsNone(contenders.family_module("no_such_family"))
-        self.assertIs(contenders.family_module("softmax"), softmax_contenders)
+        self.assertIs(contenders.family_module("softmax"), softmax)
 
     def test_what_a_family_names_is_the_librarys(self):
         known = Library(LIBRARY).operations()
-        for name in softmax_contenders.TIMED_OPERATIONS:
+        for name in softmax.TIMED_OPERATIONS:
             self.assertEqual(known[name].family, "softmax")
-        functions = softmax_contenders.SoftmaxInTorch().functions()
+        functions = softmax.SoftmaxInTorch().functions()
         self.assertEqual(set(functions),
                          {name for name, each in known.items() if each.family == "softmax"})
 
     def test_all_that_an_encoder_consists_of_has_a_way_in_torch(self):
         known = Library(LIBRARY).operations()
-        for family, source in (("heads", heads_contenders.HeadsInTorch()),
-                               ("transpose", transpose_contenders.TransposeInTorch())):
+        for family, source in (("heads", heads.HeadsInTorch()),
+                               ("transpose", transpose.TransposeInTorch())):
             self.assertEqual(set(source.functions()),
                              {name for name, each in known.items() if each.family == family})
-        self.assertEqual(set(tokens_contenders.TokensInTorch().functions()),
-                         set(tokens_contenders.TIMED_OPERATIONS))
-        for name in tokens_contenders.TIMED_OPERATIONS:
+        self.assertEqual(set(tokens.TokensInTorch().functions()),
+                         set(tokens.TIMED_OPERATIONS))
+        for name in tokens.TIMED_OPERATIONS:
             self.assertEqual(known[name].family, "tokens")
-        self.assertIn("torch_math", attention_contenders.AttentionInTorch().names("attention"))
+        self.assertIn("torch_math", attention.AttentionInTorch().names("attention"))
 
     def test_what_is_timed_of_an_encoders_parts(self):
         def works(module, *words):
@@ -519,39 +525,44 @@ class Families(unittest.TestCase):
             return module.works_of(module.TIMED_OPERATIONS, [], options)
 
         known = Library(LIBRARY).operations()
-        for module in (attention_contenders, tokens_contenders):
+        for module in (attention, tokens):
             for name, dtype, shape in works(module):
                 self.assertIn(len(shape.sizes), (2, 5))
                 self.assertEqual(peers.refusal_of(Library(LIBRARY), known[name], shape), "")
-        attention = works(attention_contenders)
-        lengths = {shape.sizes[2] for _, dtype, shape in attention if dtype == "float16"}
+        timed = works(attention)
+        lengths = {shape.sizes[2] for _, dtype, shape in timed if dtype == "float16"}
         self.assertEqual(lengths, {128, 256, 384, 512, 1024, 2048, 4096, 8192, 16384})
-        self.assertEqual(len([dtype for _, dtype, _ in attention if dtype == "bfloat16"]), 3)
-        self.assertEqual(len(works(attention_contenders, "--quick", "--dtype", "float32")), 3)
+        self.assertEqual(len([dtype for _, dtype, _ in timed if dtype == "bfloat16"]), 3)
+        self.assertEqual(len(works(attention, "--quick", "--dtype", "float32")), 3)
         self.assertIn(("add_bias_activation", "float16", Shape((12288, 768), (("tanh", 1.0),))),
-                      works(tokens_contenders))
-        self.assertEqual(len(works(tokens_contenders, "--quick")), 6)
+                      works(tokens))
+        self.assertEqual(len(works(tokens, "--quick")), 6)
 
-    def test_families_say_of_the_same_why_something_is_not_timed(self):
-        asked = [family for family in {each.family for each in Library(LIBRARY).operations().values()}
-                 if hasattr(peers.family_module(family), "why_not_timed")]
-        self.assertIn("attention", asked)
-        self.assertIn("gemm", asked)
-        for family in asked:
-            parameters = inspect.signature(peers.family_module(family).why_not_timed).parameters
-            self.assertEqual([name.lstrip("_") for name in parameters],
-                             ["name", "shape", "dtype", "shapes_given"], family)
+    def test_families_and_stages_say_of_the_same_why_something_is_not_timed(self):
+        modules = {each.family: contenders.family_module(each.family)
+                   for each in Library(LIBRARY).operations().values()}
+        modules.update((each.group, contenders.stage_module(each.group)) for each in OURS)
+        asked = [name for name in modules if hasattr(modules[name], "why_not_timed")]
+        self.assertLessEqual({"gemm", OF_PRODUCTS, stage_with("attention")}, set(asked))
+        for name in asked:
+            parameters = inspect.signature(modules[name].why_not_timed).parameters
+            self.assertEqual([each.lstrip("_") for each in parameters],
+                             ["name", "shape", "dtype", "shapes_given"], name)
 
-    def test_a_block_a_query_is_not_timed_where_it_takes_a_second(self):
+    def test_a_stage_says_where_a_variant_of_its_own_takes_too_long(self):
         def reason(name, sizes, given=False):
-            return attention_contenders.why_not_timed("08_encoder_fusions/" + name, Shape(sizes),
-                                                      "float16", given)
+            stage = contenders.stage_module(stage_with(name))
+            return stage.why_not_timed(f"{stage_with(name)}/{name}", Shape(sizes), "float16", given)
 
         small, large = (32, 12, 384, 384, 64), (4, 16, 8192, 8192, 128)
         self.assertEqual(reason("query_per_block", small), "")
         self.assertEqual(reason("query_per_block", large, True), "")
         self.assertEqual(reason("attention_mma", large), "")
-        self.assertNotEqual(reason("query_per_block", large), "")
+        self.assertIn("second", reason("query_per_block", large))
+        slow = types.SimpleNamespace(why_not_timed=lambda name, *_: "slow" * (name == PLAIN_CALL))
+        with mock.patch.object(peers, "stage_module", return_value=slow):
+            _, printed, _ = Run.run_peers(self, PLAIN, "--shape", "2x33")
+        self.assertIn(f"left out: {PLAIN_CALL} (softmax 2 x 33): slow", printed)
 
     def test_a_family_may_say_who_takes_part_and_leave_the_rest_to_the_course(self):
         library = Library(LIBRARY)
@@ -575,7 +586,8 @@ class Families(unittest.TestCase):
                          {})
         works = peers.works_of(library, timed, [], options)
         self.assertEqual(len(works), len(set(works)))
-        bars = json.loads((ROOT / "06_softmax_topk/expected/bars.json").read_text())
+        (path,) = (ROOT / OF_LISTS).glob("expected/bars.json")
+        bars = json.loads(path.read_text())
         for bar in (bar for group in bars for bar in group["bars"]):
             shape = peers.parse_shape(bar["shape"])
             self.assertIn(("softmax_topk", "float32", shape), works)
@@ -585,7 +597,7 @@ class Families(unittest.TestCase):
         self.assertEqual(peers.legends_of(timed), [peers_report.LEGEND])
 
     def test_lists_in_torch_are_compiled_once_for_each_width(self):
-        torch = topk_contenders.TopkInTorch()
+        torch = topk.TopkInTorch()
         known = Library(LIBRARY).operations()
         self.assertEqual(set(torch.functions()),
                          {name for name, each in known.items() if each.family == "topk"})
@@ -597,15 +609,16 @@ class Families(unittest.TestCase):
         self.assertIn("shortest list", why(4000, 128256, 32))
         self.assertEqual(why(32768, 128, 8), "")
         self.assertEqual(why(3, 128256, 32), "")  # none of the course's
-        self.assertEqual(why(4000, 128256, 32, topk_contenders.TopkInTorch(True)), "")
+        self.assertEqual(why(4000, 128256, 32, topk.TopkInTorch(True)), "")
 
     def test_an_encoder_elsewhere_has_the_operations_parameters_and_no_other(self):
         library = Library(LIBRARY)
-        self.assertEqual(set(encoder_contenders.EncoderInTransformers().functions()),
+        self.assertEqual(set(encoder.EncoderInTransformers().functions()),
                          {name for name, each in library.operations().items()
                           if each.family == "encoder"})
-        variants = {each.variant for each in library.callables() if each.operation == "encoder"}
-        self.assertEqual(set(encoder_contenders.OursInGraphs.VARIANTS), variants)
+        self.assertEqual({name.removesuffix("_in_graph")
+                          for name in encoder.OursInGraphs(library).names("encoder")},
+                         {each.variant for each in OURS if each.operation == "encoder"})
 
         class Part:  # of a tensor: what it was taken from, and how
             def __init__(self, *way):
@@ -618,7 +631,7 @@ class Families(unittest.TestCase):
             library.operations()["encoder"], "float32")
         parameters = [each.name for each in library.describe("encoder", problem)
                       if each.role == "in"][2:]
-        state = encoder_contenders.state_of({name: Part(name) for name in parameters}, 2)
+        state = encoder.state_of({name: Part(name) for name in parameters}, 2)
         self.assertEqual(len(state), 2 * 16)
         self.assertEqual({part.way[0] for part in state.values()}, set(parameters))
         self.assertEqual(state["layer.1.attention.self.key.weight"].way, ("qkv_weight", 1, (8, 16)))
@@ -699,24 +712,24 @@ class CommandLine(unittest.TestCase):
     def test_shapes_of_a_stage(self):
         library = Library(LIBRARY)
 
-        def works(*words, stages=("04_warp_softmax",), names=("softmax", "log_softmax")):
+        def works(*words, stages=(OF_MASKS,), names=("softmax", "log_softmax")):
             options = peers.parse_arguments(["--library", LIBRARY, *words])
             operations = {name: library.operations()[name] for name in names}
             return peers.works_of(library, operations, stages, options)
-        attention = ("softmax", "float32", Shape((1048576, 512)))
-        self.assertIn(attention, works())
+        scores = ("softmax", "float32", Shape((1048576, 512)))
+        self.assertIn(scores, works())
         self.assertIn(("softmax", "float16", Shape((32768, 16))), works("--dtype", "float16"))
-        self.assertNotIn(("log_softmax", *attention[1:]), works())
+        self.assertNotIn(("log_softmax", *scores[1:]), works())
         for dtype in ("float16", "bfloat16"):
             self.assertIn(("softmax", dtype, Shape((49152, 1024))), works())
         self.assertNotIn(("softmax", "float16", Shape((49152, 1024))), works("--dtype", "float32"))
-        self.assertNotIn(attention, works("--quick"))
+        self.assertNotIn(scores, works("--quick"))
         self.assertEqual(works("--shape", "3x5", names=["softmax"]),
                          [("softmax", "float32", Shape((3, 5)))])
-        self.assertNotIn(attention, works(stages=["03_online_softmax"]))
+        self.assertNotIn(scores, works(stages=[OF_LOGARITHMS]))
 
     def test_shapes(self):
-        shapes = softmax_contenders.course_shapes()
+        shapes = softmax.course_shapes()
         self.assertEqual(len(shapes), len(set(shapes)))
         for wanted in ((4000, 1008), (4000, 129024), (10, 1032192), (10, 1000000), (4000, 128256)):
             self.assertIn(wanted, shapes)

@@ -9,7 +9,6 @@ import warnings
 from contenders import Contender, Skipped, Source
 from torch_contenders import TorchContenders, find_torch
 
-STAGE = "08_encoder_fusions"
 EPSILON = 1e-6  # as common/operations/encoder has it
 ACTIVATIONS = {"tanh": "gelu_new", "relu": "relu", "silu": "silu"}
 
@@ -17,9 +16,9 @@ ACTIVATIONS = {"tanh": "gelu_new", "relu": "relu", "silu": "silu"}
 MODES = {"transformers_compile": "default", "transformers_autotune": "max-autotune-no-cudagraphs"}
 
 
-def sources(_options):
+def sources(_options, library):
     """Who takes part beside the library's own."""
-    return [EncoderInTransformers(), OursInGraphs()]
+    return [EncoderInTransformers(), OursInGraphs(library)]
 
 
 def replayed(torch, name, role, stage, tensors, work):
@@ -171,23 +170,20 @@ def state_of(operands, layers):
 class OursInGraphs(Source):
     """Our encoders, replayed as the others are."""
 
-    VARIANTS = ("encoder_unfused", "encoder_unfused_packed", "encoder_split_qkv", "encoder_padded",
-                "encoder_packed", "encoder_early", "encoder_tuned", "encoder_tuned_packed",
-                "encoder_tuned_early")
     ENDING = "_in_graph"
 
+    def __init__(self, library):
+        self.ours = {each.variant + self.ENDING: each for each in library.callables()
+                     if each.role == "ours" and each.operation == "encoder"}
+
     def names(self, operation):
-        return [name + self.ENDING for name in self.VARIANTS] if operation == "encoder" else ()
+        return tuple(self.ours) if operation == "encoder" else ()
 
     def make(self, name, tensors):
         torch, obstacle = find_torch()
         if obstacle:
             raise Skipped(obstacle)
-        library, variant = tensors.library, name.removesuffix(self.ENDING)
-        ours = next((each for each in library.callables()
-                     if each.role == "ours" and each.variant == variant), None)
-        if ours is None:
-            raise Skipped("the library has no such variant")
+        library, ours = tensors.library, self.ours[name]
         if ours.obstacle:
             raise Skipped(ours.obstacle)
         size = library.workspace_bytes(ours.name, tensors.problem)
@@ -197,6 +193,6 @@ class OursInGraphs(Source):
         def work():
             launch(torch.cuda.current_stream().cuda_stream)
 
-        contender = replayed(torch, name, "ours", STAGE, tensors, work)
+        contender = replayed(torch, name, "ours", ours.group, tensors, work)
         contender.judged_as = ours.name
         return contender

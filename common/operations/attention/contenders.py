@@ -3,8 +3,6 @@
 by itself (FlashAttention-2, cuDNN's, the memory-efficient one, and its own by products and softmax),
 and products and softmax by hand, with all scores in memory."""
 
-import math
-
 from contenders import Shape, Skipped
 from peers_report import LEGEND  # noqa: F401, a family's own words are those of all
 from torch_contenders import TorchContenders, TorchFunction
@@ -18,10 +16,6 @@ FEWEST_CAUSAL = 512
 
 # What the bars name. In bfloat16 these alone: it takes as long as float16.
 OF_BARS = ((32, 12, 384, 384, 64), (8, 16, 2048, 2048, 64), (4, 16, 8192, 8192, 128))
-
-# A block a query takes a hundred times as long as tensor cores: multiplications and additions, at most.
-MOST_BY_QUERY = 1e11
-
 
 def works_of(operations, _stages, options):
     """What to time where no shapes are asked for, each an operation's name, a type and a shape."""
@@ -40,15 +34,7 @@ def works_of(operations, _stages, options):
             for shape in by_dtype.get(dtype, shapes[:of_bars])]
 
 
-def why_not_timed(name, shape, _dtype, shapes_given):
-    """Of the library's own: why it is not worth it here, or nothing."""
-    by_query = name.endswith("/query_per_block") and len(shape.sizes) == 5
-    if shapes_given or not by_query or 4 * math.prod(shape.sizes) <= MOST_BY_QUERY:
-        return ""
-    return "timed where it takes no second, or where --shape says"
-
-
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return [AttentionInTorch()]
 

@@ -5,7 +5,7 @@ in Triton, kernels from checkouts of OneFlow and FasterTransformer. And what a r
 import ctypes
 import itertools
 
-from contenders import CheckoutContender, Contender, Shape, Skipped
+from contenders import CheckoutContender, Contender, Shape, Skipped, stage_module
 from torch_contenders import TorchContenders, TorchFunction
 
 # What is timed unless others are asked for by --operation: those of x alone. All of them would take
@@ -23,19 +23,7 @@ PAPER_COLS = {4000: tuple(63 * 2**i for i in range(4, 12)),  # to 129,024
               10: tuple(63 * 2**i for i in range(4, 15))}    # to 1,032,192
 QUICK_SHAPES = ((4000, 4000), (10, 128256))
 
-# What a full run times besides when one of these stages takes part: attention scores of 32 batches
-# and 64 heads, the shapes of a well-known comparison of OneFlow with FasterTransformer.
-SHAPES_OF_STAGES = {"04_warp_softmax": tuple((32 * 64 * length, length)
-                                             for length in (16, 32, 64, 128, 256, 512)),
-                    # Vocabularies, one row, and widths that no pack divides.
-                    "05_smem_softmax": ((16384, 131072), (1, 262144), (1000000, 33),
-                                        (64, 1000003))}
-
-# And in the small types: the widths that OneFlow showed.
 HALVES = ("float16", "bfloat16")
-SHAPES_IN_HALVES = {"04_warp_softmax": ((49152, 256), (49152, 1024)),
-                    "05_smem_softmax": ((49152, 4096), (49152, 8192), (8192, 16384), (8192, 32768),
-                                        (4096, 50257), (8192, 151936))}
 
 # As common/operations/softmax has it: what masked softmaxes multiply x by.
 SCALE = 0.125
@@ -55,11 +43,11 @@ def works_of(operations, stages, options):
 
     works = all_of(operations, dtypes, QUICK_SHAPES if options.quick else course_shapes())
     if not options.quick and "softmax" in operations:
-        more = [shape for stage in stages for shape in SHAPES_OF_STAGES.get(stage, ())]
-        works += all_of(["softmax"], dtypes, more)
+        # What a stage that takes part wants besides, and besides in the small types.
         halves = [dtype for dtype in HALVES if dtype in (options.dtype or HALVES)]
-        more = [shape for stage in stages for shape in SHAPES_IN_HALVES.get(stage, ())]
-        works += all_of(["softmax"], halves, more)
+        for module in map(stage_module, stages):
+            works += all_of(["softmax"], dtypes, getattr(module, "SHAPES", ()))
+            works += all_of(["softmax"], halves, getattr(module, "SHAPES_IN_HALVES", ()))
     return works
 
 
@@ -69,7 +57,7 @@ def rows_and_cols(problem):
     return problem.sizes["rows"], problem.sizes["cols"]
 
 
-def sources(options):
+def sources(options, _library):
     """Who takes part beside the library's own."""
     return [SoftmaxInTorch(bool(options.shape)), OneFlow(options.oneflow),
             FasterTransformer(options.fastertransformer)]
@@ -86,7 +74,7 @@ class SoftmaxInTorch(TorchContenders):
         if not self.torch:
             return
         try:
-            import triton_rows
+            from . import triton_rows
             self.triton_rows = triton_rows
         except ImportError as error:
             self.obstacles["triton_row"] = f"Triton is not here ({error})"

@@ -5,6 +5,6 @@ asked for by --operation or --variant."""
 TIMED_OPERATIONS = ()
 
 
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return []

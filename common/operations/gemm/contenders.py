@@ -38,9 +38,6 @@ USUAL_DTYPES = tuple(USUAL["batched_gemm"])  # where --shape says at which shape
 # Where all values of cublasGemmStridedBatchedEx's `algo` are timed, in half: there are 42.
 SWEPT_AT = (square(512), square(2048), square(4096), scores(128))
 
-# A launch of these takes the better part of a second where the others take milliseconds.
-SLOW = {"07_batched_gemm/naive": square(4096), "07_batched_gemm/tiled": square(4096)}
-
 
 def works_of(operations, _stages, options):
     """What to time where no shapes are asked for, each an operation's name, a type and a shape."""
@@ -58,8 +55,6 @@ def why_not_timed(name, shape, dtype, shapes_given):
     """Of the library's own: why it is not worth it here, or nothing."""
     if shapes_given:
         return ""
-    if SLOW.get(name) == shape:
-        return "takes the better part of a second, so only where --shape says"
     if name.startswith("cublas/algo") and not (shape in SWEPT_AT and dtype == "float16"):
         return f"timed at {', '.join(map(str, SWEPT_AT))} in float16 only, or where --shape says"
     return ""
@@ -83,7 +78,7 @@ def chosen_for_blocks(contenders, timings):
 IN_THE_RUNNING = 3  # at most so many times as long as the fastest
 
 
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return [GemmInTorch()]
 
@@ -98,7 +93,7 @@ class GemmInTorch(TorchContenders):
         if not self.torch:
             return
         try:
-            import triton_gemm
+            from . import triton_gemm
             self.triton_gemm = triton_gemm
         except ImportError as error:
             self.obstacles["triton_gemm"] = f"Triton is not here ({error})"

@@ -3,7 +3,7 @@
 """Holds stage 08's encoders to Hugging Face's: makes a BertModel of random weights, saves it, runs
 both on the same hidden states, padded and packed, and compares the tokens that there are.
 
-    python3 common/peers/check_against_transformers.py [--device cpu] [--dtype float16] [--large]
+    python3 08_encoder_fusions/further/check_against_transformers.py [--device cpu] [--dtype float16] [--large]
 
 Exit code 0: they agree; 1: they do not; 77: PyTorch or transformers is not here."""
 

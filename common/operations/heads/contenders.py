@@ -9,7 +9,7 @@ USUAL_DTYPES = ("float16",)
 AT_FEW_SHAPES = True
 
 
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return [HeadsInTorch()]
 

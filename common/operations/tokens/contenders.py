@@ -26,7 +26,7 @@ def works_of(operations, _stages, options):
     return works
 
 
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return [TokensInTorch()]
 

@@ -7,7 +7,7 @@ from torch_contenders import TorchContenders, TorchFunction
 USUAL_DTYPES = ("float16",)
 
 
-def sources(_options):
+def sources(_options, _library):
     """Who takes part beside the library's own."""
     return [TransposeInTorch()]
 
