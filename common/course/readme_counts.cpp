@@ -5,8 +5,9 @@
 #include <stdexcept>
 
 #include "common/course/readme_parts.hpp"
-#include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/report/tables/markdown.hpp"
+#include "common/report/tables/source.hpp"
 #include "common/runner/record.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/report.hpp"
@@ -15,21 +16,13 @@
 namespace course {
 
 using io::number;
+using report::head_of;
+using report::kGpu;
+using report::row_of;
+using report::with_dtype;
+using report::with_thousands;
 using xray::AccessKind;
 
-std::string with_thousands(double value) {
-    const std::string digits = number(value, 0);
-    std::string text;
-    for (size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
-    return text;
-}
-
-std::string with_dtype(const std::string& shape, const std::string& dtype) {
-    return shape + (dtype == "float32" ? "" : ", " + dtype);
-}
 namespace {
 
 std::string megabytes(double bytes) {
