@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <regex>
 
 #include "common/course/readme_parts.hpp"
 #include "common/io/files.hpp"
@@ -28,27 +29,32 @@ runner::Stage only(const runner::Stage& stage, bool further) {
     return part;
 }
 
+// The text with all links to a GPU's pictures led to those of the GPU that the pages show.
+std::string with_reference_pictures(const std::string& text) {
+    static const std::regex folder(R"(recorded/nvidia_\w+/pictures/)");
+    return std::regex_replace(
+        text, folder, "recorded/" + records::folder_of(records::kReferenceGpu) + "/pictures/");
+}
+
 }  // namespace
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages) {
-    const std::filesystem::path recorded = repository / "common/recorded";
-    const std::vector<records::Recording> recordings =
-        records::read_counters(recorded / records::folder_of(report::kGpu) / "ncu.json");
     std::vector<StaleReadme> stale;
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         io::require_readable(path);
         const std::string before = io::text_in(path);
-        const std::string after = with_generated_parts(before, [&](const std::string& name) {
-            if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
-            const std::optional<std::string> text = part(name);
-            if (text) return *text;
-            throw std::runtime_error(path.string() + ": no part is called '" + name +
-                                     "'; there are xray, bytes, banks, layer, memory, " +
-                                     report::table_names() +
-                                     ", in the main README speeds, and in each what is run, such "
-                                     "as 'run 01 --quick'");
-        });
+        const std::string after =
+            with_generated_parts(with_reference_pictures(before), [&](const std::string& name) {
+                if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
+                const std::optional<std::string> text = part(name);
+                if (text) return *text;
+                throw std::runtime_error(path.string() + ": no part is called '" + name +
+                                         "'; there are xray, bytes, banks, layer, memory, " +
+                                         report::table_names() +
+                                         ", in the main README speeds, and in each what is run, "
+                                         "such as 'run 01 --quick'");
+            });
         if (after != before) stale.push_back({path, after});
     };
     const auto add_if_stale = [&](const std::filesystem::path& path, const std::string& text) {
@@ -62,6 +68,11 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                          return std::nullopt;
                      });
     for (const runner::Stage& stage : stages) {
+        const std::filesystem::path expected = records::expected_of(repository, stage.name);
+        const std::vector<records::Recording> recordings = records::read_counters(
+            records::recorded_of(repository, stage.name,
+                                 records::folder_of(records::kReferenceGpu)) /
+            records::kCounters);
         // Counts are kept, and look at these.
         const runner::Stage lesson = only(stage, false), beyond = only(stage, true);
         for (const bool further : {false, true}) {
@@ -79,9 +90,9 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                 return report::table_named(name, {repository, stage.name, further});
             });
             for (const auto& [name, svg] : pictures_shown(io::text_in(readme), stage))
-                add_if_stale(recorded / "cpu_device/pictures" / name, svg);
+                add_if_stale(expected / "pictures" / name, svg);
         }
-        add_if_stale(recorded / "cpu_device" / (stage.name + ".json"), counted_records(stage));
+        add_if_stale(expected / records::kCounts, counted_records(stage));
     }
     return stale;
 }

@@ -4,15 +4,14 @@
 
 #include "common/course/readme_parts.hpp"
 #include "common/io/table.hpp"
+#include "common/records/where.hpp"
 #include "common/report/tables/markdown.hpp"
-#include "common/report/tables/source.hpp"
 #include "common/xray/counted_variant.hpp"
 
 namespace course {
 
 using io::number;
 using report::head_of;
-using report::kGpu;
 using report::row_of;
 using report::with_thousands;
 using runner::DType;
@@ -140,7 +139,7 @@ std::string layer_part(const runner::Stage& stage,
             std::to_string(unfused.sum.kernels) + " make " +
             number(fused.sum.here.all() / unfused.sum.here.all(), 2) + " of the accesses";
     if (fused.sum.gpu && unfused.sum.gpu)
-        text += "; by the counters of an " + std::string(kGpu) + ", " +
+        text += "; by the counters of an " + std::string(records::kReferenceGpu) + ", " +
                 number(fused.sum.gpu->all() / unfused.sum.gpu->all(), 2);
     return text + ".\n";
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/records/counters.hpp"
+#include "common/records/where.hpp"
 #include "common/runner/stage.hpp"
 
 namespace course {
@@ -25,7 +26,7 @@ std::string banks_part(const runner::Stage& stage,
 // Where the requested bytes came from, on the GPU: the part that the x-ray cannot see.
 std::string bytes_part(const runner::Stage& stage,
                        const std::vector<records::Recording>& recordings);
-// The pictures of the x-ray that a README shows from common/recorded/cpu_device/pictures, each of a variant at its
+// The pictures of the x-ray that a README shows from NN_name/expected/pictures, each of a variant at its
 // usual shape, drawn anew. Throws std::runtime_error for one that no variant has. In readme_pictures.cpp.
 struct NamedText {
     std::string name, text;

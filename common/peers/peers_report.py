@@ -90,7 +90,7 @@ def _beside_the_shape(group):
     return fields
 
 
-def _shape_of(problem):
+def shape_of(problem):
     """Options come as floating-point numbers; a whole one is written as such."""
     options = {name: int(value) if float(value).is_integer() else value
                for name, value in problem.options.items()}
@@ -102,7 +102,7 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
            **_how_it_is_shown(group.operation), **_beside_the_shape(group),
-           "shape": _shape_of(group.problem),
+           "shape": shape_of(group.problem),
            "bytes": group.cost.bytes}
     if group.operation.roof == "read":
         one["roof_bytes"] = group.cost.bytes_read
@@ -147,13 +147,22 @@ def records_of(group, stage, backend):
     return records
 
 
+def json_lines(document):
+    """A record a line, as common/records writes them."""
+    def compact(value):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    head = compact({key: value for key, value in document.items() if key != "records"})
+    return f'{head[:-1]},"records":[\n' + ",\n".join(map(compact, document["records"])) + "\n]}\n"
+
+
 def write_records(folder, stage, header, records):
     """FOLDER/STAGE.peers.json, whole or not at all."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     path = Path(folder) / f"{stage}.peers.json"
     unfinished = path.with_name(path.name + ".part")
     try:
-        unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+        unfinished.write_text(json_lines({**header, "records": records}))
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ USUAL_K = 5  # as common/operations/topk has it
 # What is timed unless others are asked for by --operation. The others differ from it in what is written.
 TIMED_OPERATIONS = ("softmax_topk",)
 
-# Rows, columns, and the lengths of lists: every shape that 06_softmax_topk/further/bars.json names, and two
+# Rows, columns, and the lengths of lists: every shape that 06_softmax_topk/expected/bars.json names, and two
 # of a server's. The course itself measures many more.
 SHAPES = ((4000, 25000, (USUAL_K, 32, 256, 1000)), (4000, 128256, (USUAL_K, 32, 256, 1000)),
           (32768, 4096, (8, 32, 128)), (4000, 1024, (8, 32)), (32768, 128, (8, 32)),

@@ -6,14 +6,17 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "common/records/where.hpp"
+
 namespace records {
 namespace {
 
-// What stands between NN_name and .json: "", ".peers", ".widths.partial", ...
+// "peers" of NN_name.peers.json and of NN_name/recorded/GPU/peers.json; "widths.partial", ...; "" of NN_name.json.
 std::string kind_of(const std::filesystem::path& path) {
     const std::string name = path.stem();
+    if (!is_stage(name)) return name;
     const size_t dot = name.find('.');
-    return dot == std::string::npos ? "" : name.substr(dot);
+    return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
 bool is_option(const Record& record, const std::string& name) {
@@ -98,16 +101,19 @@ double Record::at(const std::string& name) const {
 }
 
 std::string stage_of(const std::filesystem::path& path) {
-    const std::string name = path.filename();
-    return name.substr(0, name.find('.'));
+    for (std::filesystem::path at = path; at.has_relative_path(); at = at.parent_path()) {
+        const std::string name = at.filename();
+        if (is_stage(name)) return name.substr(0, name.find('.'));
+    }
+    return "";
 }
 
 bool File::peers() const {
-    return kind_of(path) == ".peers";
+    return kind_of(path) == "peers";
 }
 
 bool File::widths() const {
-    return kind_of(path).rfind(".widths", 0) == 0;
+    return kind_of(path).rfind("widths", 0) == 0;
 }
 
 bool File::partial() const {

@@ -63,7 +63,8 @@ struct Record {
     bool counted() const { return has("loads_per_element"); }
 };
 
-// The stage that the name of a file says: NN_name.peers.json is of NN_name.
+// The stage that a path says: NN_name.peers.json and NN_name/recorded/GPU/peers.json are of NN_name. Empty where it says
+// none.
 std::string stage_of(const std::filesystem::path& path);
 
 // What was recorded in one run of one stage: only figures of one file were measured side by side.
@@ -75,10 +76,10 @@ struct File {
     std::string chosen;  // the flags that narrowed the run
     std::vector<Record> records;
 
-    // As the file's name says.
+    // As the file's path says.
     std::string stage() const { return stage_of(path); }
-    bool peers() const;    // NN_name.peers.json
-    bool widths() const;   // NN_name.widths.json: a grid of widths, all of one size in bytes
+    bool peers() const;   // NN_name.peers.json, or peers.json in a stage's folder; the others alike
+    bool widths() const;  // NN_name.widths.json: a grid of widths, all of one size in bytes
     bool partial() const;  // NN_name.partial.json: of a run that its flags narrowed
     bool run() const { return !peers() && !widths(); }
 };

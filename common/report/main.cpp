@@ -13,6 +13,7 @@
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 #include "common/report/compare.hpp"
 #include "common/report/pictures/output.hpp"
 #include "common/report/pictures/pages.hpp"
@@ -101,9 +102,9 @@ void show_in_terminal(const std::vector<Figure>& figures, bool chosen_by_name) {
     }
 }
 
-// Draws or compares the pictures that the pages of a repository show.
-int plot_shown(const std::vector<Figure>& all, const Words& words) {
-    const std::set<std::string> shown = shown_pictures(words.shown_in, words.out);
+// Draws or compares those pictures of one folder that pages show.
+int plot_shown(const std::vector<Figure>& all, const Words& words,
+               const std::set<std::string>& shown) {
     std::vector<Figure> figures;
     std::set<std::string> missing = shown;
     for (const Figure& figure : all) {
@@ -127,7 +128,19 @@ int plot_shown(const std::vector<Figure>& all, const Words& words) {
     return good && written.failures.empty() ? kGood : kWrong;
 }
 
+int plot_all_shown(const std::vector<Figure>& all, Words words) {
+    int status = kGood;
+    for (const auto& [folder, shown] :
+         shown_pictures(words.shown_in, std::filesystem::path(words.from.front()).filename())) {
+        words.out = folder;
+        status = std::max(status, plot_shown(all, words, shown));
+    }
+    return status;
+}
+
 int plot_verb(Words words) {
+    if (!words.shown_in.empty() && words.from.empty())
+        words.from = {records::folder_of(records::kReferenceGpu)};
     const Sources sources = sources_for(words.from, words.stages, words.after_run);
     std::vector<RecordFolder> all = sources.drawn;
     if (words.after_run) all.insert(all.end(), sources.counted.begin(), sources.counted.end());
@@ -136,7 +149,7 @@ int plot_verb(Words words) {
     std::vector<Figure> figures = figures_of(sources, words.choice);
     if (figures.empty()) nothing_matches(sources.drawn, words.choice);
     make_names_different(figures);
-    if (!words.shown_in.empty()) return plot_shown(figures, words);
+    if (!words.shown_in.empty()) return plot_all_shown(figures, words);
     figures = only(words.only, figures);
     if (words.terminal) {
         show_in_terminal(figures, !words.only.empty());
@@ -188,9 +201,11 @@ int parse_and_run(int argc, char** argv) {
     CLI::App* plot = app.add_subcommand("plot", "draw records");
     plot->add_option("stage,--stage", words.stages, "stages: 03, online or several: 03,05")
         ->delimiter(',');
-    plot->add_option("--from", words.from,
-                     "folder of records; may be repeated. Default: results where a GPU was timed "
-                     "there, else what is recorded of an NVIDIA H200")
+    plot->add_option(
+            "--from", words.from,
+            "folder of records, or a GPU whose records are committed, such as nvidia_h200; "
+            "may be repeated. Default: results where a GPU was timed there, else what is "
+            "recorded")
         ->allow_extra_args(false);
     plot->add_option("--dtype", words.choice.dtype, "only this element type, such as float32");
     plot->add_option("--op", words.choice.op,
@@ -210,13 +225,13 @@ int parse_and_run(int argc, char** argv) {
     add_output_flags(*plot, words);
     plot->add_option(
         "--shown-in", words.shown_in,
-        "instead of all pictures those that the READMEs of this repository show, as SVG "
-        "without scripts and numbers");
+        "instead of all pictures those that the READMEs of this repository show, where they "
+        "show them from, as SVG without scripts and numbers");
     plot->add_flag(
         "--terminal", words.terminal,
         "draw here, with letters; write no file. Each stage's variants, or what --only names");
     plot->add_flag("--check", words.check,
-                   "write nothing; exit 1 if what is in --out is not what would be written");
+                   "write nothing; exit 1 if what is there is not what would be written");
     plot->add_flag("--after-run", words.after_run)->group("");  // for the front door
 
     std::string a, b;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "common/report/records.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 
 namespace report {
 namespace {
@@ -50,7 +52,11 @@ HardwareCount count_of(const records::Profile& profile, const std::string& gpu) 
 
 RecordFolder read_folder(const std::filesystem::path& path) {
     constexpr size_t kMost = 60;
-    RecordFolder folder = records::read_folder(path);
+    const std::vector<std::string> gpus = records::gpu_folders(STAGES_SOURCE_DIRECTORY);
+    const bool is_gpu = !std::filesystem::exists(path) &&
+                        std::find(gpus.begin(), gpus.end(), path.string()) != gpus.end();
+    RecordFolder folder = is_gpu ? records::read_recorded(STAGES_SOURCE_DIRECTORY, path.string())
+                                 : records::read_folder(path);
     for (RecordFile& file : folder.files) {
         for (std::string* const words :
              {&file.gpu, &file.driver, &file.cuda, &file.commit, &file.date, &file.chosen})

@@ -14,10 +14,11 @@ using records::Sizes;
 using RecordFile = records::File;
 using RecordFolder = records::Folder;
 using records::keep_newer_runs;
-using records::stages_by_files;
 using records::stages_in;
 
-// io::FileError as records::read_folder() has it. Of what the files say of themselves no more than fits a line.
+// A folder of records or, where there is none of that name, the stages' records of the GPU whose folder is called so:
+// "nvidia_h200". io::FileError as records::read_folder() has it. Of what the files say of themselves no more than fits a
+// line.
 RecordFolder read_folder(const std::filesystem::path& path);
 
 std::string number_text(double size);  // "4000", "0.8"

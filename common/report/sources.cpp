@@ -8,12 +8,10 @@
 
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 
 namespace report {
 namespace {
-
-const std::filesystem::path kRecorded =
-    std::filesystem::path(STAGES_SOURCE_DIRECTORY) / "common/recorded";
 
 bool means(const std::string& stage, const std::string& word) {
     const std::string number = word.size() == 1 ? "0" + word : word;
@@ -29,7 +27,7 @@ RecordFolder newest_in(const std::filesystem::path& path) {
 }
 
 RecordFolder recorded_gpu() {
-    return newest_in(kRecorded / "nvidia_h200");
+    return newest_in(records::folder_of(records::kReferenceGpu));
 }
 
 bool timed(const RecordFolder& folder, const std::vector<std::string>& words) {
@@ -64,7 +62,7 @@ std::vector<std::string> chosen_stages(const std::vector<std::string>& words,
 
 std::vector<std::string> known_stages(const std::vector<RecordFolder>& folders) {
     const std::vector<std::string> here = stages_in(folders);
-    const std::vector<std::string> committed = stages_by_files(kRecorded / "cpu_device");
+    const std::vector<std::string> committed = records::stage_folders(STAGES_SOURCE_DIRECTORY);
     std::set<std::string> all(here.begin(), here.end());
     all.insert(committed.begin(), committed.end());
     return {all.begin(), all.end()};
@@ -85,11 +83,10 @@ Sources sources_for(const std::vector<std::string>& from, const std::vector<std:
     if (!any_timed && (from.empty() || after_run)) {
         if (!after_run)
             io::say(stdout, std::string("no GPU times in ") + kResults +
-                                "/: drawing what is recorded of an NVIDIA H200");
+                                "/: drawing what is recorded of an " + records::kReferenceGpu);
         sources.drawn = {recorded_gpu()};
     }
-    const std::filesystem::path counts = kRecorded / "cpu_device";
-    if (records::is_folder(counts)) sources.counted.push_back(newest_in(counts));
+    sources.counted.push_back(records::read_expected(STAGES_SOURCE_DIRECTORY));
     mark_overflowing(sources.drawn, sources.drawn);
     mark_overflowing(sources.drawn, sources.counted);
     // What DRAM saw no CPU can count: a folder's own counters, or those committed.

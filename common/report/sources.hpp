@@ -17,7 +17,7 @@ struct Sources {
 };
 
 // `from`: the folders named, if any. Where nothing of the stages that `words` mean was timed there, what is
-// recorded of an NVIDIA H200 takes their place: after a run silently, else only if none was named.
+// recorded of the reference GPU takes their place: after a run silently, else only if none was named.
 Sources sources_for(const std::vector<std::string>& from, const std::vector<std::string>& words,
                     bool after_run);
 

@@ -137,6 +137,23 @@ class Run(unittest.TestCase):
                       "matrices", printed)
         self.assertLessEqual(max(map(len, printed.splitlines()[:12])), 80)
 
+    def test_a_run_goes_on_where_it_was_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = ("02_safe_softmax", "--operation", "softmax", "--out", folder, "--resume")
+            file = Path(folder, "02_safe_softmax.peers.json")
+            self.run_peers(*words, "--shape", "2x33")
+            before = json.loads(file.read_text())
+            before["records"][0]["us_median"] = 77.0
+            file.write_text(json.dumps(before))
+            self.run_peers(*words, "--shape", "2x33", "--shape", "2x35")
+            records = json.loads(file.read_text())["records"]
+            self.assertEqual(records[:len(before["records"])], before["records"])
+            self.assertEqual({r["shape"]["cols"] for r in records[len(before["records"]):]}, {35})
+            # Of another commit nothing is kept.
+            file.write_text(json.dumps({**before, "commit": "another"}))
+            self.run_peers(*words, "--shape", "2x33")
+            self.assertEqual(json.loads(file.read_text())["records"][0]["us_median"], 10.0)
+
     def test_an_invalid_kernel_is_timed_and_nobody_compares_with_it(self):
         status, printed, files = self.run_peers("04_warp_softmax", "--shape", "64x16", "--variant",
                                                 "softmax")
@@ -559,7 +576,7 @@ class Families(unittest.TestCase):
                          {})
         works = peers.works_of(library, timed, [], options)
         self.assertEqual(len(works), len(set(works)))
-        bars = json.loads((ROOT / "06_softmax_topk/further/bars.json").read_text())
+        bars = json.loads((ROOT / "06_softmax_topk/expected/bars.json").read_text())
         for bar in (bar for group in bars for bar in group["bars"]):
             shape = peers.parse_shape(bar["shape"])
             self.assertIn(("softmax_topk", "float32", shape), works)

@@ -1,43 +1,49 @@
 // SPDX-License-Identifier: MIT
 #include "common/report/pictures/pages.hpp"
 
+#include <regex>
 #include <vector>
 
 #include "common/io/files.hpp"
+#include "common/records/where.hpp"
 
 namespace report {
+
+namespace fs = std::filesystem;
+
 namespace {
 
-std::vector<std::filesystem::path> pages_of(const std::filesystem::path& repository) {
-    std::vector<std::filesystem::path> pages = {repository / "README.md"};
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(repository, error)) {
-        pages.push_back(entry.path() / "README.md");
-        pages.push_back(entry.path() / "further/README.md");
+std::vector<fs::path> pages_of(const fs::path& repository) {
+    std::vector<fs::path> pages = {repository / "README.md"};
+    for (const std::string& stage : records::stage_folders(repository)) {
+        pages.push_back(repository / stage / "README.md");
+        pages.push_back(repository / stage / "further/README.md");
     }
     return pages;
 }
 
 }  // namespace
 
-std::set<std::string> shown_pictures(const std::filesystem::path& repository,
-                                     const std::filesystem::path& pictures) {
-    const std::string link =
-        (pictures.parent_path().filename() / pictures.filename()).string() + "/";
-    const std::string ending = ".svg";
-    std::set<std::string> names;
-    for (const std::filesystem::path& page : pages_of(repository)) {
+std::map<fs::path, std::set<std::string>> shown_pictures(const fs::path& repository,
+                                                         const std::string& gpu_folder) {
+    static const std::regex link(R"re(\]\(([^ )"]+)/([^/ )"]+)\.svg[ )])re");
+    const auto pictures_in = [](const fs::path& recorded) {
+        return (recorded / "pictures").lexically_normal();
+    };
+    std::map<fs::path, std::set<std::string>> shown;
+    shown[pictures_in(records::recorded_of_all(repository, gpu_folder))];
+    for (const std::string& stage : records::stage_folders(repository))
+        shown[pictures_in(records::recorded_of(repository, stage, gpu_folder))];
+    for (const fs::path& page : pages_of(repository)) {
         const std::string words = io::text_in(page);
-        for (size_t at = 0; (at = words.find(link, at)) != std::string::npos;) {
-            at += link.size();
-            const size_t end = words.find_first_of(" )\"\n", at);
-            if (end == std::string::npos || end - at <= ending.size()) continue;
-            const std::string file_name = words.substr(at, end - at);
-            if (file_name.substr(file_name.size() - ending.size()) == ending)
-                names.insert(file_name.substr(0, file_name.size() - ending.size()));
+        for (std::sregex_iterator each(words.begin(), words.end(), link), none; each != none;
+             ++each) {
+            const auto folder =
+                shown.find((page.parent_path() / (*each)[1].str()).lexically_normal());
+            if (folder != shown.end()) folder->second.insert((*each)[2]);
         }
     }
-    return names;
+    return shown;
 }
 
 }  // namespace report

@@ -131,8 +131,8 @@ std::vector<std::string> outcome(const Bar& bar, const Pair& pair) {
 
 // Of the records of one GPU. Where it is not the one that all is measured on, a bar without a record is no gap.
 std::string bars_on(const Source& source, bool with_gaps) {
-    const std::optional<records::File> own = source.find(".json"),
-                                       peers = source.find(".peers.json");
+    const std::optional<records::File> own = source.find(records::kOwn),
+                                       peers = source.find(records::kPeers);
     if (!own) return kNotMeasured;
     bool beside_peers = false;
     // Timed together: both are of one file.
@@ -150,7 +150,7 @@ std::string bars_on(const Source& source, bool with_gaps) {
     };
     std::string text =
         head_of({"variant", "type", "shape", "us", "beside", "its us", "ratio", "bar", ""});
-    for (const Bar& bar : bars_in(source.bars())) {
+    for (const Bar& bar : bars_in(source.expected("bars.json"))) {
         std::vector<std::string> row = {in_code(bar.variant), bar.dtype, spaced(bar.shape)};
         const Pair pair = pair_of(bar);
         const bool is_gap = pair.ours == nullptr;
@@ -167,10 +167,10 @@ std::string bars_on(const Source& source, bool with_gaps) {
 
 std::string bars(const Source& source) {
     std::string text = bars_on(source, true);
-    for (const std::filesystem::path& folder : records::folders_of_gpus(source.recorded())) {
+    for (const std::string& gpu : records::gpu_folders(source.repository)) {
         Source other = source;
-        other.gpu = folder.filename();
-        if (other.gpu != source.gpu && other.find(".json"))
+        other.gpu = gpu;
+        if (other.gpu != source.gpu && other.find(records::kOwn))
             text += "\nThe same, measured on another GPU:\n\n" + bars_on(other, false);
     }
     return text;

@@ -14,6 +14,7 @@
 
 #include "common/io/table.hpp"
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 #include "common/report/records.hpp"
 
 namespace {
@@ -21,18 +22,13 @@ namespace {
 using io::Align;
 using records::Record;
 
-const std::filesystem::path kRecorded =
-    std::filesystem::path(STAGES_SOURCE_DIRECTORY) / "common/recorded";
-
 struct Found {
     Record record;
     std::string gpu;
 };
 
-std::vector<Found> records_in(const std::filesystem::path& path) {
+std::vector<Found> records_in(records::Folder folder) {
     std::vector<Found> found;
-    if (!records::is_folder(path)) return found;
-    records::Folder folder = records::read_folder(path);
     records::keep_newer_runs(folder);
     for (const records::File& file : folder.files) {
         if (file.peers()) continue;
@@ -139,13 +135,17 @@ std::string computed_elsewhere(const Found& own, const std::vector<Found>& all) 
 }
 
 void run(const std::string& stage, const std::filesystem::path& results) {
-    std::vector<Found> all = records_in(results);
+    std::vector<Found> all;
+    if (records::is_folder(results)) all = records_in(records::read_folder(results));
     std::vector<Found> mine;
     for (const Found& each : all) {
         if (each.record.stage == stage) mine.push_back(each);
     }
-    for (const char* recorded : {"nvidia_h200", "cpu_device"}) {
-        const std::vector<Found> more = records_in(kRecorded / recorded);
+    for (const records::Folder& known :
+         {records::read_recorded(STAGES_SOURCE_DIRECTORY,
+                                 records::folder_of(records::kReferenceGpu)),
+          records::read_expected(STAGES_SOURCE_DIRECTORY)}) {
+        const std::vector<Found> more = records_in(known);
         all.insert(all.end(), more.begin(), more.end());
     }
     for (const Found& own : mine) {

@@ -8,7 +8,7 @@ namespace report {
 
 std::string compiled(const Source& source) {
     const records::CompileCosts costs =
-        records::read_compile_costs(source.recorded() / "nvcc" / (source.stage + ".json"));
+        records::read_compile_costs(source.expected(records::kCompileCost));
     std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
     for (const records::CompileCost& cost : costs.all) {
         text += row_of({cost.calls, std::to_string(cost.kernels), io::number(cost.seconds, 1),

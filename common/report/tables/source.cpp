@@ -8,15 +8,15 @@
 
 namespace report {
 
-std::optional<records::File> Source::find(const std::string& ending) const {
-    const std::filesystem::path path = recorded() / gpu / (stage + ending);
+std::optional<records::File> Source::find(const char* name) const {
+    const std::filesystem::path path = records::recorded_of(repository, stage, gpu) / name;
     if (!std::filesystem::exists(path)) return std::nullopt;
     return records::read(path);
 }
 
 std::vector<std::string> Source::variants_in(const records::File& file) const {
     std::vector<std::string> variants;
-    const std::filesystem::path counts = recorded() / "cpu_device" / (stage + ".json");
+    const std::filesystem::path counts = expected(records::kCounts);
     if (std::filesystem::exists(counts)) {
         for (const Record& record : records::read(counts).records)
             variants.push_back(record.variant);
@@ -25,8 +25,8 @@ std::vector<std::string> Source::variants_in(const records::File& file) const {
     return variants;
 }
 
-records::File Source::required(const std::string& ending) const {
-    const std::optional<records::File> file = find(ending);
+records::File Source::required(const char* name) const {
+    const std::optional<records::File> file = find(name);
     if (!file) throw NotMeasured();
     return *file;
 }

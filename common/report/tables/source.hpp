@@ -7,14 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "common/records/counters.hpp"
 #include "common/records/record.hpp"
+#include "common/records/where.hpp"
 
 namespace report {
 
 using records::Record;
-
-inline constexpr const char* kGpu = "NVIDIA H200";  // where all that is recorded was measured
 
 // A stage can be written, counted and tested without a GPU: then its tables say this.
 inline constexpr const char* kNotMeasured = "Not measured on a GPU yet.\n";
@@ -27,22 +25,24 @@ struct Source {
     std::filesystem::path repository;
     std::string stage;     // NN_name
     bool further = false;  // the table stands in the README of what goes beyond the lesson
-    std::string gpu = records::folder_of(kGpu);  // the folder of its records
+    std::string gpu = records::folder_of(records::kReferenceGpu);  // the folder of its records
 
     // What the stage's runs recorded, what was timed beside peers, and a grid of widths. NotMeasured where there is no
     // such file, as where a table finds nothing in it.
-    records::File own() const { return required(".json"); }
-    records::File peers() const { return required(".peers.json"); }
-    records::File widths() const { return required(".widths.json"); }
-    std::optional<records::File> find(const std::string& ending) const;
+    records::File own() const { return required(records::kOwn); }
+    records::File peers() const { return required(records::kPeers); }
+    records::File widths() const { return required(records::kWidths); }
+    std::optional<records::File> find(const char* name) const;
     // The variants of these records in the order of the stage, which its counts on the CPU device have.
     std::vector<std::string> variants_in(const records::File& file) const;
 
-    std::filesystem::path recorded() const { return repository / "common/recorded"; }
-    std::filesystem::path bars() const { return repository / stage / "further/bars.json"; }
+    // A file in NN_name/expected.
+    std::filesystem::path expected(const char* name) const {
+        return records::expected_of(repository, stage) / name;
+    }
 
 private:
-    records::File required(const std::string& ending) const;
+    records::File required(const char* name) const;
 };
 
 // ---- what tables ask of a record

@@ -46,7 +46,7 @@ std::string speeds(const std::filesystem::path& repository,
         stamped = file;
     };
     for (const std::string& stage : stages) {
-        const std::optional<records::File> own = Source{repository, stage}.find(".json");
+        const std::optional<records::File> own = Source{repository, stage}.find(records::kOwn);
         if (!own || own->records.empty()) continue;
         file = *own;
         if (op.empty()) op = file.records.front().op;

@@ -17,7 +17,7 @@ struct Lists : Committed {
         record.update({{"options", "k"}, {"bytes", 40000}, {"roof_gbps", 4}});
         return record;
     }
-    void bars(const std::string& text) const { write(stage + "/further/bars.json", text); }
+    void bars(const std::string& text) const { write(stage + "/expected/bars.json", text); }
 };
 
 const std::string kHead =
@@ -43,7 +43,7 @@ TEST_CASE("bars stand beside what came out") {
     stage.add("front", 8, 15.5);
     stage.add("front", 9, 15);
     stage.add("front", 10, 15.5);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     // There the front call was timed anew, and of the library's two the faster counts.
     stage.add("front", 5, 20);
     stage.add("lib/a", 5, 25);
@@ -58,7 +58,7 @@ TEST_CASE("bars stand beside what came out") {
     stage.add("lib/b", 12, 18, {{"us_in_blocks", 22}});
     stage.add("lib/c", 12, 10);
     stage.add("other", 12, 21);
-    stage.commit(".peers.json", "nvidia_h200", "peers");
+    stage.commit(records::kPeers, records::folder_of(records::kReferenceGpu), "peers");
     const std::string front = "| `front` | float32 | 10 x 1000 k=";
     CHECK(stage.table("bars") ==
           kHead + front + "5 | 15.0 | one read | 10.0 | 1.500 | at most 1.50 | holds |\n" +  //
@@ -83,7 +83,7 @@ TEST_CASE("a bar beside a name means that one, also where it computes in several
     Lists stage;
     stage.add("front", 5, 20);
     stage.add("chain", 5, 30, {{"op", "topk_of_softmax"}, {"shown_as", "softmax_topk"}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const auto beside = [&](const std::string& than) {
         stage.bars(R"([{"variant": "front", "speed": 1, "than": ")" + than +
                    R"(", "bars": [{"shape": "10x1000,k=5"}]}])");
@@ -97,16 +97,16 @@ TEST_CASE("of another GPU there are the bars that were measured there") {
     Lists stage;
     stage.bars(R"([{"variant": "front", "bars": [
         {"shape": "10x1000,k=5", "us": 18}, {"shape": "10x1000,k=8", "us": 15}]}])");
-    stage.write("common/recorded/nvidia_g/98_another.json", "no JSON");
+    stage.write("98_another/recorded/nvidia_g/own.json", "no JSON");
     stage.add("front", 5, 20);
-    stage.commit(".json", "nvidia_g");
+    stage.commit(records::kOwn, "nvidia_g");
     const std::string elsewhere =
         "\nThe same, measured on another GPU:\n\n" + kHead +
         "| `front` | float32 | 10 x 1000 k=5 | 20.0 | - | - | - | at most 18 us | **missed** |\n" +
         kStamp;
     CHECK(stage.table("bars") == "Not measured on a GPU yet.\n" + elsewhere);
     stage.add("front", 8, 15);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK(stage.table("bars") ==
           kHead + "| `front` | float32 | 10 x 1000 k=5 | - | - | - | - | - | not measured |\n" +
               "| `front` | float32 | 10 x 1000 k=8 | 15.0 | - | - | - | at most 15 us | holds |\n" +
@@ -116,7 +116,7 @@ TEST_CASE("of another GPU there are the bars that were measured there") {
 TEST_CASE("a bar that says nothing is named, and what would be right") {
     Lists stage;
     stage.add("front", 5, 20);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const auto complains = [&](const std::string& bar, const std::string& of) {
         stage.bars(R"([{"variant": "front", "bars": [{"shape": "10x1000", "us": 1}, )" + bar +
                    "]}]");

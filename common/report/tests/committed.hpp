@@ -37,15 +37,20 @@ struct Committed : Folder {
         record.update(more);
         return records.emplace_back(record);
     }
-    // Writes what was added, as what is committed of that GPU, and begins anew.
-    void commit(const std::string& ending, const std::string& gpu = "nvidia_h200",
+    // Writes what was added, as what is committed of that GPU or, without one, of the CPU device, and begins anew.
+    void commit(const std::string& file,
+                const std::string& gpu = records::folder_of(records::kReferenceGpu),
                 const std::string& of = "abc") {
         const Json document = {{"schema", 1},        {"gpu", "Some GPU"},
                                {"driver", "1.2"},    {"cuda", "13.0"},
                                {"cublas", "13.1.0"}, {"nvcc", "13.0.1"},
                                {"commit", of},       {"date", "2026-01-02T03:04:05Z"},
                                {"records", records}};
-        write("common/recorded/" + gpu + "/" + stage + ending, document.dump());
+        const std::filesystem::path repository;
+        const std::filesystem::path folder = gpu.empty()
+                                                 ? records::expected_of(repository, stage)
+                                                 : records::recorded_of(repository, stage, gpu);
+        write(folder / file, document.dump());
         records.clear();
     }
     std::string table(const std::string& name, bool further = false) const {

@@ -308,7 +308,7 @@ TEST_CASE("records that all have other sizes are drawn, and soon") {
 TEST_CASE("a GPU's counters of what has no rows and columns are no reason to stop") {
     const Folder folder;
     folder.write("11_plain_weave.json", file_of(woven(20, 10, 30)));
-    folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
+    folder.write("counters.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
         {"stage": "11_plain_weave", "variant": "v", "shape": {"looms": 3}, "kernels": []},
         {"stage": "11_plain_weave", "variant": "v", "shape": "3x53x77", "kernels": []},
         {"stage": "06_best_of", "variant": "v", "shape": "20x300,k=5", "kernels": []},
@@ -509,9 +509,9 @@ TEST_CASE("of a variant of many kernels each one's time is drawn behind that of 
     const auto recorded = [&](const std::string& list) {
         const std::string short_ones = kernel("a", 1) + "," + kernel("b", 1) + "," +
                                        kernel("c", 1) + "," + kernel("d", 1) + "," + kernel("e", 1);
-        folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [)" +
-                                     variant("2x16x2x16", short_ones) + "," +
-                                     variant("8x128x12x64", list) + "]}]}");
+        folder.write("counters.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [)" +
+                                          variant("2x16x2x16", short_ones) + "," +
+                                          variant("8x128x12x64", list) + "]}]}");
         return kernels("11_plain_weave", hardware_counts(read_folder(folder.path)));
     };
     const std::string four = kernel("void a::warp_kernel<float, 1>(a::P)", 4000) + "," +

@@ -21,7 +21,7 @@ TEST_CASE("beside peers many of ours have one column, which names the fastest") 
         stage.add("theirs", "attention", {{"m", 9}}, 9, {{"role", "peer"}, {"swept", true}});
     };
     add_six();
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     CHECK_THAT(
         stage.table("peers"),
         StartsWith("| us of `attention` | `a` | `b` | `c` | `d` | `e` | `f` | `theirs` |\n"));
@@ -31,7 +31,7 @@ TEST_CASE("beside peers many of ours have one column, which names the fastest") 
     stage.add("g", "attention", kShape, 8);
     stage.add("wrong", "attention", kShape, 1, {{"role", "invalid"}});
     stage.add("half/one", "attention", kShape, 2, {{"role", "part"}, {"part", "scores"}});
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     CHECK(stage.table("peers") ==
           "| us of `attention` | `ours, best of 7` | `theirs` | `copy` |\n|---|---|---|---|\n"
           "| 512 x 8 | **8.0** `g` | 9.0 | 1.0 |\n\n"
@@ -48,7 +48,7 @@ TEST_CASE("beside peers a library has one column where it has many ways to compu
         stage.add(name, "gemm", kShape, us++, kPeer);
     stage.add("half", "gemm_half_sums", kShape, 8);
     stage.add("lib/half", "gemm_half_sums", kShape, 7, kPeer);
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     const std::string text = stage.table("peers");
     CHECK_THAT(text, StartsWith("| us of `gemm` | `ours` | `lib, best of 4` |\n"));
     CHECK_THAT(text, ContainsSubstring("| us of `gemm_half_sums` | `half` | `lib/half` |\n"));
@@ -63,7 +63,7 @@ TEST_CASE("the comparison shows times, ratios to OneFlow's, and who is wrong") {
     };
     add("row_groups", "ours", 16, 5)["shape"]["rows"] = 4000;
     add("row_groups", "ours", 16, 5)["dtype"] = "float16";
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     CHECK(stage.table("comparison") == "Not measured on a GPU yet.\n");
     add("row_groups", "ours", 16, 5.25);
     add("row_groups", "ours", 64, 32);
@@ -72,7 +72,7 @@ TEST_CASE("the comparison shows times, ratios to OneFlow's, and who is wrong") {
     add("fastertransformer_softmax/v5", "peer", 64, 128);
     add("invalid_fastertransformer/input_unused", "invalid", 64, 160);
     add("copy", "roof", 64, 16);
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     const std::string text = stage.table("comparison");
     CHECK_THAT(text, ContainsSubstring("\n| 16 | - | 5.2 | - | - | - | - | 9.7 (1.00) |"));
     CHECK_THAT(text, ContainsSubstring("\n| 64 | 16.0 (0.25) | 32.0 (0.50) | 64.0 (1.00) | 192.0 "
@@ -94,13 +94,13 @@ TEST_CASE("the values of algo are shown where more than the defaults were timed"
         add("torch_matmul", 4, 2);
     };
     add_defaults();
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     CHECK(stage.table("algorithms") == "Not measured on a GPU yet.\n");
     add_defaults();
     add("cublas/default", 16, 20);
     add("cublas/algo3", 16, 21.5);
     add("cublas/algo7_tensor_op", 16, 19.5);
-    stage.commit(".peers.json");
+    stage.commit(records::kPeers);
     const std::string text = stage.table("algorithms");
     CHECK_THAT(text, ContainsSubstring("| 16 x 8, float32 | 39 | 20.0 | 19.0 to 21.0 | 19.5 "
                                        "`algo7_tensor_op` | 21.5 `algo3` |\n"));

@@ -148,7 +148,7 @@ TEST_CASE("traffic in bytes per element: declared, counted, and what reached DRA
                  file_of(R"({"stage": "01_first", "variant": "v", "backend": "cpu", "rows": 2,
                      "cols": 4, "declared_loads_per_element": 2, "declared_stores_per_element": 1,
                      "loads_per_element": 2.5, "stores_per_element": 1})"));
-    folder.write("ncu.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
+    folder.write("counters.json", R"({"schema": 1, "recordings": [{"gpu": "G", "variants": [
         {"stage": "01_first", "variant": "v", "dtype": "float32", "rows": 10, "cols": 100,
          "commit": "abc", "kernels": [{"dram_read_bytes": 3000, "dram_write_bytes": 2000},
                      {"dram_read_bytes": 1000}]}]}]})");
@@ -383,10 +383,10 @@ TEST_CASE("committed records say that they were not measured here, and folders a
     const Folder folder;
     write_two_stages(folder);
     folder.write(
-        "common/recorded/h/01_first.json",
+        "01_first/recorded/h/own.json",
         file_of(timed("01_first", "only", 8, 100, 4) + "," + timed("01_first", "only", 8, 200, 4),
                 "NVIDIA H200"));
-    const RecordFolder recorded = read_folder(folder.path / "common/recorded/h");
+    const RecordFolder recorded = read_folder(folder.path / "01_first/recorded/h");
     CHECK(named(stage_pictures({recorded}, "01_first", Choice()), "01_first_variants").origin ==
           "recorded on NVIDIA H200, not measured here");
     const std::vector<Figure> both =

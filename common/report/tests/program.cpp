@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "common/records/folder.hpp"
+#include "common/records/where.hpp"
 #include "common/report/tests/records.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
@@ -191,14 +193,11 @@ TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --
     run(folder, "plot --terminal --only floor 2>complaint | true");
     CHECK(folder.holds("complaint"));
     CHECK(folder.read("complaint").empty());
-    const std::string records = STAGES_SOURCE_DIRECTORY "/common/recorded/nvidia_h200";
-    const Outcome recorded = run(folder, "plot --terminal --from '" + records + "'");
+    const std::string gpu = records::folder_of(records::kReferenceGpu);
+    const Outcome recorded = run(folder, "plot --terminal --from " + gpu);
     fits_the_page(recorded.text);
-    size_t stages = 0;
-    for (const auto& file : std::filesystem::directory_iterator(records)) {
-        const std::string name = file.path().stem().string();  // 03_online_softmax, but not .peers
-        stages += name[0] == '0' && name.find('.') == std::string::npos;
-    }
+    const size_t stages =
+        records::stages_in({records::read_recorded(STAGES_SOURCE_DIRECTORY, gpu)}).size();
     CHECK(stages > 0);
     CHECK(count_of("\n", recorded.text) < 90 * stages);
 }
@@ -344,29 +343,31 @@ TEST_CASE("plot draws pictures, and its scripts draw them again") {
 TEST_CASE("plot --shown-in keeps the pictures that pages show, and nothing else") {
     if (!drawing_obstacle().empty()) return testing::skip(drawing_obstacle());
     const Folder folder;
-    folder.write("one/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
-                                              timed("01_first", "v", 8, 200, 5)));
-    folder.write("01_first/README.md", "![a](../one/pictures/01_first_variants.svg)");
-    folder.write("one/pictures/old.gp", "");
-    const std::string words = "plot --from one --out one/pictures --shown-in .";
-    const std::string picture = "one/pictures/01_first_variants.svg";
+    folder.write("01_first/recorded/g/own.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
+                                                         timed("01_first", "v", 8, 200, 5)));
+    folder.write("01_first/README.md", "![a](recorded/g/pictures/01_first_variants.svg)");
+    folder.write("01_first/recorded/g/pictures/old.gp", "");
+    const std::string words = "plot --from 01_first/recorded/g --shown-in .";
+    const std::string picture = "01_first/recorded/g/pictures/01_first_variants.svg";
     CHECK(run(folder, words + " --check").status == 1);
     REQUIRE(run(folder, words).status == 0);
     CHECK(run(folder, words + " --check").status == 0);
     const std::string drawn = folder.read(picture);
-    CHECK(std::distance(std::filesystem::directory_iterator(folder.path / "one/pictures"), {}) ==
-          1);
+    CHECK(std::distance(
+              std::filesystem::directory_iterator(folder.path / "01_first/recorded/g/pictures"),
+              {}) == 1);
     CHECK(run(folder, words, without_gnuplot(folder)).status == 0);  // nothing is stale
 
-    folder.write("one/01_first.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
-                                              timed("01_first", "v", 8, 200, 6)));
-    CHECK_THAT(run(folder, words + " --check").text, ContainsSubstring("stale: " + picture));
+    folder.write("01_first/recorded/g/own.json", file_of(timed("01_first", "v", 8, 100, 4) + "," +
+                                                         timed("01_first", "v", 8, 200, 6)));
+    CHECK_THAT(run(folder, words + " --check").text, ContainsSubstring(picture));
     CHECK(run(folder, words, without_gnuplot(folder)).status == 1);
     CHECK(folder.read(picture) == drawn);  // left as it was
-    folder.write("README.md", "![b](one/pictures/no_such.svg)");
+    folder.write("README.md", "![b](01_first/recorded/g/pictures/no_such.svg)");
     const Outcome outcome = run(folder, words);
     CHECK(outcome.status == 1);
-    CHECK_THAT(joined(outcome.text), ContainsSubstring("a page shows one/pictures/no_such.svg"));
+    CHECK_THAT(joined(outcome.text),
+               ContainsSubstring("a page shows 01_first/recorded/g/pictures/no_such.svg"));
 }
 
 TEST_CASE("several that draw the same pictures at once all have them") {

@@ -26,7 +26,7 @@ TEST_CASE("a lesson of one operation has one table, and its rows name their type
         stage.add("first", "fuse", tokens(count), 8, {{"dtype", "float16"}, {"along", "tokens"}});
     stage.add("second", "fuse", tokens(2), 5, {{"dtype", "float16"}});
     stage.add("second", "fuse", tokens(20), 5, {{"dtype", "float16"}, {"swept", true}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const std::string text = stage.table("measured");
     CHECK_THAT(text, StartsWith("| us expected → measured (of the roof) | `first` | `second` |\n"));
     // Two accesses of 2 bytes to each element of half, as the roof makes: half of its 4 us, of which a launch has 2.
@@ -49,7 +49,7 @@ TEST_CASE("a lesson of several operations has a table for each, of its own shape
     }
     stage.add("norm", "norm", tokens(50), 16);
     stage.add("beyond", "norm", tokens(50), 4, kFurther);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const std::string text = stage.table("measured");
     CHECK_THAT(text,
                StartsWith("`fuse`, float16: us expected → measured (of the roof)\n\n"
@@ -68,7 +68,7 @@ TEST_CASE("what goes beyond a lesson stands beside the lesson's fastest") {
     stage.add("fast", "norm", tokens(60), 8);
     stage.add("beyond", "norm", tokens(50), 5, kFurther);
     stage.add("beyond", "norm", tokens(70), 5, kFurther);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const std::string text = stage.table("measured", true);
     CHECK_THAT(text, ContainsSubstring("| tokens x hidden | best of the lesson | `beyond` |\n"));
     CHECK_THAT(text, ContainsSubstring("→ 8.0 (0.50) `fast` |") && !ContainsSubstring("slow"));
@@ -89,11 +89,11 @@ TEST_CASE(
     stage.add("mma", "attention", tokens(1024), 99, computes(99))["swept"] = true;
     stage.add("third", "attention", tokens(384), 5, computes(20));
     stage.add("plain", "attention", tokens(384), 900, computes(2, "float32"));
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     // The stage's order, which its counts have.
     for (const char* variant : {"mma", "plain", "third"})
         stage.add(variant, "attention", tokens(1), 1);
-    stage.commit(".json", "cpu_device");
+    stage.commit(records::kCounts, "");
     CHECK(stage.table("measured", true) ==
           "`attention`, float16: us (TFLOP/s)\n\n"
           "| tokens x hidden | `mma` | `plain` | `third` |\n|---|---|---|---|\n"
@@ -109,7 +109,7 @@ TEST_CASE(
 TEST_CASE("operations beside a roof that computes have their share of it") {
     Committed stage("07_made_up");
     stage.add("product", "gemm", {{"m", 512}}, 8, {{"tflops", 40}, {"roof", "own"}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK(stage.table("measured") ==
           "| TFLOP/s (of the roof) | `product` |\n|---|---|\n| 512 | 40 (0.50) |\n" + kStamp);
 }
@@ -120,7 +120,7 @@ TEST_CASE("what was not measured says so") {
                               "comparison", "algorithms", "published"})
         CHECK(stage.table(table) == "Not measured on a GPU yet.\n");
     stage.add("of_another_kind", "other", {{"m", 1}}, 8, kFurther);
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK(stage.table("measured") == "Not measured on a GPU yet.\n");
     CHECK(stage.table("published") == "Not measured on a GPU yet.\n");
     CHECK_FALSE(report::table_named("none", {stage.path, stage.stage}));
@@ -139,14 +139,14 @@ TEST_CASE("at the paper's widths a stage is held to the one before, a ladder to 
         add("fast", rows, 1024, 10);
         add("slow", rows, 2016, 10);
     }
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK(stage.table("paper") ==
           "| columns | speed-up with 4000 rows | speed-up with 10 rows |\n"
           "|---|---|---|\n| 1,008 | 3.00 | 1.50 |\n| 2,016 | - | - |\n" +
               kStamp);
     add("only", 10, 2016, 5).update({{"baseline", "05_another/front"}, {"speedup", 1.25}});
     add("beyond", 10, 2016, 5).update({{"baseline", "06_made_up/only"}, {"speedup", 9}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK_THAT(stage.table("paper"), ContainsSubstring("| 2,016 | - | 1.25 |\n"));
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("a grid of widths is shown by where it is farthest from the copy") {
     Committed stage("04_made_up");
     for (const auto& [cols, us] : {std::pair{7, 400.}, {8, 5.}, {1000, 8.}, {2000, 4.}})
         stage.add("front", "softmax", {{"rows", 1}, {"cols", cols}}, us);
-    stage.commit(".widths.json");
+    stage.commit(records::kWidths);
     CHECK_THAT(stage.table("widths"),
                ContainsSubstring("\n| float32 | `front` | 0.50 | 1,000 | 0.80 | 3 |\n"));
 }
@@ -173,13 +173,13 @@ TEST_CASE("the published table has ours beside theirs, packed where half the tok
     add("encoder_tuned", 1, {{"layers", 6.0}});
     add("encoder_tuned", 1, {{"prenorm", 1.0}});
     add("encoder_tuned", 1, {{"seq", 385}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     CHECK(stage.table("published") == "Not measured on a GPU yet.\n");
     add("encoder_tuned", 4660);
     add("encoder_tuned", 4453, {{"tokens", 6144.0}});
     add("encoder_tuned_packed", 4668);
     add("encoder_tuned_packed", 2590, {{"tokens", 6144.0}});
-    stage.commit(".json");
+    stage.commit(records::kOwn);
     const std::string text = stage.table("published");
     CHECK_THAT(text, ContainsSubstring("| 32 x 384 | 27.80 | 14.67 | 7.71 | 97.66 | 48.60 | - | "
                                        "4.66 | - | 2.59 |\n"));
