@@ -23,8 +23,7 @@ struct Record {
     std::string op;    // the operation
     std::string
         shown_as;  // the operation whose question it answers in another way, as pictures call it
-    std::string
-        along;  // along which sizes it is shown: "cols k", "m=n=k", "queries=keys/batch" (Axis in plot)
+    std::string along;  // along which sizes it is shown: "cols k", "m=n=k", "queries=keys/batch"
     std::string
         options;  // which names of the shape are no sizes but options: "k", "temperature top_p"
     std::string backend, dtype, input;

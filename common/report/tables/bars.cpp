@@ -66,30 +66,26 @@ struct Pair {
     const char* us = kInTurn;
 };
 
-// The fastest at the bar's problem of those that are called so.
-template <class Called>
-const Record* fastest(const records::File& file, const Bar& bar, const char* us, Called called) {
-    const Record* found = nullptr;
-    for (const Record& record : file.records) {
-        if (record.dtype == bar.dtype && record.has(us) && called(record) &&
-            record.shape_word() == bar.shape && (found == nullptr || record.at(us) < found->at(us)))
-            found = &record;
-    }
-    return found;
-}
-
 Pair pair_in(const records::File& file, const Bar& bar, const char* us) {
+    const auto fastest_of = [&](const auto& called) {
+        return fastest(
+            file,
+            [&](const Record& record) {
+                return record.dtype == bar.dtype && record.shape_word() == bar.shape &&
+                       called(record);
+            },
+            us);
+    };
     Pair pair{nullptr, nullptr, us};
-    pair.ours =
-        fastest(file, bar, us, [&](const Record& record) { return record.variant == bar.variant; });
+    pair.ours = fastest_of([&](const Record& record) { return record.variant == bar.variant; });
     if (pair.ours == nullptr || bar.than.empty()) return pair;
     // Whoever is called just so is meant, also where it rounds after each of several steps. Of those whose names begin
     // so, only what computes the same.
-    pair.theirs = fastest(file, bar, us, [&](const Record& record) {
+    pair.theirs = fastest_of([&](const Record& record) {
         return record.variant == bar.than && record.shown_as == pair.ours->shown_as;
     });
     if (pair.theirs != nullptr) return pair;
-    pair.theirs = fastest(file, bar, us, [&](const Record& record) {
+    pair.theirs = fastest_of([&](const Record& record) {
         return record.variant != bar.variant && record.variant.rfind(bar.than, 0) == 0 &&
                record.op == pair.ours->op;
     });

@@ -45,7 +45,18 @@ private:
     records::File required(const char* name) const;
 };
 
-// ---- what tables ask of a record
+// ---- what tables ask of records
+
+// The fastest of those wanted, by their figure `us`; nullptr where none has it.
+template <class Wanted>
+const Record* fastest(const records::File& file, Wanted wanted, const char* us = "us_median") {
+    const Record* best = nullptr;
+    for (const Record& record : file.records) {
+        if (record.has(us) && wanted(record) && (best == nullptr || record.at(us) < best->at(us)))
+            best = &record;
+    }
+    return best;
+}
 
 double roof_us(const Record& record);
 

@@ -4,23 +4,6 @@
 #include "common/report/tables/tables.hpp"
 
 namespace report {
-namespace {
-
-// The fastest there; nullptr where none was timed.
-const Record* fastest(const records::File& file, const std::string& op, const std::string& shape,
-                      bool further) {
-    const Record* best = nullptr;
-    for (const Record& record : file.records) {
-        const bool here = record.further == further && record.op == op && record.role == "ours" &&
-                          record.has("us_median") && record.shape_text() == shape;
-        if (here && (best == nullptr || record.at("us_median") < best->at("us_median")))
-            best = &record;
-    }
-    return best;
-}
-
-}  // namespace
-
 std::string speeds(const std::filesystem::path& repository,
                    const std::vector<std::string>& stages) {
     const std::vector<std::string> shapes = {"4000 x 1000", "4000 x 4000", "4000 x 128256",
@@ -34,7 +17,10 @@ std::string speeds(const std::filesystem::path& repository,
         std::vector<std::string> row = {title};
         bool any = false;
         for (const std::string& shape : shapes) {
-            const Record* const best = fastest(file, op, shape, further);
+            const Record* const best = fastest(file, [&](const Record& record) {
+                return record.further == further && record.op == op && record.role == "ours" &&
+                       record.shape_text() == shape;
+            });
             row.push_back(best == nullptr ? "-"
                                           : io::number(best->at("gbps"), 0) + " (" +
                                                 io::number(share_of_roof(*best), 2) + ") " +
