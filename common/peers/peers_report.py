@@ -80,6 +80,16 @@ def _how_it_is_shown(operation):
     return fields
 
 
+def _beside_the_shape(group):
+    """Rows and columns where they come of the shape, the names of options, and whether tables leave it out."""
+    fields = dict(group.fields)
+    if fields.get("swept"):
+        fields["swept"] = True
+    if group.problem.options:
+        fields["options"] = " ".join(sorted(group.problem.options))
+    return fields
+
+
 def shape_of(problem):
     """Options come as floating-point numbers; a whole one is written as such."""
     options = {name: int(value) if float(value).is_integer() else value
@@ -91,7 +101,7 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
     """One record of schema 1, as common/runner/record.cpp writes them."""
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
-           **_how_it_is_shown(group.operation), **group.fields,
+           **_how_it_is_shown(group.operation), **_beside_the_shape(group),
            "shape": shape_of(group.problem),
            "bytes": group.cost.bytes}
     if group.operation.roof == "read":

@@ -20,7 +20,8 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// A document of `./stages`, schema 1. io::FileError names the file.
+// Any JSON, and a document of `./stages`, schema 1. io::FileError names the file.
+Json parsed(const std::filesystem::path& path);
 Json read_json(const std::filesystem::path& path);
 
 // FieldError where there is none of that name.

@@ -2,16 +2,14 @@
 #include "common/records/record.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/records/where.hpp"
 
 namespace records {
 namespace {
-
-void add_once(std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
 
 // "peers" of NN_name.peers.json and of NN_name/recorded/GPU/peers.json; "widths.partial", ...; "" of NN_name.json.
 std::string kind_of(const std::filesystem::path& path) {
@@ -21,7 +19,34 @@ std::string kind_of(const std::filesystem::path& path) {
     return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
+bool is_option(const Record& record, const std::string& name) {
+    std::istringstream options(record.options);
+    for (std::string option; options >> option;) {
+        if (option == name) return true;
+    }
+    return false;
+}
+
+// Sizes, then options; where only rows and columns were recorded, those.
+std::string joined(const Record& record, const char* cross, const char* before_option) {
+    std::string sizes, options;
+    for (const std::string& name : record.shape.empty() ? record.flat : record.shape) {
+        char number[32];
+        std::snprintf(number, sizeof(number), "%.12g", record.size(name));
+        if (is_option(record, name)) {
+            options += before_option + name + "=" + number;
+        } else {
+            sizes += (sizes.empty() ? "" : cross) + std::string(number);
+        }
+    }
+    return sizes + options;
+}
+
 }  // namespace
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
 
 void Record::add_size(const std::string& name, double size) {
     add_once(shape, name);
@@ -46,6 +71,22 @@ bool Record::poses(const std::string& name) const {
 double Record::size(const std::string& name, double otherwise) const {
     const auto found = sizes.find(name);
     return found == sizes.end() ? otherwise : found->second;
+}
+
+std::string Record::shape_text() const {
+    return joined(*this, " x ", " ");
+}
+
+std::string Record::shape_word() const {
+    return joined(*this, "x", ",");
+}
+
+std::string Record::shape_names() const {
+    std::string text;
+    for (const std::string& name : shape) {
+        if (!is_option(*this, name)) text += (text.empty() ? "" : " x ") + name;
+    }
+    return text;
 }
 
 std::optional<double> Record::figure(const std::string& name) const {

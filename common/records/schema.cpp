@@ -32,6 +32,7 @@ const std::vector<WordField>& word_fields() {
         {"input", &Record::input, Words::free, "normal"},
         {"shown_as", &Record::shown_as, Words::name, ""},
         {"along", &Record::along, Words::free, ""},
+        {"options", &Record::options, Words::free, ""},
         {"roof", &Record::roof, Words::name, "copy"},
         {"part", &Record::part, Words::free, ""},
         {"way", &Record::way, Words::free, ""},
@@ -47,6 +48,7 @@ const std::vector<Figure>& figures() {
         bytes{1, 1e18};
     static const std::vector<Figure> all = {
         {"bytes", bytes, true, false, true},
+        {"elements", bytes, false, false, true},
         {"flops", {0, 1e30}, false, false, false, true},
         {"declared_loads_per_element", accesses},
         {"declared_stores_per_element", accesses},
@@ -78,7 +80,8 @@ const std::vector<Figure>& figures() {
 
 const std::vector<Flag>& flags() {
     static const std::vector<Flag> all = {{"overflows", &Record::overflows},
-                                          {"further", &Record::further}};
+                                          {"further", &Record::further},
+                                          {"swept", &Record::swept}};
     return all;
 }
 

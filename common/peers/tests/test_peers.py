@@ -426,6 +426,7 @@ class Run(unittest.TestCase):
                                      "causal_softmax")
         records = files[OF_MASKS + ".peers.json"]["records"]
         self.assertEqual([r["variant"] for r in records], ["causal_softmax", "join"])
+        self.assertIs(records[0]["swept"], True)  # tables leave such a width out
 
     def test_sizes_of_another_form_are_timed_by_those_who_take_them(self):
         status, printed, files = self.run_peers(OF_ANY_AXIS, "--shape", "2x33x5",
