@@ -3,8 +3,6 @@
 // READMEs and the list of the stages. With --check only says what is stale.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "common/course/list.hpp"
@@ -19,10 +17,8 @@ using course::StaleReadme;
 void add_list_if_stale(const std::vector<runner::Stage>& stages, std::vector<StaleReadme>& stale) {
     const std::filesystem::path path =
         std::filesystem::path(STAGES_SOURCE_DIRECTORY) / course::kCommittedList;
-    std::ifstream file(path);
-    const std::string committed{std::istreambuf_iterator<char>(file), {}};
     const std::string list = course::list_of(runner::chosen_stages(stages, {}));
-    if (committed != list) stale.push_back({path, list});
+    if (io::text_in(path) != list) stale.push_back({path, list});
 }
 
 int write_or_check(int argc, char** argv) {

@@ -143,7 +143,7 @@ int stages_describe(const char* what, const stages_problem* problem,
 int stages_cost(const char* what, const stages_problem* problem, int64_t* bytes_read,
                 int64_t* bytes_written, double* operations, int64_t* elements);
 
-/* What a record (stages_record_header) says of a problem beside its sizes, at its top. */
+/* What a record (stages_record_header) says of a problem beside its sizes, at its top. swept: tables leave it out. */
 int stages_record_fields(const char* what, const stages_problem* problem,
                          const stages_size** fields, size_t* count);
 

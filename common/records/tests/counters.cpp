@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "common/records/counters.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
+#include "common/io/files.hpp"
+#include "common/records/where.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 
@@ -31,7 +30,7 @@ Recording recording(const std::string& nvcc, std::vector<Profile> variants) {
 
 TEST_CASE("recordings are kept by GPU and compiler") {
     const Folder folder;
-    const std::filesystem::path file = folder.path / "gpu/ncu.json";
+    const std::filesystem::path file = folder.path / "gpu/counters.json";
     CHECK(read_counters(file).empty());
 
     save_counters(file, recording("12.9", {variant("a", 1), variant("b", 2)}));
@@ -59,7 +58,7 @@ TEST_CASE("recordings are kept by GPU and compiler") {
 
 TEST_CASE("what was recorded with fewer counters stands beside the rest") {
     const Folder folder;
-    const std::filesystem::path file = folder.path / "gpu/ncu.json";
+    const std::filesystem::path file = folder.path / "gpu/counters.json";
     Recording both = recording("13.0", {variant("a", 1)});
     Profile odd = variant("a", 2);
     odd.shape = "61x777";
@@ -77,24 +76,14 @@ TEST_CASE("what was recorded with fewer counters stands beside the rest") {
 
 TEST_CASE("a file of another kind is refused") {
     const Folder folder;
-    const std::filesystem::path file = folder.path / "gpu/ncu.json";
-    folder.write("gpu/ncu.json", R"({"schema": 2, "recordings": []})");
+    const std::filesystem::path file = folder.path / "gpu/counters.json";
+    folder.write("gpu/counters.json", R"({"schema": 2, "recordings": []})");
     CHECK_THROWS_WITH(read_counters(file), ContainsSubstring("schema"));
-    folder.write("gpu/ncu.json", "nonsense");
+    folder.write("gpu/counters.json", "nonsense");
     CHECK_THROWS_WITH(read_counters(file), ContainsSubstring(file.string()));
 }
 
 TEST_CASE("a GPU's folder") {
     CHECK(folder_of("NVIDIA H200") == "nvidia_h200");
     CHECK(folder_of("NVIDIA RTX A4000") == "nvidia_rtx_a4000");
-}
-
-TEST_CASE("the committed counters are kept as they are read") {
-    const std::filesystem::path committed =
-        STAGES_SOURCE_DIRECTORY "/common/recorded/nvidia_h200/ncu.json";
-    const Folder folder;
-    for (const Recording& each : read_counters(committed))
-        save_counters(folder.path / "ncu.json", each);
-    std::ifstream file(committed);
-    CHECK(nlohmann::json::parse(folder.read("ncu.json")) == nlohmann::json::parse(file));
 }
