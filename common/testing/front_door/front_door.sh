@@ -116,9 +116,11 @@ expect 1 "01_naive_softmax/naive_softmax.cuh: cannot be read" header 01
 expect 2 "header takes one stage, or softmax" header
 expect 2 "header takes one stage, or softmax" header 1,3
 expect 2 "no stage '12'" header 12
-printf '%s first\n    variant 2 + 1\n' 01_naive_softmax 03_online_softmax 13_online_topk \
-    >"$sandbox/course/common/course/list.txt"
-printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
+for stage in 01_naive_softmax 03_online_softmax 13_online_topk; do
+    mkdir "$sandbox/course/$stage/expected"
+    printf '%s first\n    variant 2 + 1\n' $stage >"$sandbox/course/$stage/expected/list.txt"
+done
+printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >"$sandbox/course/common/course/list.txt"
 expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list --all
 expect 0 $'^01_naive_softmax first .. variants?.\n03_online_softmax first .1 variant.\n13_online_topk [^\n]*\n\nA stage.s variants[^\n]*$' list
 expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs$' list 3
