@@ -184,7 +184,8 @@ What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where
 \`./stages run\` can work, else 1." ;;
         lint) echo "usage: ./stages lint [--fix]
-clang-format and shellcheck on the sources, clang-tidy on the CPU build.
+clang-format and shellcheck on the sources, clang-tidy on the CPU build; and
+whether an editor with clangd reads the stages without errors.
 --fix formats the sources in place." ;;
     esac
     flags

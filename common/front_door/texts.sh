@@ -6,7 +6,7 @@
 print_header() {
     local path text
     if [[ $* == softmax ]]; then
-        path=05_smem_softmax/further/softmax.cuh
+        path=$(cd "$root" && echo [0-9][0-9]_*/further/softmax.cuh)
     else
         split_words "$@"
         ((${#stages[@]} == 1 && ${#rest[@]} == 0)) ||

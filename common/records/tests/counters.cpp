@@ -11,7 +11,7 @@ using namespace records;
 namespace {
 
 Profile variant(const std::string& name, double sectors, const std::string& commit = "abc") {
-    return {"03_online_softmax",
+    return {"97_made_up",
             name,
             "float32",
             "256x1024",
@@ -42,18 +42,18 @@ TEST_CASE("recordings are kept by GPU and compiler") {
     CHECK(read[0].nvcc == "12.9");
     REQUIRE(read[0].variants.size() == 2);
     const auto sectors = [&](size_t i, const char* name) {
-        return read[i].find("03_online_softmax", name, "256x1024")->sum("global_load_sectors");
+        return read[i].find("97_made_up", name, "256x1024")->sum("global_load_sectors");
     };
     CHECK(sectors(0, "a") == 1);
     CHECK(sectors(0, "b") == 4);
     CHECK(sectors(1, "a") == 3);
     const auto commit = [&](const char* name) {
-        return read[0].find("03_online_softmax", name, "256x1024")->commit;
+        return read[0].find("97_made_up", name, "256x1024")->commit;
     };
     CHECK(commit("a") == "abc");
     CHECK(commit("b") == "def");
-    CHECK(read[1].find("03_online_softmax", "b", "256x1024") == nullptr);
-    CHECK(read[1].find("03_online_softmax", "a", "256x1025") == nullptr);
+    CHECK(read[1].find("97_made_up", "b", "256x1024") == nullptr);
+    CHECK(read[1].find("97_made_up", "a", "256x1025") == nullptr);
 }
 
 TEST_CASE("what was recorded with fewer counters stands beside the rest") {
@@ -69,8 +69,8 @@ TEST_CASE("what was recorded with fewer counters stands beside the rest") {
     const Recording read = read_counters(file).at(0);
     REQUIRE(read.variants.size() == 1);
     REQUIRE(read.requests.size() == 1);
-    CHECK(read.find("03_online_softmax", "a", "256x1024")->sum("global_load_sectors") == 3);
-    CHECK(read.find("03_online_softmax", "a", "61x777")->sum("global_load_sectors") == 2);
+    CHECK(read.find("97_made_up", "a", "256x1024")->sum("global_load_sectors") == 3);
+    CHECK(read.find("97_made_up", "a", "61x777")->sum("global_load_sectors") == 2);
     CHECK_FALSE(read.requests[0].has_all_counters());
 }
 

@@ -145,7 +145,7 @@ TEST_CASE("what peers.py writes is of the schema, and a field that it leaves out
     if (std::system("command -v python3 >/dev/null") != 0)
         return testing::skip("python3 is not installed");
     REQUIRE(std::system(("python3 '" + script + "' '" + folder.path.string() + "'").c_str()) == 0);
-    const fs::path path = folder.path / "03_online_softmax.peers.json";
+    const fs::path path = folder.path / "97_made_up.peers.json";
     const records::File file = records::read(path, records::Reading::strict);
     CHECK(file.peers());
     CHECK(file.libraries.at("torch") == "2.11");

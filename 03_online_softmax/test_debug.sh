@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Has gdb stop in threads of a kernel, as a user would: debug.sh PROGRAM, where PROGRAM is the
+# Has gdb stop in threads of a kernel, as a user would: test_debug.sh PROGRAM, where PROGRAM is the
 # debug_03_online_softmax that the build made. Exits 77 where there is no gdb.
 # shellcheck disable=SC2016  # \$1 is gdb's, in a pattern
 set -euo pipefail
@@ -53,7 +53,7 @@ print x_row == x + 7 * cols
 END
 
 # Where others come to a breakpoint too, `next` still stays, with the condition that is offered.
-header=$(dirname "$0")/../../../03_online_softmax/online_softmax.cuh
+header=$(dirname "$0")/online_softmax.cuh
 line=$(grep -n 'y_row\[col\] = ' "$header" | cut -d: -f1)
 condition='threadIdx.x == 5 && blockIdx.x == 2'
 lines="^  break LINE if $condition$
