@@ -42,7 +42,7 @@ struct Plan {
 };
 
 // What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
-// recorded in common/recorded): a launch, the longer the more instructions it has one behind the other;
+// recorded in 05_smem_softmax/recorded): a launch, the longer the more instructions it has one behind the other;
 // and bytes at the speed of a copy, less where a part of the threads has none.
 template <class T>
 double bytes_of(int64_t rows, int64_t cols) {

@@ -3,10 +3,15 @@
 # The commit is looked up at each build; only when it changed is one small file compiled again.
 # As a script (cmake -D ... -P build_info.cmake) this file does that look-up.
 if(CMAKE_SCRIPT_MODE_FILE)
-    execute_process(COMMAND git -C "${SOURCE}" describe --always --dirty --abbrev=12 --exclude=*
+    execute_process(COMMAND git -C "${SOURCE}" describe --always --abbrev=12 --exclude=*
                     OUTPUT_VARIABLE COMMIT RESULT_VARIABLE status ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    # What is recorded is no source of a program that records.
+    execute_process(COMMAND git -C "${SOURCE}" diff --quiet HEAD -- . ":(exclude)*/recorded/*"
+                    RESULT_VARIABLE changed OUTPUT_QUIET ERROR_QUIET)
     if(NOT status EQUAL 0)
         set(COMMIT unknown)  # no git, or not a clone
+    elseif(NOT changed EQUAL 0)
+        string(APPEND COMMIT -dirty)
     endif()
     configure_file("${CMAKE_CURRENT_LIST_DIR}/build_info.cpp.in" "${OUTPUT}" @ONLY)
     return()

@@ -98,6 +98,12 @@ function(add_debug_program name)
     target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner CLI11::CLI11 strict_warnings)
     link_operations_of(debug_${name} ${name})
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    # gdb in a kernel's thread, where the stage has a script that asks it.
+    if(TARGET tests AND EXISTS "${PROJECT_SOURCE_DIR}/${name}/test_debug.sh")
+        add_dependencies(tests debug_${name})
+        add_test(NAME debug_${name} COMMAND "${PROJECT_SOURCE_DIR}/${name}/test_debug.sh" "$<TARGET_FILE:debug_${name}>")
+        set_tests_properties(debug_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+    endif()
 endfunction()
 
 # `stages`: every stage in one program, which takes a verb. `readme` writes what is generated from all of them.

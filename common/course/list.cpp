@@ -18,22 +18,29 @@ std::string formatted(const char* format, Parts... parts) {
 
 }  // namespace
 
-std::string list_of(const std::vector<const Stage*>& stages) {
-    std::string list;
-    for (const Stage* stage : stages) {
-        list += formatted("%-22s %s\n", stage->name.c_str(), stage->title.c_str());
-        for (const Variant& variant : stage->variants) {
-            list +=
-                formatted("    %-20s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
+std::string paragraph_of(const Stage& stage) {
+    std::string list = formatted("%-22s %s\n", stage.name.c_str(), stage.title.c_str());
+    for (const Variant& variant : stage.variants) {
+        list += formatted("    %-20s %g + %g  %s\n", variant.name.c_str(), variant.traffic.loads,
                           variant.traffic.stores, variant.summary.c_str());
-            if (variant.dtypes != std::vector<DType>{DType::float32})
-                list += formatted("    %-20s        %s\n", "", names_of(variant.dtypes).c_str());
-        }
+        if (variant.dtypes != std::vector<DType>{DType::float32})
+            list += formatted("    %-20s        %s\n", "", names_of(variant.dtypes).c_str());
     }
-    list += "\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n";
+    return list;
+}
+
+std::string in_common(const std::vector<const Stage*>& stages) {
+    std::string list =
+        "\n2 + 1: reads + writes of global memory per element.\n\nNamed inputs (--input):\n";
     for (const NamedInput& input : named_inputs(stages))
         list += formatted("    %-16s %s\n", input.name.c_str(), input.summary.c_str());
     return list;
+}
+
+std::string list_of(const std::vector<const Stage*>& stages) {
+    std::string list;
+    for (const Stage* stage : stages) list += paragraph_of(*stage);
+    return list + in_common(stages);
 }
 
 }  // namespace course

@@ -8,10 +8,13 @@
 
 namespace course {
 
-// The stages with their variants, then the named inputs.
+// The stages with their variants, then what they have in common: the named inputs.
 std::string list_of(const std::vector<const runner::Stage*>& stages);
 
-// list_of all stages is committed here (a path from the repository), so that nothing need be built for it.
-inline constexpr const char* kCommittedList = "common/course/list.txt";
+// What list_of all stages consists of is committed, so that nothing need be built for it: each stage's paragraph as
+// NN_name/expected/list.txt, and what they have in common.
+std::string paragraph_of(const runner::Stage& stage);
+std::string in_common(const std::vector<const runner::Stage*>& stages);
+inline constexpr const char* kListInCommon = "common/course/list.txt";
 
 }  // namespace course

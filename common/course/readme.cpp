@@ -4,13 +4,11 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <regex>
 
 #include "common/course/readme_parts.hpp"
-#include "common/course/tables.hpp"
-#include "common/peers/algorithms.hpp"
-#include "common/peers/comparison.hpp"
-#include "common/peers/encoder_layer.hpp"
-#include "common/peers/published_encoder.hpp"
+#include "common/io/files.hpp"
+#include "common/report/tables/tables.hpp"
 
 namespace course {
 namespace {
@@ -31,82 +29,70 @@ runner::Stage only(const runner::Stage& stage, bool further) {
     return part;
 }
 
+// The text with all links to a GPU's pictures led to those of the GPU that the pages show.
+std::string with_reference_pictures(const std::string& text) {
+    static const std::regex folder(R"(recorded/nvidia_\w+/pictures/)");
+    return std::regex_replace(
+        text, folder, "recorded/" + records::folder_of(records::kReferenceGpu) + "/pictures/");
+}
+
 }  // namespace
 
 std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                                        const std::vector<runner::Stage>& stages) {
-    const std::filesystem::path folder = repository / "common/recorded" / records::folder_of(kGpu);
-    const std::vector<records::Recording> recordings = records::read_counters(folder / "ncu.json");
     std::vector<StaleReadme> stale;
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
-        const std::string before = read_file(path);
-        const std::string after = with_generated_parts(before, [&](const std::string& name) {
-            if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
-            const std::optional<std::string> text = part(name);
-            if (text) return *text;
-            throw std::runtime_error(
-                path.string() + ": no part is called '" + name +
-                "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
-                "compiled, comparison, algorithms, published, layer and memory, in the main README "
-                "speeds, and in each what is run, such as 'run 01 --quick'");
-        });
+        io::require_readable(path);
+        const std::string before = io::text_in(path);
+        const std::string after =
+            with_generated_parts(with_reference_pictures(before), [&](const std::string& name) {
+                if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
+                const std::optional<std::string> text = part(name);
+                if (text) return *text;
+                throw std::runtime_error(path.string() + ": no part is called '" + name +
+                                         "'; there are xray, bytes, banks, layer, memory, " +
+                                         report::table_names() +
+                                         ", in the main README speeds, and in each what is run, "
+                                         "such as 'run 01 --quick'");
+            });
         if (after != before) stale.push_back({path, after});
     };
     const auto add_if_stale = [&](const std::filesystem::path& path, const std::string& text) {
-        if (!std::filesystem::exists(path) || read_file(path) != text)
-            stale.push_back({path, text});
+        if (io::text_in(path) != text) stale.push_back({path, text});
     };
+    std::vector<std::string> names;
+    for (const runner::Stage& stage : stages) names.push_back(stage.name);
     bring_up_to_date(repository / "README.md",
                      [&](const std::string& name) -> std::optional<std::string> {
-                         if (name == "speeds") return speeds_part(folder, stages);
+                         if (name == "speeds") return report::speeds(repository, names);
                          return std::nullopt;
                      });
-    const auto part_of = [&](const runner::Stage& stage,
-                             const std::string& name) -> std::optional<std::string> {
-        if (name == "xray") return xray_part(stage, recordings);
-        if (name == "bytes") return bytes_part(stage, recordings);
-        if (name.rfind(kBanks, 0) == 0)
-            return banks_part(stage, recordings, name.substr(std::string(kBanks).size()));
-        if (name == "measured") return measured_part(folder, stage);
-        if (name == "shares") return shares_part(folder, stage);
-        if (name == "paper") return paper_part(folder, stage);
-        if (name == "peers") return peers_part(folder, stage);
-        if (name == "bars")
-            return bars_part(folder.parent_path(), stage,
-                             repository / stage.name / "further/bars.json");
-        if (name == "widths") return widths_part(folder, stage);
-        if (name == "compiled") return compiled_part(folder.parent_path(), stage);
-        if (name == "comparison") return comparison_part(folder, stage.name);
-        if (name == "algorithms") return algorithms_part(folder, stage.name);
-        if (name == "published") return published_part(folder, stage.name);
-        if (name == "layer") return layer_part(stage, recordings);
-        if (name == "memory") return memory_part(stage);
-        return std::nullopt;
-    };
     for (const runner::Stage& stage : stages) {
-        const runner::Stage lesson = only(stage, false), further = only(stage, true);
-        bring_up_to_date(repository / stage.name / "README.md", [&](const std::string& name) {
-            return name == "measured" ? lesson_part(folder, lesson) : part_of(lesson, name);
-        });
-        const std::filesystem::path beyond = repository / stage.name / "further/README.md";
-        if (std::filesystem::exists(beyond)) {
-            bring_up_to_date(beyond, [&](const std::string& name) {
-                const bool of_all = name == "bytes" || name == "widths" || name == "paper" ||
-                                    name == "measured" || name == "bars";
-                return part_of(of_all ? stage : further, name);
+        const std::filesystem::path expected = records::expected_of(repository, stage.name);
+        const std::vector<records::Recording> recordings = records::read_counters(
+            records::recorded_of(repository, stage.name,
+                                 records::folder_of(records::kReferenceGpu)) /
+            records::kCounters);
+        // Counts are kept, and look at these.
+        const runner::Stage lesson = only(stage, false), beyond = only(stage, true);
+        for (const bool further : {false, true}) {
+            const std::filesystem::path readme =
+                repository / stage.name / (further ? "further/README.md" : "README.md");
+            if (further && !std::filesystem::exists(readme)) continue;
+            const runner::Stage& part = further ? beyond : lesson;
+            bring_up_to_date(readme, [&](const std::string& name) -> std::optional<std::string> {
+                if (name == "xray") return xray_part(part, recordings);
+                if (name == "bytes") return bytes_part(stage, recordings);
+                if (name.rfind(kBanks, 0) == 0)
+                    return banks_part(part, recordings, name.substr(std::string(kBanks).size()));
+                if (name == "layer") return layer_part(part, recordings);
+                if (name == "memory") return memory_part(part);
+                return report::table_named(name, {repository, stage.name, further});
             });
+            for (const auto& [name, svg] : pictures_shown(io::text_in(readme), stage))
+                add_if_stale(expected / "pictures" / name, svg);
         }
-
-        for (const std::filesystem::path& readme :
-             {repository / stage.name / "README.md", beyond}) {
-            if (!std::filesystem::exists(readme)) continue;
-            for (const auto& [name, svg] : pictures_shown(read_file(readme), stage))
-                add_if_stale(repository / "common/recorded/cpu_device/pictures" / name, svg);
-        }
-
-        const std::filesystem::path counts =
-            repository / "common/recorded/cpu_device" / (stage.name + ".json");
-        add_if_stale(counts, counted_records(stage));
+        add_if_stale(expected / records::kCounts, counted_records(stage));
     }
     return stale;
 }

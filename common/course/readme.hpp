@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `readme`: writes the figures of the READMEs, each between two markers, from what is recorded under common/recorded and
+// `readme`: writes the figures of the READMEs, each between two markers, from what is recorded of each stage and
 // from what the x-ray counts, and the output that they show, from what is printed now. Nobody types either.
 #pragma once
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace course {
 
-// A README whose generated parts are not what they would be if written now; or, under common/recorded/cpu_device, a
+// A README whose generated parts are not what they would be if written now; or, in NN_name/expected, a
 // stage's counts, which the pictures show, or a picture of the x-ray that a README shows.
 struct StaleReadme {
     std::filesystem::path path;

@@ -5,8 +5,9 @@
 #include <stdexcept>
 
 #include "common/course/readme_parts.hpp"
-#include "common/course/tables.hpp"
 #include "common/io/table.hpp"
+#include "common/records/where.hpp"
+#include "common/report/tables/markdown.hpp"
 #include "common/runner/record.hpp"
 #include "common/runner/run.hpp"
 #include "common/xray/report.hpp"
@@ -15,21 +16,12 @@
 namespace course {
 
 using io::number;
+using report::head_of;
+using report::row_of;
+using report::with_dtype;
+using report::with_thousands;
 using xray::AccessKind;
 
-std::string with_thousands(double value) {
-    const std::string digits = number(value, 0);
-    std::string text;
-    for (size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
-    return text;
-}
-
-std::string with_dtype(const std::string& shape, const std::string& dtype) {
-    return shape + (dtype == "float32" ? "" : ", " + dtype);
-}
 namespace {
 
 std::string megabytes(double bytes) {
@@ -70,7 +62,7 @@ std::string xray_part(const runner::Stage& stage,
                        stage.name.substr(0, 2) +
                        " --lines --all` shows every line). Each pair is "
                        "the CPU device's count / the counter of an " +
-                       std::string(kGpu) + ":\n\n";
+                       std::string(records::kReferenceGpu) + ":\n\n";
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",
                      "store requests", "store sectors", "shared-memory bank conflicts"});
     for (const runner::Variant& variant : stage.variants) {
@@ -141,7 +133,7 @@ std::string banks_part(const runner::Stage& stage,
     const Banks banks(stage, words);
     std::string text =
         "Matrices loaded from shared memory by `ldmatrix`, counted on the CPU device at " +
-        text_of(banks.counted) + " / by an " + std::string(kGpu) + " at " +
+        text_of(banks.counted) + " / by an " + std::string(records::kReferenceGpu) + " at " +
         text_of(banks.recorded) + ":\n\n";
     text += head_of({"variant", "requests", "wavefronts", "of each request", "bank conflicts"});
     for (const runner::Variant* variant : banks.variants) {
@@ -208,7 +200,7 @@ std::string counted_records(const runner::Stage& stage) {
 std::string bytes_part(const runner::Stage& stage,
                        const std::vector<records::Recording>& recordings) {
     std::string text =
-        "Megabytes of one launch, from the counters of an " + std::string(kGpu) +
+        "Megabytes of one launch, from the counters of an " + std::string(records::kReferenceGpu) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
         "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
         "passes both and counts twice. What is still in the L2 when the kernel ends is not counted "

@@ -3,26 +3,28 @@
 // READMEs and the list of the stages. With --check only says what is stale.
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "common/course/list.hpp"
 #include "common/course/readme.hpp"
 #include "common/course/run_command.hpp"
 #include "common/io/files.hpp"
+#include "common/records/where.hpp"
 
 namespace {
 
 using course::StaleReadme;
 
 void add_list_if_stale(const std::vector<runner::Stage>& stages, std::vector<StaleReadme>& stale) {
-    const std::filesystem::path path =
-        std::filesystem::path(STAGES_SOURCE_DIRECTORY) / course::kCommittedList;
-    std::ifstream file(path);
-    const std::string committed{std::istreambuf_iterator<char>(file), {}};
-    const std::string list = course::list_of(runner::chosen_stages(stages, {}));
-    if (committed != list) stale.push_back({path, list});
+    const std::filesystem::path repository = STAGES_SOURCE_DIRECTORY;
+    const auto add_if_stale = [&](const std::filesystem::path& path, const std::string& text) {
+        if (io::text_in(path) != text) stale.push_back({path, text});
+    };
+    for (const runner::Stage& stage : stages)
+        add_if_stale(records::expected_of(repository, stage.name) / "list.txt",
+                     course::paragraph_of(stage));
+    add_if_stale(repository / course::kListInCommon,
+                 course::in_common(runner::chosen_stages(stages, {})));
 }
 
 int write_or_check(int argc, char** argv) {

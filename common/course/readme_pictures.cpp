@@ -9,8 +9,7 @@
 namespace course {
 
 std::vector<NamedText> pictures_shown(const std::string& readme, const runner::Stage& stage) {
-    static const std::regex shown(
-        R"(\]\((?:\.\./)+common/recorded/cpu_device/pictures/([\w]+)\.svg\))");
+    static const std::regex shown(R"(\]\((?:\.\./)?expected/pictures/([\w]+)\.svg\))");
     std::vector<NamedText> drawn;
     for (std::sregex_iterator each(readme.begin(), readme.end(), shown), none; each != none;
          ++each) {

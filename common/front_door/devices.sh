@@ -62,6 +62,7 @@ choose_device() {
     else
         local without="--device cpu needs neither"
         [[ $verb != ncu ]] || without="\`./stages xray\` counts without a GPU"
+        [[ $verb != record ]] || without="\`./stages plot\` draws what is recorded"
         fail 77 "no cuda device: $obstacle. \`./stages doctor\` says more; $without"
     fi
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try new readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -14,7 +14,7 @@ usage: ./stages VERB [STAGE...] [flags]
   header   print a stage as one self-contained header
   example  run the smallest program that uses a stage
   fuzz     random shapes, types, inputs and addresses against the reference
-  plot     draw what was measured, or what is recorded of an NVIDIA H200
+  plot     draw what was measured, or what is recorded of a GPU
   compare  two folders of records, time by time: what got faster or slower
   xray     count what kernels touch: sectors, bank conflicts, races
   ncu      record a GPU's own counters, with Nsight Compute
@@ -22,6 +22,7 @@ usage: ./stages VERB [STAGE...] [flags]
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
   new      write a stage of your own to begin with: ./stages new 09 name
+  record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
   doctor   what is here, what is missing, which device is used and why
   lint     check the layout and the usual mistakes in the sources
@@ -96,7 +97,7 @@ Builds and runs the stage's example.cu, the smallest program with its header." ;
         plot) echo "usage: ./stages plot [STAGE...] [flags]
 Draws each stage's variants, peers, times and traffic, and all stages in one
 picture, from the records in results/ or, where no GPU was timed, from what is
-recorded of an NVIDIA H200. Beside each picture lie its numbers (.csv) and a
+recorded. Beside each picture lie its numbers (.csv) and a
 script (.gp): change it, then \`gnuplot NAME.gp\` in that folder draws it again.
 Installs gnuplot, if it may." ;;
         compare) echo "usage: ./stages compare A B [flags]
@@ -162,16 +163,29 @@ said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;
 Writes a stage NUMBER_NAME, as in 09_my_idea, that builds and passes: a header
 with a kernel to replace, its launcher, a test, an example and a README to fill
 in. CONTRIBUTING.md says what a stage has to hold." ;;
+        record) echo "usage: ./stages record [STAGE...] [--again] [--once] [--out DIR]
+Measures on the GPU that is here all that the stages' pages show: their variants
+(own.json), some over a grid of widths (widths.json), beside their peers
+(peers.json; needs PyTorch) and the GPU's own counters (counters.json; needs
+Nsight Compute), each written to NN_name/recorded/GPU when it is done. Says
+first how long it takes and what is missing. It works in steps of at most eight
+minutes and keeps what each gives in results/record: after an interruption the
+same command goes on. What is recorded at this commit already is left as it is.
+
+  --again             measure anew what is recorded at this commit
+  --once              end after one step; exit status 75: there are more
+  --out DIR           write to DIR/NN_name/recorded/GPU instead" ;;
         readme) echo "usage: ./stages readme [--check]
 Writes the generated parts of the READMEs and their pictures anew: figures from
-common/recorded and from the x-ray's counts, output from programs that it runs.
+what is recorded and from the x-ray's counts, output from programs that it runs.
 --check only names what is stale, and exits 1 where anything is." ;;
         doctor) echo "usage: ./stages doctor
 What is on this machine, what is missing and the command that brings it, which
 device is used and why. Installs and builds nothing. Exit status 0 where
 \`./stages run\` can work, else 1." ;;
         lint) echo "usage: ./stages lint [--fix]
-clang-format and shellcheck on the sources, clang-tidy on the CPU build.
+clang-format and shellcheck on the sources, clang-tidy on the CPU build; and
+whether an editor with clangd reads the stages without errors.
 --fix formats the sources in place." ;;
     esac
     flags

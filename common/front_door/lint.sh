@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # Layout and usual mistakes: clang-format on the sources, shellcheck on the scripts, dead links in the
-# READMEs, and clang-tidy on what the CPU build compiles, for there every kernel is plain C++.
+# READMEs, clang-tidy on what the CPU build compiles, for there every kernel is plain C++, and clangd on the originals.
 
 # The files of the checkout (also those not yet added to git) that match some patterns.
 sources() {
@@ -28,8 +28,8 @@ check_format() {
 }
 
 check_scripts() {
-    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run .ci/warnings.sh common/testing/*.sh \
-        common/testing/front_door/*.sh common/course/*.sh common/course/tests/*.sh common/course/my/tests/*.sh common/peers/tests/*.sh)
+    (cd "$root" && shellcheck --external-sources --check-sourced stages .ci/run .ci/warnings.sh [0-9][0-9]_*/*.sh common/testing/*.sh \
+        common/testing/front_door/*.sh common/course/*.sh common/course/my/tests/*.sh common/peers/tests/*.sh)
 }
 
 # Names the links of the READMEs, pictures among them, that lead to no file.
@@ -165,6 +165,16 @@ check_mistakes() {
     return 1
 }
 
+# What clangd would underline in an editor (.clangd), of each stage's two programs: with them it reads the headers.
+check_editor() {
+    local said
+    # shellcheck disable=SC2016  # the shell that xargs starts knows $0
+    said=$(cd "$root" && sources '[0-9][0-9]_*/stage.cu' '[0-9][0-9]_*/example.cu' |
+        xargs -P "$(nproc)" -I FILE bash -c 'clangd --check="$0" --check-lines=1-1 2>&1 | sed -nE "s|^E\[.*(\[.*\]) Line |$0:|p
+            s|^E\[[^]]*\] (Failed.*)|$0: \1|p"' FILE)
+    [[ ! $said ]] || { printf 'clangd: %s\n' "$said"; return 1; }
+}
+
 lint() {
     local action=check failed=() started=$SECONDS
     case "$*" in
@@ -182,6 +192,7 @@ lint() {
     check_links || failed+=(links)
     build translated
     check_mistakes || failed+=(clang-tidy)
+    check_editor || failed+=(clangd)
     if ((${#failed[@]} > 0)); then
         fail 1 "not clean: ${failed[*]}"
     fi

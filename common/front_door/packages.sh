@@ -20,6 +20,7 @@ debug  command:gdb                  gdb                      gdb
 lint   command:git                  git                      git
 lint   command:clang-format         clang-format             clang-format (14 decides)
 lint   command:clang-tidy           clang-tidy               clang-tidy
+lint   command:clangd               clangd                   clangd
 lint   command:shellcheck           shellcheck               shellcheck
 plot   command:gnuplot              gnuplot-nox              gnuplot
 plot   header:gnuplot-iostream.h    libgnuplot-iostream-dev  gnuplot-iostream

@@ -60,6 +60,5 @@ run_and_plot() {
 
 # The READMEs' pictures, drawn or (with --check) compared: `./stages readme` ends with this.
 plot_recorded() {
-    local recorded=$root/common/recorded/nvidia_h200
-    attend "$build/plot" plot --from "$recorded" --out "$recorded/pictures" --shown-in "$root" "$@"
+    attend "$build/plot" plot --shown-in "$root" "$@"
 }

@@ -6,7 +6,7 @@
 print_header() {
     local path text
     if [[ $* == softmax ]]; then
-        path=05_smem_softmax/further/softmax.cuh
+        path=$(cd "$root" && echo [0-9][0-9]_*/further/softmax.cuh)
     else
         split_words "$@"
         ((${#stages[@]} == 1 && ${#rest[@]} == 0)) ||
@@ -22,7 +22,7 @@ print_header() {
 list_is_current() {
     local stage changed
     for stage in $(all_stages); do
-        grep -qs "^$stage " "$root/common/course/list.txt" || return
+        [[ -e $root/$stage/expected/list.txt ]] || return
     done
     changed=$(git -C "$root" status --porcelain --untracked-files=all -- '[0-9][0-9]_*/stage.cu' \
         '[0-9][0-9]_*/*_variants.cu' common/operations common/course/list.cpp 2>/dev/null) || changed=
@@ -32,6 +32,7 @@ list_is_current() {
 # The stages, a line each; or some stages' paragraphs, or with --all every stage's: what all have in common stands
 # behind the first empty line.
 print_list() {
+    local -a texts=("$root"/[0-9][0-9]_*/expected/list.txt "$root/common/course/list.txt")
     [[ ${rest[*]} =~ ^(--all)?$ ]] || fail 2 "list takes stages, --all or nothing, not '${rest[*]}'"
     if [[ ${#stages[@]} == 0 && ! ${rest[*]} ]]; then
         print_answer "$(awk '
@@ -39,7 +40,7 @@ print_list() {
             /^[0-9][0-9]_/ { say(); line = $0; variants = 0 }
             /^    [^ ]/ { ++variants }
             /^$/ { exit }
-            END { say() }' "$root/common/course/list.txt")
+            END { say() }' "${texts[@]}")
 
 A stage's variants and named inputs: ./stages list 03   All stages': --all"
         return
@@ -47,5 +48,5 @@ A stage's variants and named inputs: ./stages list 03   All stages': --all"
     print_answer "$(awk -v stages="${stages[*]}" '
         /^[0-9][0-9]_/ { shown = !stages || index(" " stages " ", " " $1 " ") }
         /^$/ { shown = 1 }
-        shown' "$root/common/course/list.txt")"
+        shown' "${texts[@]}")"
 }

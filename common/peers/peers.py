@@ -11,6 +11,8 @@ A contender that cannot take part is left out by name, with the reason."""
 import argparse
 import gc
 import itertools
+import json
+import pathlib
 import signal
 import sys
 import time
@@ -19,7 +21,7 @@ import torch_contenders
 from contenders import (LibraryContenders, Shape, Skipped, Tensors, family_module,
                         stage_module)
 from peers_report import (LEGEND, Entry, Group, heading, in_one_line, left_out_lines, records_of,
-                          summary_of, table_of, where_of, write_records)
+                          shape_of, summary_of, table_of, where_of, write_records)
 from stages_library import DTYPES, NOT_SUPPORTED, Library, StagesError, WorkFailed
 
 # Peers promise no error bound: they use faster exponentials, or add 1e-6 to a sum. They may be off
@@ -242,6 +244,9 @@ def parse_arguments(words):
     parser.add_argument("--quick", action="store_true", help="fewer shapes")
     parser.add_argument("--variant", default="", help="of ours, only this one")
     parser.add_argument("--out", default="results", help="folder for the records")
+    parser.add_argument("--resume", action="store_true",
+                        help="of one stage: leave out what its records there have of this commit, "
+                             "and keep that")
     parser.add_argument("--oneflow", metavar="DIR",
                         help="a checkout of OneFlow, to compile and time")
     parser.add_argument("--fastertransformer", metavar="DIR",
@@ -330,6 +335,19 @@ def chosen_operations(library, ours, options):
     return operations, ""
 
 
+def key_of(operation, dtype, shape):
+    return operation, dtype, tuple(sorted((name, float(value)) for name, value in shape.items()))
+
+
+def records_before(options, header):
+    """What the file to be written holds already, of this GPU and commit."""
+    path = pathlib.Path(options.out, f"{options.stages[0]}.peers.json")
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    return document["records"] if all(document[key] == header[key] for key in ("gpu", "commit")) else []
+
+
 def run(library, options, sources):
     """Times everything, prints the tables, writes the records. Returns the exit status."""
     ours = sources[0]
@@ -340,7 +358,11 @@ def run(library, options, sources):
     stages = stages_of([each for each in ours.callables if each.operation in operations])
     header = library.record_header()
     harness = Harness(library, sources, bool(options.shape))
-    works = works_of(library, operations, stages, options)
+    before = records_before(options, header) if options.resume else []
+    done = {key_of(one["op"], one["dtype"], one["shape"]) for one in before}
+    works = [(name, dtype, shape) for name, dtype, shape in
+             works_of(library, operations, stages, options)
+             if key_of(name, dtype, shape_of(shape.problem(operations[name], dtype))) not in done]
 
     with Interruption() as interruption:
         groups, stopped = time_all(harness, works, interruption)
@@ -358,7 +380,7 @@ def run(library, options, sources):
                                     if name in computed})))
         if len(mine) > 1:
             print("\n" + "\n".join(summary_of(mine, stage)))
-        records = [one for group in mine for one in records_of(group, stage, library.backend)]
+        records = before + [one for group in mine for one in records_of(group, stage, library.backend)]
         print(f"  records: {write_records(options.out, stage, header, records)}\n")
     for line in left_out_lines(harness.left_out):
         print(line)

@@ -80,7 +80,17 @@ def _how_it_is_shown(operation):
     return fields
 
 
-def _shape_of(problem):
+def _beside_the_shape(group):
+    """Rows and columns where they come of the shape, the names of options, and whether tables leave it out."""
+    fields = dict(group.fields)
+    if fields.get("swept"):
+        fields["swept"] = True
+    if group.problem.options:
+        fields["options"] = " ".join(sorted(group.problem.options))
+    return fields
+
+
+def shape_of(problem):
     """Options come as floating-point numbers; a whole one is written as such."""
     options = {name: int(value) if float(value).is_integer() else value
                for name, value in problem.options.items()}
@@ -91,8 +101,8 @@ def record(group, stage, backend, name, role, timing, max_relative_error, in_blo
     """One record of schema 1, as common/runner/record.cpp writes them."""
     one = {"stage": stage, "variant": name, "role": role, "op": group.name,
            "backend": backend, "dtype": group.dtype, "input": group.operation.usual_input,
-           **_how_it_is_shown(group.operation), **group.fields,
-           "shape": _shape_of(group.problem),
+           **_how_it_is_shown(group.operation), **_beside_the_shape(group),
+           "shape": shape_of(group.problem),
            "bytes": group.cost.bytes}
     if group.operation.roof == "read":
         one["roof_bytes"] = group.cost.bytes_read
@@ -137,13 +147,22 @@ def records_of(group, stage, backend):
     return records
 
 
+def json_lines(document):
+    """A record a line, as common/records writes them."""
+    def compact(value):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+    head = compact({key: value for key, value in document.items() if key != "records"})
+    return f'{head[:-1]},"records":[\n' + ",\n".join(map(compact, document["records"])) + "\n]}\n"
+
+
 def write_records(folder, stage, header, records):
     """FOLDER/STAGE.peers.json, whole or not at all."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     path = Path(folder) / f"{stage}.peers.json"
     unfinished = path.with_name(path.name + ".part")
     try:
-        unfinished.write_text(json.dumps({**header, "records": records}, indent=1) + "\n")
+        unfinished.write_text(json_lines({**header, "records": records}))
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

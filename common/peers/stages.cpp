@@ -184,6 +184,7 @@ int stages_record_fields(const char* what, const stages_problem* problem,
         kept = {};
         for (const auto& [name, value] : operation.record_fields(Problem(operation, problem).shape))
             kept.add(name, value);
+        if (operation.swept(Problem(operation, problem).shape)) kept.add("swept", 1);
         *fields = kept.in_c().data();
         *count = kept.in_c().size();
     });

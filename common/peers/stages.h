@@ -68,7 +68,7 @@ typedef struct {
 /* ---- what there is */
 
 typedef struct {
-    const char* name;      /* "03_online_softmax/block_per_row": what stages_call takes */
+    const char* name;      /* what stages_call takes, group/variant: "03_online_softmax/block_per_row" */
     const char* group;     /* "03_online_softmax" */
     const char* variant;   /* "block_per_row" */
     const char* operation; /* what it computes: the name of a stages_operation */
@@ -143,7 +143,7 @@ int stages_describe(const char* what, const stages_problem* problem,
 int stages_cost(const char* what, const stages_problem* problem, int64_t* bytes_read,
                 int64_t* bytes_written, double* operations, int64_t* elements);
 
-/* What a record (stages_record_header) says of a problem beside its sizes, at its top. */
+/* What a record (stages_record_header) says of a problem beside its sizes, at its top. swept: tables leave it out. */
 int stages_record_fields(const char* what, const stages_problem* problem,
                          const stages_size** fields, size_t* count);
 

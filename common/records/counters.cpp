@@ -2,7 +2,6 @@
 #include "common/records/counters.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -156,25 +155,6 @@ const Profile* Recording::find(const std::string& stage, const std::string& vari
     return nullptr;
 }
 
-std::string folder_of(const std::string& gpu) {
-    std::string folder;
-    for (const unsigned char letter : gpu) {
-        folder += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
-    }
-    return folder;
-}
-
-std::vector<std::filesystem::path> folders_of_gpus(const std::filesystem::path& recorded) {
-    std::vector<std::filesystem::path> folders;
-    if (!std::filesystem::exists(recorded)) return folders;
-    for (const auto& entry : std::filesystem::directory_iterator(recorded)) {
-        if (entry.path().filename().string().rfind("nvidia_", 0) == 0)
-            folders.push_back(entry.path());
-    }
-    std::sort(folders.begin(), folders.end());
-    return folders;
-}
-
 std::vector<Recording> read_counters(const std::filesystem::path& path) {
     if (!std::filesystem::exists(path)) return {};
     const Json document = read_json(path);
@@ -223,7 +203,7 @@ void save_counters(const std::filesystem::path& path, Recording recording) {
                                       {"variants", to_json(each.variants)},
                                       {"requests", to_json(each.requests)}});
     std::filesystem::create_directories(path.parent_path());
-    io::replace_file(path, json.dump(1) + "\n");
+    io::replace_file(path, lines_of(json, 2));
 }
 
 }  // namespace records

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A GPU's own counters, read once with Nsight Compute and kept in common/recorded/GPU/ncu.json.
+// A GPU's own counters, read once with Nsight Compute and kept in NN_name/recorded/GPU/counters.json.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -53,11 +53,5 @@ std::vector<Recording> read_counters(const std::filesystem::path& path);
 // Adds to the file, or replaces in it; makes it and its folder where missing. Variants of an older
 // recording of the same GPU and compiler that were not recorded now are kept.
 void save_counters(const std::filesystem::path& path, Recording recording);
-
-// "NVIDIA H200" as the name of its folder: "nvidia_h200".
-std::string folder_of(const std::string& gpu);
-
-// The folders in `recorded`, common/recorded say, that belong to a GPU: sorted. None where there is no such folder.
-std::vector<std::filesystem::path> folders_of_gpus(const std::filesystem::path& recorded);
 
 }  // namespace records

@@ -77,16 +77,19 @@ bool is_name(std::string_view words) {
            });
 }
 
-Json read_json(const std::filesystem::path& path) {
+Json parsed(const std::filesystem::path& path) {
     const std::string text = text_of(path);
     const std::string excess = excess_in(text);
     if (!excess.empty()) io::refuse(path, excess + ", so these are no records of `./stages run`");
-    Json document;
     try {
-        document = Json::parse(text);
+        return Json::parse(text);
     } catch (const Json::exception& error) {
         io::refuse(path, "not JSON, or cut short: " + io::printable(error.what()));
     }
+}
+
+Json read_json(const std::filesystem::path& path) {
+    const Json document = parsed(path);
     if (!document.is_object() || !document.contains("schema"))
         io::refuse(path, "no 'schema' in it, so these are no records of `./stages run`");
     if (document["schema"] != kSchema) {

@@ -20,11 +20,15 @@ public:
     using std::runtime_error::runtime_error;
 };
 
-// A document of `./stages`, schema 1. io::FileError names the file.
+// Any JSON, and a document of `./stages`, schema 1. io::FileError names the file.
+Json parsed(const std::filesystem::path& path);
 Json read_json(const std::filesystem::path& path);
 
 // FieldError where there is none of that name.
 const Json& list_in(const Json& object, const char* key);
+
+// A document as a file has it, a record a line: each object of a list, and of the lists in that, `depth` lists deep.
+std::string lines_of(const Json& json, int depth);
 
 // Letters, digits and underscores, and not too many: what may be part of a file's name.
 bool is_name(std::string_view words);

@@ -2,26 +2,26 @@
 #include "common/records/folder.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 
 namespace records {
 namespace {
 
-// NN_name.json and its kinds: nothing else in the folder is a record.
+// NN_name.json and its kinds, and what lies in a stage's folder: nothing else is a record.
 bool is_record_file(const std::filesystem::path& path) {
     static const std::set<std::string> kinds = {".json", ".peers.json", ".widths.json",
                                                 ".partial.json", ".widths.partial.json"};
+    static const std::set<std::string> at_home = {kOwn, kPeers, kWidths, kCounts};
     const std::string name = path.filename();
+    if (!is_stage(name)) return at_home.count(name) > 0 && !stage_of(path).empty();
     const size_t dot = name.find('.');
-    return name.size() > 3 && dot != std::string::npos && kinds.count(name.substr(dot)) > 0 &&
-           std::isdigit(static_cast<unsigned char>(name[0])) != 0 &&
-           std::isdigit(static_cast<unsigned char>(name[1])) != 0 && name[2] == '_';
+    return dot != std::string::npos && kinds.count(name.substr(dot)) > 0;
 }
 
 std::vector<std::filesystem::path> record_files(const std::filesystem::path& folder) {
@@ -33,6 +33,15 @@ std::vector<std::filesystem::path> record_files(const std::filesystem::path& fol
     if (error) io::refuse(folder, "cannot be read: " + error.message());
     std::sort(paths.begin(), paths.end());
     return paths;
+}
+
+// Nothing where there is no such folder.
+void add_files(Folder& folder, const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) return;
+    for (const std::filesystem::path& file : record_files(path)) folder.files.push_back(read(file));
+    for (Recording& each : read_counters(path / kCounters))
+        folder.counters.push_back(std::move(each));
 }
 
 bool any_record(const Folder& folder, bool (Record::*holds)() const) {
@@ -81,10 +90,26 @@ Folder read_folder(const std::filesystem::path& path) {
     }
     Folder folder;
     folder.path = path;
-    const std::string whole = std::filesystem::weakly_canonical(path).string() + "/";
-    folder.committed = whole.find("/common/recorded/") != std::string::npos;
-    for (const std::filesystem::path& file : files) folder.files.push_back(read(file));
-    folder.counters = read_counters(path / "ncu.json");
+    folder.committed = !is_stage(files.front().filename());
+    add_files(folder, path);
+    return folder;
+}
+
+Folder read_recorded(const std::filesystem::path& repository, const std::string& gpu_folder) {
+    Folder folder;
+    folder.path = recorded_of_all(repository, gpu_folder);
+    folder.committed = true;
+    for (const std::string& stage : stage_folders(repository))
+        add_files(folder, recorded_of(repository, stage, gpu_folder));
+    return folder;
+}
+
+Folder read_expected(const std::filesystem::path& repository) {
+    Folder folder;
+    folder.path = repository;
+    folder.committed = true;
+    for (const std::string& stage : stage_folders(repository))
+        add_files(folder, expected_of(repository, stage));
     return folder;
 }
 
@@ -110,15 +135,6 @@ std::vector<std::string> stages_in(const std::vector<Folder>& folders) {
         for (const File& file : folder.files) {
             for (const Record& record : file.records) stages.insert(record.stage);
         }
-    }
-    return {stages.begin(), stages.end()};
-}
-
-std::vector<std::string> stages_by_files(const std::filesystem::path& folder) {
-    std::set<std::string> stages;
-    if (is_folder(folder)) {
-        for (const std::filesystem::path& path : record_files(folder))
-            stages.insert(stage_of(path));
     }
     return {stages.begin(), stages.end()};
 }

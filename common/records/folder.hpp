@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A folder of records: NN_name.json, NN_name.partial.json, NN_name.peers.json, NN_name.widths.json,
-// NN_name.widths.partial.json and ncu.json.
+// NN_name.widths.partial.json and counters.json; or what lies in the stages' folders (where.hpp).
 #pragma once
 #include <filesystem>
 #include <string>
@@ -13,7 +13,7 @@ namespace records {
 
 struct Folder {
     std::filesystem::path path;
-    bool committed = false;  // under common/recorded: not measured on this machine
+    bool committed = false;  // from a stage's folder: not measured on this machine
     std::vector<File> files;
     std::vector<Recording> counters;
 
@@ -27,13 +27,14 @@ struct Folder {
 Folder read_folder(const std::filesystem::path& path);
 bool is_folder(const std::filesystem::path& path);
 
+// All that the stages' folders hold of a GPU, by its folder's name, and what the CPU device counts of them; nothing where
+// they hold nothing. io::FileError as read() has it.
+Folder read_recorded(const std::filesystem::path& repository, const std::string& gpu_folder);
+Folder read_expected(const std::filesystem::path& repository);
+
 // Leaves, of a stage that was run as a whole and in part, the newer run.
 void keep_newer_runs(Folder& folder);
 
 // The stages in the folders, in order.
 std::vector<std::string> stages_in(const std::vector<Folder>& folders);
-
-// The stages that a folder has records of, by the names of its files; none where there is no such folder.
-std::vector<std::string> stages_by_files(const std::filesystem::path& folder);
-
 }  // namespace records

@@ -10,6 +10,9 @@
 
 namespace records {
 
+// Keeps the order in which the names came.
+void add_once(std::vector<std::string>& names, const std::string& name);
+
 // By name: rows, cols and whatever else an operation has, options such as a temperature of 0.8 among them.
 using Sizes = std::map<std::string, double>;
 
@@ -20,8 +23,9 @@ struct Record {
     std::string op;    // the operation
     std::string
         shown_as;  // the operation whose question it answers in another way, as pictures call it
+    std::string along;  // along which sizes it is shown: "cols k", "m=n=k", "queries=keys/batch"
     std::string
-        along;  // along which sizes it is shown: "cols k", "m=n=k", "queries=keys/batch" (Axis in plot)
+        options;  // which names of the shape are no sizes but options: "k", "temperature top_p"
     std::string backend, dtype, input;
     std::string roof;      // what the roof's speed is that of: copy, read, join, own
     std::string part;      // "selection": of a "part", what of the work it does alone
@@ -37,12 +41,16 @@ struct Record {
     std::map<std::string, double> figures;  // by name: us_median, gbps, ... (schema.hpp)
     bool overflows = false;                 // by design: the stage takes no maximum off
     bool further = false;                   // goes beyond its stage's lesson
+    bool swept = false;                     // a point of a sweep: tables leave it out
 
     void add_size(const std::string& name, double size);       // to the shape
     void add_flat_size(const std::string& name, double size);  // beside it
     std::vector<std::string> size_names() const;               // of shape and flat, each once
     bool poses(const std::string& name) const;                 // whether the shape has it
     double size(const std::string& name, double otherwise = 0) const;
+    std::string shape_text() const;   // "4000 x 128256 k=5"
+    std::string shape_word() const;   // "4000x128256,k=5", as a command line takes it
+    std::string shape_names() const;  // of its sizes: "rows x cols"
 
     std::optional<double> figure(const std::string& name) const;
     bool has(const std::string& name) const { return figures.count(name) > 0; }
@@ -54,7 +62,8 @@ struct Record {
     bool counted() const { return has("loads_per_element"); }
 };
 
-// The stage that the name of a file says: NN_name.peers.json is of NN_name.
+// The stage that a path says: NN_name.peers.json and NN_name/recorded/GPU/peers.json are of NN_name. Empty where it says
+// none.
 std::string stage_of(const std::filesystem::path& path);
 
 // What was recorded in one run of one stage: only figures of one file were measured side by side.
@@ -66,10 +75,10 @@ struct File {
     std::string chosen;  // the flags that narrowed the run
     std::vector<Record> records;
 
-    // As the file's name says.
+    // As the file's path says.
     std::string stage() const { return stage_of(path); }
-    bool peers() const;    // NN_name.peers.json
-    bool widths() const;   // NN_name.widths.json: a grid of widths, all of one size in bytes
+    bool peers() const;   // NN_name.peers.json, or peers.json in a stage's folder; the others alike
+    bool widths() const;  // NN_name.widths.json: a grid of widths, all of one size in bytes
     bool partial() const;  // NN_name.partial.json: of a run that its flags narrowed
     bool run() const { return !peers() && !widths(); }
 };

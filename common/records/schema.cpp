@@ -32,6 +32,7 @@ const std::vector<WordField>& word_fields() {
         {"input", &Record::input, Words::free, "normal"},
         {"shown_as", &Record::shown_as, Words::name, ""},
         {"along", &Record::along, Words::free, ""},
+        {"options", &Record::options, Words::free, ""},
         {"roof", &Record::roof, Words::name, "copy"},
         {"part", &Record::part, Words::free, ""},
         {"way", &Record::way, Words::free, ""},
@@ -47,7 +48,8 @@ const std::vector<Figure>& figures() {
         bytes{1, 1e18};
     static const std::vector<Figure> all = {
         {"bytes", bytes, true, false, true},
-        {"flops", {0, 1e30}},
+        {"elements", bytes, false, false, true},
+        {"flops", {0, 1e30}, false, false, false, true},
         {"declared_loads_per_element", accesses},
         {"declared_stores_per_element", accesses},
         {"max_rel_err", {0, 1e308}, false, true},
@@ -56,11 +58,11 @@ const std::vector<Figure>& figures() {
         {"us_p10", time, true},
         {"us_p90", time, true},
         {"us_empty", time, true},
-        {"us_host", host},
-        {"us_host_empty", host},
+        {"us_host", host, false, false, false, true},
+        {"us_host_empty", host, false, false, false, true},
         {"us_in_blocks", time},
-        {"us_in_blocks_p10", time},
-        {"us_in_blocks_p90", time},
+        {"us_in_blocks_p10", time, false, false, false, true},
+        {"us_in_blocks_p90", time, false, false, false, true},
         {"gbps", speed, true},
         {"roof_gbps", speed, true},
         {"roof_bytes", bytes, false, false, true},
@@ -78,7 +80,8 @@ const std::vector<Figure>& figures() {
 
 const std::vector<Flag>& flags() {
     static const std::vector<Flag> all = {{"overflows", &Record::overflows},
-                                          {"further", &Record::further}};
+                                          {"further", &Record::further},
+                                          {"swept", &Record::swept}};
     return all;
 }
 

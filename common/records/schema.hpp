@@ -46,6 +46,7 @@ struct Figure {
     bool of_times = false;     // each record of today that was timed has it
     bool may_be_null = false;  // as JSON has what is infinite or no number
     bool counts = false;       // written as a whole number where it is one
+    bool unread = false;       // no page, test or picture reads it: committed files do without
 };
 const std::vector<Figure>& figures();
 

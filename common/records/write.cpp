@@ -49,7 +49,27 @@ Json json_of(const Record& record) {
     return json;
 }
 
+// What stands in a list, each element on a line of its own; so do those of its elements' lists, `depth` deep.
+std::string with_lines(const Json& json, int depth) {
+    if (json.is_object()) {
+        std::string text;
+        for (const auto& [key, value] : json.items())
+            text += (text.empty() ? "" : ",") + Json(key).dump() + ":" + with_lines(value, depth);
+        return "{" + text + "}";
+    }
+    if (depth == 0 || !json.is_array() || json.empty() || !json.front().is_object())
+        return json.dump();
+    std::string text;
+    for (const Json& element : json)
+        text += (text.empty() ? "" : ",\n") + with_lines(element, depth - 1);
+    return "[\n" + text + "\n]";
+}
+
 }  // namespace
+
+std::string lines_of(const Json& json, int depth) {
+    return with_lines(json, depth) + "\n";
+}
 
 std::string header_of(const File& file) {
     return header_json(file).dump();
@@ -59,7 +79,7 @@ std::string json_of(const File& file) {
     Json json = header_json(file);
     json["records"] = Json::array();
     for (const Record& record : file.records) json["records"].push_back(json_of(record));
-    return json.dump(1) + "\n";
+    return lines_of(json, 1);
 }
 
 void write(const File& file) {

@@ -110,6 +110,8 @@ public:
     // k. "m=n=k": these are the same number and go along together. "queries=keys/batch": of more queries fewer batches
     // are posed, so that their product stays.
     virtual std::string along() const { return forms().front().back(); }
+    // Whether the shape is a point of a sweep: pictures show it, tables leave it out.
+    virtual bool swept(const Shape&) const { return false; }
 
     // ---- sizes and options
 

@@ -91,6 +91,8 @@ records::Record plain_record(const Record& record) {
     const Operation& operation = *record.operation;
     records::Record plain = plain_record(record.stage, record.variant, operation, record.shape);
     plain.along = operation.along();
+    for (const auto& [name, value] : record.shape.options())
+        plain.options += (plain.options.empty() ? "" : " ") + name;
     plain.role = record.role;
     plain.dtype = name_of(record.dtype);
     plain.backend = build_info().backend;
@@ -101,7 +103,9 @@ records::Record plain_record(const Record& record) {
     plain.baseline = record.baseline;
     plain.overflows = record.overflows;
     plain.further = record.further;
+    plain.swept = operation.swept(record.shape);
     plain.figures = {{"bytes", static_cast<double>(record.cost.bytes())},
+                     {"elements", static_cast<double>(operation.elements(record.shape))},
                      {"declared_loads_per_element", record.declared.loads},
                      {"declared_stores_per_element", record.declared.stores},
                      {"max_rel_err", record.max_relative_error}};

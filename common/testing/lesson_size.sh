@@ -6,18 +6,13 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 readonly template_parameters=3
-lines_of() { # STAGE: how many lines its header may have
-    case $1 in
-        0[1-4]_*) echo 149 ;;
-        *) echo 249 ;;
-    esac
+readonly most_lines=249
+# What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have, and
+# `new_beside STAGE COUNT`, where the two are read side by side: the most lines that it may have and the other not, the
+# cards at the top included. (What only the other has does not count.)
+limit_of() { # STAGE WORD: what stands after it
+    sed -n "s/^$2 //p" "$root/$1/expected/lesson.txt" 2>/dev/null || true
 }
-# Neighbours that are read side by side, and the most lines that the second may have and the first not (the
-# cards at the top included). So 01's thread_per_row, of which 02 has nothing, does not count.
-readonly neighbours="
-01_naive_softmax 02_safe_softmax   26
-02_safe_softmax  03_online_softmax 34
-"
 
 failures=0
 wrong() {
@@ -78,13 +73,14 @@ END
 
 for folder in "$root"/[0-9][0-9]_*/; do
     stage=$(basename "$folder")
+    limit=$(limit_of "$stage" lines)
+    limit=${limit:-$most_lines}
     header=$(header_of "$stage")
     [[ -e $header ]] || { wrong "$stage has no ${header##*/}" && continue; }
     most=0 total=0 all=""
     for part in $(parts_of "$stage"); do
         lines=$(wc -l <"$part")
-        ((lines <= $(lines_of "$stage"))) ||
-            wrong "${part##*/} has $lines lines, a lesson of this kind at most $(lines_of "$stage")"
+        ((lines <= limit)) || wrong "${part##*/} has $lines lines, this lesson at most $limit"
         while read -r count kernel; do
             ((count <= template_parameters)) ||
                 wrong "${part##*/}: $kernel has $count template parameters, a lesson at most $template_parameters"
@@ -94,13 +90,12 @@ for folder in "$root"/[0-9][0-9]_*/; do
     done
     ((total > 0)) || wrong "${header##*/}: no kernel is found"
     echo "$stage: $all lines, at most $most template parameter(s) a kernel"
+    while read -r before limit; do
+        new=$(diff "$(header_of "$before")" "$header" | grep -c '^>' || true)
+        echo "$before -> $stage: $new new lines"
+        ((new > 0)) || wrong "$before and $stage: nothing is new"
+        ((new <= limit)) || wrong "$stage has $new lines that $before does not have, at most $limit are wanted"
+    done < <(limit_of "$stage" new_beside)
 done
 
-while read -r before after limit; do
-    [[ $before ]] || continue
-    new=$(diff "$(header_of "$before")" "$(header_of "$after")" | grep -c '^>' || true)
-    echo "$before -> $after: $new new lines"
-    ((new > 0)) || wrong "$before and $after: nothing is new"
-    ((new <= limit)) || wrong "$after has $new lines that $before does not have, at most $limit are wanted"
-done <<<"$neighbours"
 exit $((failures > 0))

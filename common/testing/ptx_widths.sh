@@ -6,91 +6,10 @@
 # Where PTX_OF_BUILD in the environment names a folder, a build has left it there (STAGES_KEEP_PTX), a folder a stage.
 set -euo pipefail
 
-# Every kernel of the stages with all its accesses to global memory: ld or st, and the bytes of one
-# thread's access. (Read-only loads would be ld.nc4, copies into shared memory cp.async16.) A bar
-# stands between what different instances have: other types, other packs. (07's kernels load a pointer, too: ld8.)
-readonly table="
-01_naive_softmax   naive_softmax::thread_per_row_kernel       ld4 st4
-01_naive_softmax   naive_softmax::block_per_row_kernel        ld4 st4
-01_naive_softmax   naive_softmax::batched_loads_kernel        ld4 st4
-02_safe_softmax    safe_softmax::block_per_row_kernel         ld4 st4
-03_online_softmax  online_softmax::block_per_row_kernel       ld4 st4
-03_online_softmax  online_softmax::log_sum_exp_kernel         ld4 st4
-03_online_softmax  online_softmax::batched_kernel             ld4 st4
-03_online_softmax  online_softmax::slices_kernel              ld4 st8
-03_online_softmax  online_softmax::outputs_kernel             ld4 ld8 st4
-04_warp_softmax    online_softmax::block_per_row_kernel       ld4 st4
-04_warp_softmax    warp_softmax::warp_per_row_kernel          ld16 st16 | ld4 st4 | ld2 st2
-04_warp_softmax    warp_softmax::row_groups_kernel            ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld2 st16 | ld8 ld1 st8 | ld4 ld1 st4 | ld2 ld1 st2
-04_warp_softmax    warp_softmax::flat_rows_kernel             cp.async16 ld8 st8 st16 | cp.async16 ld4 st4 st16 | cp.async16 ld2 st2 st16
-04_warp_softmax    warp_softmax::warp_softmax_backward_kernel ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    warp_softmax::warp_per_row_kernel          ld16 st16 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::row_in_shared_kernel         ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::functor_rows_kernel          ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::row_on_chip_kernel           ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st8 | cp.async16 ld16 ld4 st4 | cp.async16 ld16 ld2 st2 | cp.async16 ld16 ld8 ld4 st16 st8 st4 | cp.async16 ld16 ld8 ld2 st16 st8 st2 | ld16 ld8 ld4 st16 st8 st4 | ld16 ld8 ld2 st16 st8 st2
-05_smem_softmax    smem_softmax::rows_in_turn_kernel          ld16 ld8 st16 st8 | ld16 ld8 ld4 st16 st8 st4 | ld16 ld8 ld2 st16 st8 st2
-05_smem_softmax    smem_softmax::short_row_kernel             ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::rows_in_packs_kernel         ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2
-05_smem_softmax    smem_softmax::row_backward_kernel          ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async16 ld16 ld4 ld2 st16 st4 st2 | ld16 ld4 ld2 st16 st4 st2 | ld8 st8 | ld4 st4 | ld2 st2
-05_smem_softmax    smem_softmax::gradients_in_turn_kernel     ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld4 ld2 st16 st4 st2
-05_smem_softmax    smem_softmax::any_axis::any_axis_registers_kernel ld16 st16
-05_smem_softmax    smem_softmax::any_axis::any_axis_kernel    cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2 | ld4 ld2 st2 | ld2 st4 | ld16 st8 | ld16 st4 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld4 ld2 st16 st2 | ld16 ld8 st8 | ld16 ld4 st4 | ld16 ld2 st4
-05_smem_softmax    smem_softmax::any_axis::any_axis_backward_registers_kernel ld16 st16
-05_smem_softmax    smem_softmax::any_axis::any_axis_backward_kernel cp.async16 st16 | ld16 st16 | cp.async16 ld16 ld8 st16 st8 | cp.async16 ld16 ld4 st16 st4 | cp.async16 ld16 ld2 st16 st2 | cp.async8 st8 | cp.async4 st4 | ld16 ld8 st16 st8 | ld16 ld4 st16 st4 | ld16 ld2 st16 st2 | ld8 st8 | ld4 st4 | ld2 st2 | ld4 ld2 st2 | ld2 st4 | ld16 st8 | ld16 st4 | ld16 ld8 st16 | ld16 ld4 st16 | ld16 ld4 ld2 st16 st2 | ld16 ld8 st8 | ld16 ld4 st4 | ld16 ld2 st4
-05_smem_softmax    smem_softmax::paddle::log_softmax_kernel   ld8 st8 | ld4 st4 | ld2 st2
-06_softmax_topk    safe_softmax::block_per_row_kernel         ld4 st4
-06_softmax_topk    online_softmax::block_per_row_kernel       ld4 st4
-06_softmax_topk    softmax_topk::topk_kernel                  ld4 st4
-06_softmax_topk    softmax_topk::safe_fused_kernel            ld4 st4
-06_softmax_topk    softmax_topk::online_fused_kernel          ld4 st4
-06_softmax_topk    softmax_topk::short_rows_kernel            ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::warp_topk_kernel             ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::block_topk_kernel            ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::warp_list_kernel             ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::cluster_topk_kernel          ld16 ld4 st4 st8 | ld16 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::merge_lists_kernel           ld8 st4 st8 | ld8 st2 st4 st8
-06_softmax_topk    softmax_topk::merge_slices_kernel          ld16 ld8 ld4 st4 st8 | ld16 ld8 ld4 ld2 st2 st4 st8
-06_softmax_topk    softmax_topk::sampling::best_kernel        ld16 ld4 st4 st8 | ld16 ld2 st4 st8
-06_softmax_topk    softmax_topk::sampling::whole_row_kernel   ld16 ld4 st4 st8 | ld16 ld2 st4 st8
-06_softmax_topk    softmax_topk::sampling::cut_row_kernel     ld4 st4 st8 | ld2 st4 st8
-06_softmax_topk    softmax_topk::sampling::from_list_kernel   ld4 st4 st8 | ld2 ld4 st4 st8
-07_batched_gemm    batched_gemm::naive_kernel                 ld8 ld4 st4 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::tiled_kernel                 ld8 ld4 st4 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::register_tiled_kernel        ld16 ld8 st16 | ld16 ld8 st8 | ld8 ld4 st4 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::double_buffered_kernel       cp.async16 cp.async4 ld16 ld8 st16
-07_batched_gemm    batched_gemm::tensor_core_kernel           ld16 ld8 st8 | ld8 ld2 st2
-07_batched_gemm    batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16
-07_batched_gemm    batched_gemm::walking_kernel               cp.async16 ld8 ld16 st16
-07_batched_gemm    batched_gemm::split_k_kernel               cp.async16 ld8 st8
-08_encoder_fusions batched_gemm::walking_kernel               cp.async16 ld8 ld16 st16
-08_encoder_fusions batched_gemm::split_k_kernel               cp.async16 ld8 st8 | cp.async16 ld2 ld8 st8
-08_encoder_fusions encoder_fusions::activation_kernel           ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::bias_activation_kernel      ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::add_kernel                  ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::layernorm_kernel            ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::swap_rows_and_cols_kernel   ld16 st16 | ld8 st8 | ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::qkv_bias_transpose_kernel   ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder_fusions::transpose_back_kernel       ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder_fusions::offsets_kernel              ld4 st4
-08_encoder_fusions encoder_fusions::remove_padding_kernel       ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder_fusions::rebuild_padding_kernel      ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder_fusions::mask_kernel                 ld4 st1
-08_encoder_fusions warp_softmax::row_groups_kernel              ld16 ld8 st16 | ld16 ld4 st16 | ld4 st4 | ld4 ld2 st2 | ld4 ld1 st4 | ld2 ld1 st2
-08_encoder_fusions smem_softmax::functor_rows_kernel            ld16 ld8 st16 | ld16 ld4 st16 | ld4 st4 | ld4 ld2 st2 | ld4 ld1 st4 | ld2 ld1 st2
-08_encoder_fusions encoder_fusions::naive_transpose_kernel      ld2 st2
-08_encoder_fusions encoder_fusions::tiled_transpose_kernel      ld4 st4 | ld2 st2
-08_encoder_fusions encoder_fusions::pack_transpose_kernel       ld16 st16
-08_encoder_fusions encoder_fusions::half2_bias_gelu_kernel      ld4 st4
-08_encoder_fusions encoder_fusions::half2_layernorm_kernel      ld4 st4
-08_encoder_fusions fused_attention::query_per_block_kernel     ld4 st4 | ld4 ld2 st4 st2
-08_encoder_fusions fused_attention::merge_parts_kernel         ld4 st4 | ld4 st2 st4
-08_encoder_fusions fused_attention::attention_mma_kernel       cp.async16 ld4 st4 st16 | ld4 ld2 st4 st2
-08_encoder_fusions encoder::clear_padding_kernel              ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder::cut_offsets_kernel                ld4 st4
-08_encoder_fusions batched_gemm::register_tiled_kernel        ld16 ld8 st16 | ld16 ld8 st8 | ld8 ld4 st4 | ld8 ld2 st2
-08_encoder_fusions batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16 | cp.async16 ld8 ld16 ld2 st16
-"
-
+# NN_name/expected/widths.txt has every kernel of the stage with all its accesses to global memory: ld or st, and the
+# bytes of one thread's access. (Read-only loads would be ld.nc4, copies into shared memory cp.async16.) A bar stands
+# between what different instances have: other types, other packs. `no spills` says that ptxas finds enough registers
+# for all of them.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 nvcc=${1:-}
 work=${2:-$(mktemp -d)}
@@ -125,7 +44,7 @@ accesses() {
 
 # Lines "KERNEL ACCESS..." against the lines of the table for one stage, after a line "--".
 compare() {
-    awk -v stage="$1" -v script="${BASH_SOURCE[0]##*/}" '
+    awk -v stage="$1" '
         function sorted(words,   list, count, i, k, word) {
             count = split(words, list, " ")
             for (i = 2; i <= count; i++) {
@@ -165,14 +84,17 @@ compare() {
         END {
             # A kernel that the table does not know is a lesson that nobody holds to its word.
             for (mangled in found) if (!(mangled in known))
-                wrong(stage ": " mangled " is not in the table of " script "; found:" sorted(found[mangled]))
+                wrong(stage ": " mangled " is in no expected/widths.txt; found:" sorted(found[mangled]))
             exit failures > 0
         }'
 }
 
 failures=0
-# Those of the table, and those that it should have.
-stages=$({ awk 'NF { print $1 }' <<<"$table" && cd "$root" && printf '%s\n' [0-9][0-9]_*; } | sort -u)
+stages=$(cd "$root" && printf '%s\n' [0-9][0-9]_*)
+# Lines "STAGE KERNEL ACCESS...": a stage may have kernels of another, which stand with that.
+table=$(for stage in $stages; do
+    [[ ! -e $root/$stage/expected/widths.txt ]] || sed "/^#/d; /^no spills$/d; s/^/$stage /" "$root/$stage/expected/widths.txt"
+done)
 sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants,launchers}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.
@@ -211,7 +133,7 @@ for stage in $stages; do
 done
 
 # Of kernels that keep lists or tiles in registers, ptxas says whether there were enough.
-for ptx in "$work"/06_softmax_topk.*.ptx "$work"/07_batched_gemm.*.ptx; do
+for ptx in $(cd "$root" && grep -lx 'no spills' [0-9][0-9]_*/expected/widths.txt | sed "s,/.*,,; s,.*,$work/&.*.ptx,"); do
     spills=$("${nvcc%nvcc}ptxas" -v -arch=sm_90a -o /dev/null "$ptx" 2>&1 |
         awk '/Compiling entry function/ { split($0, part, "\047"); kernel = part[2] }
              /bytes stack frame/ && !/ 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads/ { print kernel ":" $0 }')

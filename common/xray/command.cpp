@@ -27,7 +27,10 @@ Verbs::Verbs(CLI::App& app)
     ncu_->add_option("stage", ncu_options_.stages, "stages; default: all");
     add_choice(ncu_, ncu_options_.variant,
                "record all counters at this shape alone, which nothing is held to");
-    ncu_->add_option("--out", ncu_options_.out, "file; default: common/recorded/GPU/ncu.json");
+    ncu_->add_option("--out", ncu_options_.out,
+                     "file; default: NN_name/recorded/GPU/counters.json");
+    ncu_->add_flag("--resume", ncu_options_.resume,
+                   "leave out what the file has of this commit: to go on after an interruption");
     ncu_->add_option("--launch", ncu_options_.launch,
                      "launch what this file names: what ncu profiles")
         ->group("");  // `ncu` calls it itself

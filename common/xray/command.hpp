@@ -33,9 +33,10 @@ struct NcuOptions {
     std::string variant;                 // empty for all
     std::optional<runner::Shape> shape;  // of all counters; otherwise the operations' own
     std::optional<runner::DType>
-        dtype;           // with a shape; otherwise the first that each variant takes
-    std::string out;     // a file; empty for the repository's own
-    std::string launch;  // a file that names what to launch; empty: record
+        dtype;            // with a shape; otherwise the first that each variant takes
+    std::string out;      // a file; empty for the repository's own
+    bool resume = false;  // without what is there already, of this commit
+    std::string launch;   // a file that names what to launch; empty: record
 };
 
 // A build has one of these two; the other says what it takes.

@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
+#include "common/records/where.hpp"
 #include "common/runner/attempt.hpp"
 #include "draw_variant.hpp"
 #include "findings.hpp"
@@ -18,9 +19,6 @@
 
 namespace xray {
 namespace {
-
-// The GPU whose counters the course shows where there is none.
-constexpr const char* kRecordedGpu = "NVIDIA H200";
 
 struct Chosen {
     const runner::Stage* stage;
@@ -125,9 +123,9 @@ void print_pages(const std::vector<CountedVariant>& all, const XrayOptions& opti
         std::fputs(summary_of(all, options.lines).c_str(), stdout);
         return;
     }
-    const std::vector<records::Recording> recordings =
-        records::read_counters(recordings_path(kRecordedGpu));
     for (const CountedVariant& counted : all) {
+        const std::vector<records::Recording> recordings =
+            recorded_counters(counted.stage, records::kReferenceGpu);
         const std::string text = counted.is_known ? text_of(counted, options, recordings)
                                                   : text_of_own(counted, options);
         std::fputs(text.c_str(), stdout);

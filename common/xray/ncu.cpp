@@ -14,6 +14,7 @@
 
 #include "common/io/command.hpp"
 #include "common/io/files.hpp"
+#include "common/records/where.hpp"
 #include "common/runner/build_info.hpp"
 #include "common/runner/record.hpp"
 #include "variant_run.hpp"
@@ -123,6 +124,29 @@ std::string ncu_version() {
     return version == std::string::npos ? said : fields_of(said.substr(version + 8))[0];
 }
 
+std::filesystem::path counters_path(const std::string& stage, const std::string& gpu) {
+    return records::recorded_of(STAGES_SOURCE_DIRECTORY, stage, records::folder_of(gpu)) /
+           records::kCounters;
+}
+
+std::filesystem::path file_for(const NcuOptions& options, const std::string& stage,
+                               const std::string& gpu) {
+    return options.out.empty() ? counters_path(stage, gpu) : std::filesystem::path(options.out);
+}
+
+// Leaves out what was recorded of this commit.
+void leave_out_recorded(std::vector<ProfiledCase>& cases,
+                        const std::vector<records::Recording>& recordings,
+                        const std::string& commit) {
+    std::erase_if(cases, [&](const ProfiledCase& each) {
+        return std::any_of(recordings.begin(), recordings.end(), [&](const auto& recording) {
+            const records::Profile* const found = recording.find(
+                each.stage, each.variant, runner::word_of(each.shape), runner::name_of(each.dtype));
+            return found != nullptr && found->commit == commit;
+        });
+    });
+}
+
 std::string today() {
     char date[32] = {};
     const std::time_t now = std::time(nullptr);
@@ -151,8 +175,9 @@ records::Profile new_profile() {
 
 }  // namespace
 
-std::string recordings_path(const std::string& gpu) {
-    return STAGES_SOURCE_DIRECTORY "/common/recorded/" + records::folder_of(gpu) + "/ncu.json";
+std::vector<records::Recording> recorded_counters(const std::string& stage,
+                                                  const std::string& gpu) {
+    return records::read_counters(counters_path(stage, gpu));
 }
 
 std::vector<records::Kernel> parse_ncu_output(const std::string& text) {
@@ -275,6 +300,7 @@ std::vector<std::string> launch_words(const std::string& file) {
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program) {
     const records::Profile origin = new_profile();
+    const records::Recording nothing = new_recording();
     std::vector<ProfiledCase> all_counters, requests;
     const std::vector<const runner::Stage*> chosen = runner::chosen_stages(stages, options.stages);
     runner::require_variant(chosen, options.variant);
@@ -301,21 +327,28 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
             all_counters.insert(all_counters.end(), profiled.begin(), profiled.end());
         }
     }
+    for (const runner::Stage* stage : chosen) {
+        if (!options.resume) break;
+        const std::vector<records::Recording> there =
+            records::read_counters(file_for(options, stage->name, nothing.gpu));
+        leave_out_recorded(requests, there, origin.commit);
+        leave_out_recorded(all_counters, there, origin.commit);
+        if (all_counters.empty() && requests.empty()) return runner::kGood;
+    }
     if (all_counters.empty() && requests.empty()) {
         throw runner::UsageError("none of these variants takes that shape in that type");
     }
-    const records::Recording nothing = new_recording();
-    const std::string path = options.out.empty() ? recordings_path(nothing.gpu) : options.out;
     // What takes minutes is saved part by part.
     const auto record_all = [&](const std::vector<ProfiledCase>& cases, bool all) {
         constexpr size_t kAtOnce = 60;
         if (cases.empty()) return;
         std::printf("  %zu launches with %s\n", cases.size(),
                     all ? "all counters" : "the counters that the x-ray is held to");
-        for (size_t first = 0; first < cases.size(); first += kAtOnce) {
+        for (size_t first = 0, end = 0; first < cases.size(); first = end) {
+            const std::string& stage = cases[first].stage;
+            while (end < cases.size() && end - first < kAtOnce && cases[end].stage == stage) ++end;
             std::fflush(stdout);
-            const std::vector<ProfiledCase> part(
-                cases.begin() + first, cases.begin() + std::min(first + kAtOnce, cases.size()));
+            const std::vector<ProfiledCase> part(cases.begin() + first, cases.begin() + end);
             const auto kernels = record(part, all, program);
             records::Recording recording = nothing;
             std::vector<records::Profile>& variants = all ? recording.variants : recording.requests;
@@ -332,12 +365,15 @@ runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                     each.variant.c_str(), name_of(each.dtype), text_of(each.shape).c_str(),
                     recorded.sum("global_load_sectors") + recorded.sum("global_store_sectors"));
             }
+            const std::filesystem::path path = options.out.empty()
+                                                   ? counters_path(stage, nothing.gpu)
+                                                   : std::filesystem::path(options.out);
             records::save_counters(path, std::move(recording));
+            std::printf("  recorded in %s\n", path.c_str());
         }
     };
     record_all(requests, false);
     record_all(all_counters, true);
-    std::printf("  recorded in %s\n", path.c_str());
     return runner::kGood;
 }
 

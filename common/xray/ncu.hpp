@@ -45,8 +45,8 @@ std::vector<std::vector<records::Kernel>> split_by_case(const std::vector<record
 runner::ExitCode record_counters(const std::vector<runner::Stage>& stages,
                                  const NcuOptions& options, const std::string& program);
 
-// Where the counters of a GPU are kept.
-std::string recordings_path(const std::string& gpu);
+// A stage's counters, as they are recorded on a GPU.
+std::vector<records::Recording> recorded_counters(const std::string& stage, const std::string& gpu);
 
 // The command line that makes a program launch what a file names, case after case, with the profiler on.
 std::vector<std::string> launch_words(const std::string& file);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/records/where.hpp"
+
 namespace xray {
 namespace {
 
@@ -44,7 +46,7 @@ std::string common_name(std::string kernel) {
 
 }  // namespace
 
-RecordedLoops::RecordedLoops(const std::string& path) {
+void RecordedLoops::add(const std::string& path) {
     std::ifstream file(path);
     if (!file) return;
     try {
@@ -80,8 +82,12 @@ std::optional<Unrolling> RecordedLoops::find(const SourceMap& sources, const Sit
 }
 
 const RecordedLoops& recorded_loops() {
-    static const RecordedLoops loops(STAGES_SOURCE_DIRECTORY
-                                     "/common/recorded/nvcc/unrolled_loops.json");
+    static const RecordedLoops loops = [] {
+        RecordedLoops all;
+        for (const std::string& stage : records::stage_folders(STAGES_SOURCE_DIRECTORY))
+            all.add(records::expected_of(STAGES_SOURCE_DIRECTORY, stage) / "unrolled_loops.json");
+        return all;
+    }();
     return loops;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How nvcc was seen to unroll the kernels' loops: common/recorded/nvcc/unrolled_loops.json, which
+// How nvcc was seen to unroll the kernels' loops: NN_name/expected/unrolled_loops.json, which
 // unrolled_loops.py writes from machine code.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace xray {
 
 class RecordedLoops {
 public:
-    // Nothing where there is no such file. Throws std::runtime_error where it is of another kind.
-    explicit RecordedLoops(const std::string& path);
+    // Adds what a file says; nothing where there is no such file. Throws std::runtime_error where it is of another kind.
+    void add(const std::string& path);
 
     // Of the loop around an access; nothing where it is not unrolled, or nobody knows.
     std::optional<Unrolling> find(const SourceMap& sources, const Site& site) const;
@@ -28,7 +28,7 @@ private:
     std::map<Key, Unrolling> loops_;
 };
 
-// The repository's own, read once.
+// Those of all stages, read once.
 const RecordedLoops& recorded_loops();
 
 }  // namespace xray

@@ -6,7 +6,7 @@ A loop `for (col = threadIdx.x; col < cols; col += kThreads)` becomes sections t
 one that makes a trip at a time, one that makes four, and so on. Lanes of a warp that make different
 numbers of trips are in different sections, and what they load together as written they load apart.
 
-    unrolled_loops.py record NVCC FOLDER    writes common/recorded/nvcc/unrolled_loops.json
+    unrolled_loops.py record NVCC FOLDER    writes NN_name/expected/unrolled_loops.json of every stage
     unrolled_loops.py check NVCC FOLDER     whether that is what nvcc makes of the kernels today
 
 FOLDER: the PTX of all stages, as common/testing/ptx_widths.sh NVCC FOLDER leaves it there. No GPU is needed.
@@ -24,7 +24,6 @@ import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-OUT = ROOT / "common/recorded/nvcc/unrolled_loops.json"
 FLAGS = ["-std=c++17", "-arch=compute_90a", "-lineinfo"]  # ptx_widths.sh's; then ptxas -arch=sm_90a
 
 # Asynchronous copies to shared memory load, too.
@@ -260,12 +259,24 @@ def record(nvcc, folder):
     write(nvcc, folder)
 
 
+def expected_files():
+    return sorted(ROOT.glob("[0-9][0-9]_*/expected/unrolled_loops.json"))
+
+
 def write(nvcc, folder):
+    """A loop stands with the stage in whose file its kernel is."""
     found = entries(loops_in(folder, read_ptx, ".ptx"), loops_in(folder, read_sass, ".sass"))
     head = json.dumps({"schema": 1, "nvcc": version_of(nvcc), "flags": FLAGS})
-    loops = ",\n".join(" " + json.dumps(loop) for loop in found)
-    OUT.write_text(f'{head[:-1]}, "loops": [\n{loops}\n]}}\n')
-    print(f"{len(found)} loops in {OUT}")
+    by_stage = collections.defaultdict(list)
+    for loop in found:
+        by_stage[loop["lines"][-1]["file"].split("/")[0]].append(" " + json.dumps(loop))
+    for file in expected_files():
+        file.unlink()
+    for stage, loops in by_stage.items():
+        out = ROOT / stage / "expected/unrolled_loops.json"
+        out.parent.mkdir(exist_ok=True)
+        out.write_text(f'{head[:-1]}, "loops": [\n' + ",\n".join(loops) + "\n]}\n")
+        print(f"{len(loops)} loops in {out}")
 
 
 def as_seen(loops):
@@ -279,11 +290,14 @@ def as_seen(loops):
 
 
 def check(nvcc, folder):
-    recorded = json.loads(OUT.read_text())
-    if version_of(nvcc) != recorded["nvcc"]:
-        print(f'unrolled loops: not compared, recorded with nvcc {recorded["nvcc"]} and this is {version_of(nvcc)}')
+    recorded = [json.loads(file.read_text()) for file in expected_files()]
+    versions = {each["nvcc"] for each in recorded}
+    if versions != {version_of(nvcc)}:
+        print(f"unrolled loops: not compared, recorded with nvcc {', '.join(sorted(versions))} and this is "
+              f"{version_of(nvcc)}")
         return 0
-    now, then = as_seen(entries(loops_in(folder, read_ptx, ".ptx"), {})), as_seen(recorded["loops"])
+    now = as_seen(entries(loops_in(folder, read_ptx, ".ptx"), {}))
+    then = as_seen([loop for each in recorded for loop in each["loops"]])
     different = [text for text in sorted({*now, *then}) if now.get(text) != then.get(text)]
     for text in different[:10]:
         print(f"WRONG: {text}: recorded of {len(then.get(text, ()))} instance(s), found in {len(now.get(text, ()))}")

@@ -59,6 +59,11 @@ public:
     std::string family() const override { return "attention"; }
     std::string shown_as() const override { return "attention"; }
     std::string along() const override { return "queries=keys/batch"; }
+    // A table shows every second length.
+    bool swept(const runner::Shape& shape) const override {
+        const int64_t queries = shape[2];
+        return queries == 256 || queries == 1024 || queries == 4096;
+    }
 
     // ---- sizes
 

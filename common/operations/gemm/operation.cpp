@@ -72,6 +72,11 @@ public:
     std::string family() const override { return "gemm"; }
     std::string shown_as() const override { return "batched_gemm"; }
     std::string along() const override { return "m=n=k"; }
+    // A table shows every second size, and of the largest the batch.
+    bool swept(const runner::Shape& shape) const override {
+        const int64_t m = shape[1];
+        return m != 512 && m != 2048 && !(m == 4096 && shape[0] > 1);
+    }
 
     // ---- sizes
 

@@ -108,6 +108,11 @@ public:
     std::vector<runner::Optional> optional() const override {
         return {{kInner, 1, "works along the last axis only"}};
     }
+    // Of the paper's two batches a table shows round widths and vocabularies.
+    bool swept(const runner::Shape& shape) const override {
+        static const std::set<int64_t> shown = {1000, 4000, 32000, 128256, 1000000};
+        return shape.rank() == 2 && shape[0] <= 4000 && shown.count(shape[1]) == 0;
+    }
     int64_t elements(const runner::Shape& shape) const override { return softmax::elements(shape); }
     std::vector<std::pair<std::string, int64_t>> record_fields(
         const runner::Shape& shape) const override {

@@ -48,6 +48,7 @@ TEST_CASE("an operation unlike all others is validated, compared, measured and r
     CHECK(second.at("op") == "gather");
     CHECK(second.at("shape") == nlohmann::json{{"rows", 64}, {"cols", 32}, {"picks", 4}});
     CHECK(second.at("along") == "picks");  // the last of its sizes, as none is said
+    CHECK(second.at("elements") == 256);
     CHECK(second.at("flops") == 256);
     CHECK(second.at("bytes") == 256 * 4 * 3 + 64 * 8);
     CHECK_FALSE(second.contains("rows"));  // what only operations of rows have
@@ -72,7 +73,8 @@ TEST_CASE("its sizes and options are asked for by their names") {
     CHECK(text_of(options.shapes.front()) == "4 x 8 x 3 scale=2");
     CHECK(run_of(folder, {gather::variant("scales")}, options) == kGood);
     CHECK_THAT(folder.read("96_gather.partial.json"),
-               ContainsSubstring("--shape 4x8x3,scale=2") && ContainsSubstring("\"scale\": 2"));
+               ContainsSubstring("--shape 4x8x3,scale=2") && ContainsSubstring("\"scale\":2") &&
+                   ContainsSubstring(R"("options":"scale")"));
     CHECK(run_of(folder, {gather::variant("forgets", Fault::forgets_option)}, options) == kWrong);
     Variant plain = gather::variant("plain");
     plain.takes.clear();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 #include "common/operations/topk/check.hpp"
@@ -71,6 +72,11 @@ public:
     std::string family() const override { return "topk"; }
     std::string shown_as() const override { return name_of(Kind::softmax_topk); }
     std::string along() const override { return "cols k"; }
+    // Of the paper's two batches a table shows round widths and vocabularies.
+    bool swept(const runner::Shape& shape) const override {
+        static const std::set<int64_t> shown = {1000, 4000, 128256, 1000000};
+        return shape[0] <= 4000 && shown.count(shape[1]) == 0;
+    }
 
     // ---- sizes
 

@@ -190,16 +190,16 @@ TEST_CASE("the library lists every stage's variants and the peers, each name onc
         CHECK((!ours || each.obstacle == nullptr));
         CHECK(known.count(each.operation) == 1);
     }
-    for (const char* wanted : {"01_naive_softmax/thread_per_row",
-                               "02_safe_softmax/block_per_row",
-                               "03_online_softmax/split_row",
-                               "03_online_softmax/log_sum_exp",
-                               "04_warp_softmax/scale_mask_softmax",
-                               "04_warp_softmax/causal_softmax",
-                               "05_smem_softmax/any_axis_log_backward",
-                               "06_softmax_topk/online_fused",
-                               "07_batched_gemm/tensor_core",
-                               "08_encoder_fusions/layernorm",
+    for (const char* wanted : {ours("thread_per_row"),
+                               ours("block_per_row"),
+                               ours("split_row"),
+                               ours("log_sum_exp"),
+                               ours("scale_mask_softmax"),
+                               ours("causal_softmax"),
+                               ours("any_axis_log_backward"),
+                               ours("online_fused"),
+                               ours("tensor_core"),
+                               ours("layernorm"),
                                "nvidia_online_softmax/naive",
                                "nvidia_online_softmax/online",
                                "nvidia_online_softmax/online_topk",
@@ -331,10 +331,10 @@ TEST_CASE("operands and sizes go by their names, in whichever order") {
     tensors.fill("scale_mask_softmax", "normal");
     const stages_operand backwards[] = {
         {"y", tensors["y"].data()}, {"mask", tensors["mask"].data()}, {"x", tensors["x"].data()}};
-    CHECK(LIBRARY(stages_call)("04_warp_softmax/scale_mask_softmax", swapped.in_c(), backwards, 3,
-                               nullptr, 0, nullptr) == 0);
+    CHECK(LIBRARY(stages_call)(ours("scale_mask_softmax"), swapped.in_c(), backwards, 3, nullptr, 0,
+                               nullptr) == 0);
     CHECK(tensors.check("scale_mask_softmax").mismatches == 0);
-    CHECK(tensors.check("04_warp_softmax/scale_mask_softmax").checked == 7 * 33);
+    CHECK(tensors.check(ours("scale_mask_softmax")).checked == 7 * 33);
 }
 
 TEST_CASE("an output may lie over the inputs that the description names") {
@@ -348,12 +348,12 @@ TEST_CASE("an output may lie over the inputs that the description names") {
 
     Tensors tensors("softmax_backward", problem);
     tensors.fill("softmax_backward", "normal");
-    tensors.call("04_warp_softmax/softmax_backward");
+    tensors.call(ours("softmax_backward"));
     const std::vector<float> elsewhere = tensors["dx"].download<float>();
     const stages_operand in_place[] = {
         {"y", tensors["y"].data()}, {"dy", tensors["dy"].data()}, {"dx", tensors["dy"].data()}};
-    REQUIRE(LIBRARY(stages_call)("04_warp_softmax/softmax_backward", problem.in_c(), in_place, 3,
-                                 nullptr, 0, nullptr) == 0);
+    REQUIRE(LIBRARY(stages_call)(ours("softmax_backward"), problem.in_c(), in_place, 3, nullptr, 0,
+                                 nullptr) == 0);
     CHECK(tensors["dy"].download<float>() == elsewhere);
 }
 
@@ -361,8 +361,8 @@ TEST_CASE("the library tells what a problem is made of, and what it costs") {
     const Problem problem = Problem::rows(6, 5, STAGES_FLOAT16);
     const stages_operand_info* operands = nullptr;
     size_t count = 0;
-    REQUIRE(LIBRARY(stages_describe)("04_warp_softmax/scale_mask_softmax", problem.in_c(),
-                                     &operands, &count) == 0);
+    REQUIRE(LIBRARY(stages_describe)(ours("scale_mask_softmax"), problem.in_c(), &operands,
+                                     &count) == 0);
     REQUIRE(count == 3);
     const auto is = [&](size_t i, const char* name, const char* role, const char* type,
                         int64_t bytes) {
@@ -406,11 +406,10 @@ TEST_CASE("the library tells what a problem is made of, and what it costs") {
     REQUIRE(LIBRARY(stages_measured_problems)("softmax", 1, &problems, &count) == 0);
     REQUIRE(count >= 1);
     CHECK(problems[0].size_count == 2);
-    REQUIRE(LIBRARY(stages_measured_problems)("05_smem_softmax/softmax_any_axis", 0, &problems,
-                                              &count) == 0);
+    REQUIRE(LIBRARY(stages_measured_problems)(ours("softmax_any_axis"), 0, &problems, &count) == 0);
     REQUIRE(count >= 1);
     CHECK(problems[0].sizes[2].name == std::string("inner"));
-    CHECK(takes("05_smem_softmax/softmax_any_axis",
+    CHECK(takes(ours("softmax_any_axis"),
                 Problem({problems[0].sizes, problems[0].sizes + problems[0].size_count})));
 }
 
@@ -439,7 +438,7 @@ TEST_CASE("the library fills and checks in every type") {
         CHECK(report.checked == 2048);
         CHECK(report.mismatches == 1);
         CHECK_THAT(report.description, ContainsSubstring("first at row 1, col 1023"));
-        CHECK(takes("02_safe_softmax/block_per_row", problem) == (type.dtype == STAGES_FLOAT32));
+        CHECK(takes(ours("block_per_row"), problem) == (type.dtype == STAGES_FLOAT32));
     }
 }
 

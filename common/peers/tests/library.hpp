@@ -33,6 +33,15 @@ inline std::vector<stages_callable> callables() {
     return {all, all + count};
 }
 
+// The first of ours with this name: for "block_per_row" that of the first stage that has one.
+inline const char* ours(const std::string& variant) {
+    for (const stages_callable& each : callables()) {
+        if (each.role == std::string("ours") && each.variant == variant) return each.name;
+    }
+    FAIL("no stage has a variant " << variant);
+    return nullptr;
+}
+
 inline std::vector<stages_operation> operations() {
     size_t count = 0;
     const stages_operation* all = LIBRARY(stages_operations)(&count);

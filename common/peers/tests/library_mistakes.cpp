@@ -11,9 +11,6 @@
 
 namespace {
 
-constexpr const char* kOnline = "03_online_softmax/block_per_row";
-constexpr const char* kMasked = "04_warp_softmax/scale_mask_softmax";
-
 // What the library has, in room for any of the calls below.
 struct Room {
     Memory x{3 * 5000 * sizeof(float)};
@@ -38,13 +35,13 @@ TEST_CASE("names that there are not, and types, come back as codes and words") {
     const auto call = [&](const char* name, int dtype) {
         return room.call(name, Problem::rows(3, 5000, dtype), room.plain());
     };
-    CHECK(call(kOnline, STAGES_FLOAT32) == 0);
-    CHECK(call("03_online_softmax/blok", STAGES_FLOAT32) == kInvalidValue);
-    CHECK_THAT(error(), ContainsSubstring("nothing is called '03_online_softmax/blok'"));
+    CHECK(call(ours("block_per_row"), STAGES_FLOAT32) == 0);
+    CHECK(call("03_nothing/blok", STAGES_FLOAT32) == kInvalidValue);
+    CHECK_THAT(error(), ContainsSubstring("nothing is called '03_nothing/blok'"));
     CHECK(call(nullptr, STAGES_FLOAT32) == kInvalidValue);
-    CHECK(call(kOnline, STAGES_FLOAT16) == kNotSupported);
+    CHECK(call(ours("block_per_row"), STAGES_FLOAT16) == kNotSupported);
     CHECK_THAT(error(), ContainsSubstring("block_per_row: takes float32 only"));
-    CHECK(call(kOnline, 7) == kInvalidValue);
+    CHECK(call(ours("block_per_row"), 7) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("dtype 7"));
     for (const stages_callable& each : callables()) {
         if (each.obstacle == nullptr) continue;
@@ -68,14 +65,14 @@ TEST_CASE("names that there are not, and types, come back as codes and words") {
     void* memory = nullptr;
     CHECK(LIBRARY(stages_allocate)(size_t{1} << 60, &memory) == 2);  // cudaErrorMemoryAllocation
     CHECK(memory == nullptr);
-    CHECK(call(kOnline, STAGES_FLOAT32) == 0);
+    CHECK(call(ours("block_per_row"), STAGES_FLOAT32) == 0);
 }
 
 TEST_CASE("sizes and options that an operation does not have are named") {
     const Room room;
     const auto refuses = [&](const Problem& problem, const char* words) {
         INFO(problem.text());
-        CHECK(room.call(kOnline, problem, room.plain()) == kInvalidValue);
+        CHECK(room.call(ours("block_per_row"), problem, room.plain()) == kInvalidValue);
         CHECK_THAT(error(), ContainsSubstring(words));
     };
     refuses({{{"rows", 3}, {"colums", 5}}},
@@ -96,13 +93,14 @@ TEST_CASE("sizes and options that an operation does not have are named") {
 
     const stages_problem without = {STAGES_FLOAT32, nullptr, 2, nullptr, 0};
     size_t bytes = 0;
-    CHECK(LIBRARY(stages_workspace_bytes)(kOnline, &without, &bytes) == kInvalidValue);
+    CHECK(LIBRARY(stages_workspace_bytes)(ours("block_per_row"), &without, &bytes) ==
+          kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("the list of sizes is null"));
 
     // A size that there is, and that this one does not take.
-    CHECK(!takes(kOnline, Problem::middle(2, 3, 5)));
+    CHECK(!takes(ours("block_per_row"), Problem::middle(2, 3, 5)));
     CHECK_THAT(error(), ContainsSubstring("block_per_row: works along the last axis only"));
-    CHECK(takes(kOnline, Problem::middle(2, 3, 1)));
+    CHECK(takes(ours("block_per_row"), Problem::middle(2, 3, 1)));
 }
 
 TEST_CASE("operands that are missing, null, unknown or given twice are named") {
@@ -111,7 +109,8 @@ TEST_CASE("operands that are missing, null, unknown or given twice are named") {
     void* const y = room.y.data();
     void* const mask = room.mask.data();
     const auto refuses = [&](const std::vector<stages_operand>& operands, const char* words) {
-        CHECK(room.call(kMasked, Problem::rows(3, 50), operands) == kInvalidValue);
+        CHECK(room.call(ours("scale_mask_softmax"), Problem::rows(3, 50), operands) ==
+              kInvalidValue);
         CHECK_THAT(error(), ContainsSubstring(words));
     };
     refuses({{"x", x}, {"y", y}}, "the operand 'mask' is missing: an array of bool that is read");
@@ -123,16 +122,17 @@ TEST_CASE("operands that are missing, null, unknown or given twice are named") {
     refuses({{"x", x}, {"mask", mask}, {nullptr, y}}, "an operand's name is null");
     refuses({{"x", x}, {"mask", mask}, {"y", mask}}, "'y' lies over 'mask'");
     refuses({{"x", x}, {"mask", mask}, {"y", static_cast<float*>(x) + 1}}, "'y' lies over 'x'");
-    CHECK(room.call(kMasked, Problem::rows(3, 50), {{"x", x}, {"mask", mask}, {"y", x}}) == 0);
-    CHECK(LIBRARY(stages_call)(kMasked, kProblem.in_c(), nullptr, 3, nullptr, 0, nullptr) ==
-          kInvalidValue);
+    CHECK(room.call(ours("scale_mask_softmax"), Problem::rows(3, 50),
+                    {{"x", x}, {"mask", mask}, {"y", x}}) == 0);
+    CHECK(LIBRARY(stages_call)(ours("scale_mask_softmax"), kProblem.in_c(), nullptr, 3, nullptr, 0,
+                               nullptr) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("the list of operands is null"));
 
     // Nothing to do: null is where nothing has to be. The names have to be right all the same.
     const std::vector<stages_operand> nowhere = {{"x", nullptr}, {"y", nullptr}};
-    CHECK(room.call(kOnline, Problem::rows(0, 5000), nowhere) == 0);
-    CHECK(room.call(kOnline, Problem::rows(3, 0), nowhere) == 0);
-    CHECK(room.call(kMasked, Problem::rows(0, 5000), nowhere) == kInvalidValue);
+    CHECK(room.call(ours("block_per_row"), Problem::rows(0, 5000), nowhere) == 0);
+    CHECK(room.call(ours("block_per_row"), Problem::rows(3, 0), nowhere) == 0);
+    CHECK(room.call(ours("scale_mask_softmax"), Problem::rows(0, 5000), nowhere) == kInvalidValue);
 
     stages_report report = {};
     CHECK(LIBRARY(stages_check)("softmax", Problem::rows(0, 5).in_c(), nowhere.data(), 2,
@@ -154,14 +154,14 @@ TEST_CASE("a kernel's fault comes back as a code and words, and nothing is print
     const Folder folder;
     {
         const Redirected redirected(folder.path / "printed", STDERR_FILENO);
-        CHECK(room.call(kOnline, kProblem, {{"x", small.data()}, {"y", room.y.data()}}) != 0);
+        CHECK(room.call(ours("block_per_row"), kProblem,
+                        {{"x", small.data()}, {"y", room.y.data()}}) != 0);
     }
     CHECK(folder.read("printed").empty());
-    CHECK_THAT(error(), ContainsSubstring("launching 03_online_softmax/block_per_row") &&
-                            ContainsSubstring("thread (") &&
-                            ContainsSubstring("online_softmax.cuh:"));
-    CHECK(room.call(kOnline, kProblem, room.plain()) == 0);
-    CHECK(room.call(kOnline, Problem::rows(3, -1), room.plain()) != 0);
+    CHECK_THAT(error(), ContainsSubstring(std::string("launching ") + ours("block_per_row")) &&
+                            ContainsSubstring("thread (") && ContainsSubstring(".cuh:"));
+    CHECK(room.call(ours("block_per_row"), kProblem, room.plain()) == 0);
+    CHECK(room.call(ours("block_per_row"), Problem::rows(3, -1), room.plain()) != 0);
     CHECK_THAT(error(), !ContainsSubstring("thread ("));
 }
 
@@ -173,13 +173,13 @@ TEST_CASE("a workspace that is too small is refused") {
     const std::vector<stages_operand> operands = tensors.in_c();
     const auto count = static_cast<int>(operands.size());
     const Memory workspace(8);
-    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(),
-                               count, workspace.data(), 8, nullptr) == kInvalidValue);
+    CHECK(LIBRARY(stages_call)(ours("split_row"), problem.in_c(), operands.data(), count,
+                               workspace.data(), 8, nullptr) == kInvalidValue);
     CHECK_THAT(error(), ContainsSubstring("needs a workspace of"));
-    CHECK(LIBRARY(stages_call)("03_online_softmax/split_row", problem.in_c(), operands.data(),
-                               count, nullptr, 1 << 20, nullptr) == kInvalidValue);
-    tensors.call("03_online_softmax/split_row");
-    CHECK(tensors.check("03_online_softmax/split_row").mismatches == 0);
+    CHECK(LIBRARY(stages_call)(ours("split_row"), problem.in_c(), operands.data(), count, nullptr,
+                               1 << 20, nullptr) == kInvalidValue);
+    tensors.call(ours("split_row"));
+    CHECK(tensors.check(ours("split_row")).mismatches == 0);
 }
 
 TEST_CASE("without a GPU there is no clock") {
@@ -206,14 +206,14 @@ TEST_CASE("the library's check finds a wrong result, also of an operation done e
     const Tensors tensors("softmax", problem);
     tensors.fill("softmax", "normal");
     CHECK(tensors.check("softmax").mismatches == 4000);  // all NaN
-    tensors.call("02_safe_softmax/block_per_row");
+    tensors.call(ours("block_per_row"));
     CHECK(tensors.check("softmax").mismatches == 0);
-    CHECK(tensors.check("02_safe_softmax/block_per_row").checked == 4000);
+    CHECK(tensors.check(ours("block_per_row")).checked == 4000);
     CHECK(tensors.check("log_softmax").mismatches == 4000);
 
     Tensors masked("scale_mask_softmax", problem);
     masked.fill("scale_mask_softmax", "normal");
-    masked.call(kMasked);
+    masked.call(ours("scale_mask_softmax"));
     CHECK(masked.check("scale_mask_softmax").mismatches == 0);
     masked["mask"].upload(std::vector<unsigned char>(4000, 1));  // not the one it was done with
     const stages_report changed = masked.check("scale_mask_softmax");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Writes FOLDER/03_online_softmax.peers.json as peers.py does, of times that are made up."""
+"""Writes FOLDER/97_made_up.peers.json as peers.py does, of times that are made up."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "peers"))
 import peers_report  # noqa: E402
 
-STAGE = "03_online_softmax"
+STAGE = "97_made_up"
 
 
 def timing(us):

@@ -2,11 +2,14 @@
 // The reader and the writer, held to every record that is committed.
 #include "common/records/record.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "common/io/files.hpp"
+#include "common/records/counters.hpp"
+#include "common/records/where.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/skip.hpp"
@@ -16,17 +19,26 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// NN_name.json and its kinds, of every device.
-std::vector<fs::path> committed_files() {
+// Those called so, of every stage: what was recorded on every GPU, and what is expected.
+std::vector<fs::path> committed(const std::vector<std::string>& names) {
+    const fs::path repository = STAGES_SOURCE_DIRECTORY;
     std::vector<fs::path> files;
-    const fs::path recorded = STAGES_SOURCE_DIRECTORY "/common/recorded";
-    for (const fs::directory_entry& device : fs::directory_iterator(recorded)) {
-        if (device.path().filename() == "nvcc") continue;
-        for (const fs::directory_entry& file : fs::directory_iterator(device.path())) {
-            if (file.path().filename().string()[0] == '0') files.push_back(file.path());
+    for (const std::string& stage : records::stage_folders(repository)) {
+        std::vector<fs::path> folders = {records::expected_of(repository, stage)};
+        for (const std::string& gpu : records::gpu_folders(repository))
+            folders.push_back(records::recorded_of(repository, stage, gpu));
+        for (const fs::path& folder : folders) {
+            for (const std::string& name : names) {
+                if (fs::exists(folder / name)) files.push_back(folder / name);
+            }
         }
     }
     return files;
+}
+
+int64_t lines_in(const fs::path& path) {
+    const std::string text = io::text_in(path);
+    return std::count(text.begin(), text.end(), '\n');
 }
 
 json parsed(const fs::path& path) {
@@ -65,7 +77,8 @@ std::string refusal(const Folder& folder, const json& record,
 }  // namespace
 
 TEST_CASE("each committed record is of the schema, and is written as it was read") {
-    const std::vector<fs::path> files = committed_files();
+    const std::vector<fs::path> files =
+        committed({records::kOwn, records::kPeers, records::kWidths, records::kCounts});
     CHECK(files.size() > 20);
     for (const fs::path& path : files) {
         INFO(path);
@@ -77,6 +90,23 @@ TEST_CASE("each committed record is of the schema, and is written as it was read
         REQUIRE(written.at("records").size() == first.at("records").size());
         for (size_t i = 0; i < file.records.size(); ++i)
             REQUIRE(says_the_same(written["records"][i], first["records"][i]));
+        CHECK(lines_in(path) == static_cast<int64_t>(file.records.size()) + 2);
+    }
+}
+
+TEST_CASE("the committed counters are written as they were read, a profile a line") {
+    const Folder folder;
+    const std::vector<fs::path> files = committed({records::kCounters});
+    CHECK(files.size() > 8);
+    for (const fs::path& path : files) {
+        INFO(path);
+        const fs::path copy = folder.path /
+                              path.parent_path().parent_path().parent_path().filename() /
+                              path.parent_path().filename();
+        for (const records::Recording& each : records::read_counters(path))
+            records::save_counters(copy, each);
+        CHECK(parsed(copy) == parsed(path));
+        CHECK(lines_in(copy) == lines_in(path));
     }
 }
 
@@ -115,7 +145,7 @@ TEST_CASE("what peers.py writes is of the schema, and a field that it leaves out
     if (std::system("command -v python3 >/dev/null") != 0)
         return testing::skip("python3 is not installed");
     REQUIRE(std::system(("python3 '" + script + "' '" + folder.path.string() + "'").c_str()) == 0);
-    const fs::path path = folder.path / "03_online_softmax.peers.json";
+    const fs::path path = folder.path / "97_made_up.peers.json";
     const records::File file = records::read(path, records::Reading::strict);
     CHECK(file.peers());
     CHECK(file.libraries.at("torch") == "2.11");
@@ -142,4 +172,36 @@ TEST_CASE("what peers.py writes is of the schema, and a field that it leaves out
         CHECK_THROWS_WITH(records::read(path, records::Reading::strict),
                           ContainsSubstring("record 2: no '" + std::string(key) + "'"));
     }
+}
+
+TEST_CASE("what several steps recorded becomes one file, without what nobody reads") {
+    const Folder folder;
+    const auto write = [&](const char* name, const char* commit, int cols) {
+        const json record = {{"stage", "01_first"}, {"variant", "v"}, {"rows", 1},
+                             {"cols", cols},        {"us_host", 3.5}, {"us_in_blocks", 2}};
+        folder.write(name, json{{"schema", 1},
+                                {"gpu", "G"},
+                                {"commit", commit},
+                                {"date", "2026-01-02"},
+                                {"chosen", "--variant v"},
+                                {"records", {record}}}
+                               .dump());
+    };
+    const auto keep = [&](const std::string& words) {
+        return std::system(
+            ("cd '" + folder.path.string() + "' && '" KEEP_RECORDS "' " + words + " 2>said")
+                .c_str());
+    };
+    write("1/01_first.partial.json", "a", 10);
+    write("2/01_first.partial.json", "a", 20);
+    REQUIRE(keep("01_first/recorded/g/own.json 1/*.json 2/*.json") == 0);
+    const records::File kept = records::read(folder.path / "01_first/recorded/g/own.json");
+    REQUIRE(kept.records.size() == 2);
+    CHECK((kept.chosen.empty() && kept.stage() == "01_first" && kept.run()));
+    CHECK((kept.records[1].size("cols") == 20 && kept.records[1].has("us_in_blocks")));
+    CHECK_FALSE(kept.records[1].has("us_host"));
+
+    write("3/01_first.partial.json", "b", 30);  // of another commit: not measured together
+    CHECK(keep("own.json 1/*.json 3/*.json") != 0);
+    CHECK_THAT(folder.read("said"), ContainsSubstring("3/01_first.partial.json: of G, commit b"));
 }

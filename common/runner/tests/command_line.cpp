@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,15 @@ struct Outcome {
     int exit_code;
     std::string text;  // standard output and standard error
 };
+
+// A stage's whole name, by its number.
+std::string folder_of(const std::string& number) {
+    for (const auto& each : std::filesystem::directory_iterator(STAGES_SOURCE_DIRECTORY)) {
+        const std::string name = each.path().filename().string();
+        if (name.rfind(number + "_", 0) == 0) return name;
+    }
+    throw std::runtime_error("there is no stage " + number);
+}
 
 // Runs a program of the build folder in a folder of its own, which disappears afterwards.
 class Session {
@@ -80,7 +90,7 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     // On a GPU it goes on: races were not looked for.
     CHECK_THAT(outcome.text, ContainsSubstring("\nAll good"));
     testing::expect_80_columns(outcome.text);
-    for (const std::string stage : {"01_naive_softmax", "02_safe_softmax", "03_online_softmax"}) {
+    for (const std::string stage : {folder_of("01"), folder_of("02"), folder_of("03")}) {
         std::ifstream file(session.path("results/" + stage + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         CHECK(document["schema"] == 1);
@@ -105,7 +115,7 @@ TEST_CASE("a record's error is that of its own shape") {
     const Outcome outcome = session.run("stages run 02 --quick --shape 40x700 --shape 2x1");
     INFO(outcome.text);
     REQUIRE(outcome.exit_code == runner::kGood);
-    std::ifstream file(session.path("results/02_safe_softmax.partial.json"));
+    std::ifstream file(session.path("results/" + folder_of("02") + ".partial.json"));
     const auto document = nlohmann::json::parse(file);
     REQUIRE_FALSE(document["records"].empty());
     for (const auto& record : document["records"]) {  // of one column the softmax is 1, exactly
@@ -120,7 +130,7 @@ TEST_CASE("records have whole numbers as such, also among a shape's options") {
         const Outcome outcome = session.run("stages run 06 --quick " + arguments);
         INFO(outcome.text);
         REQUIRE(outcome.exit_code == runner::kGood);
-        std::ifstream file(session.path("results/06_softmax_topk.partial.json"));
+        std::ifstream file(session.path("results/" + folder_of("06") + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         REQUIRE_FALSE(document["records"].empty());
         return document["records"][0]["shape"].dump();
@@ -149,7 +159,7 @@ TEST_CASE("conflicts are the compiled kernel's, and what is moved is told per by
     const Outcome outcome = session.run("stages run 05 --variant packed --quick --shape 8x1024");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
-    std::ifstream file(session.path("results/05_smem_softmax.partial.json"));
+    std::ifstream file(session.path("results/" + folder_of("05") + ".partial.json"));
     const auto record = nlohmann::json::parse(file)["records"][0];
     CHECK(record["bank_conflicts"] == 0);  // as written there are some: see the test of stage 05
     CHECK(record["bytes_moved_per_byte"] == 1.0);
@@ -163,7 +173,7 @@ TEST_CASE("one's own logits go in and results come out") {
     runner::write_npy(session.path("x.npy"), {2, 3}, {1, 2, 3, 0, 0, 0},
                       runner::ElementType::float32);
     const Outcome outcome =
-        session.run("03_online_softmax --input x.npy --variant block_per_row --save-output y.npy");
+        session.run("stages run 03 --input x.npy --variant block_per_row --save-output y.npy");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     const runner::Array y = runner::read_npy(session.path("y.npy"));
@@ -182,7 +192,7 @@ TEST_CASE("what a file of logits does not say, --shape says by name") {
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     CHECK_THAT(outcome.text, ContainsSubstring("2 of 2"));
-    std::ifstream file(session.path("results/06_softmax_topk.partial.json"));
+    std::ifstream file(session.path("results/" + folder_of("06") + ".partial.json"));
     const auto document = nlohmann::json::parse(file);
     CHECK(document["chosen"].get<std::string>().find("--shape k=2 --shape k=3") !=
           std::string::npos);
@@ -211,24 +221,24 @@ TEST_CASE("a file of a type that nobody takes is converted, and one may ask for 
     for (const runner::DType dtype : {runner::DType::float16, runner::DType::float64}) {
         runner::write_npy(session.path("x.npy"), {2, 3}, {1, 2, 3, 0, 0, 0},
                           runner::element_type(dtype));
-        const Outcome converted = session.run("02_safe_softmax --input x.npy");
+        const Outcome converted = session.run("stages run 02 --input x.npy");
         INFO(converted.text);
         CHECK(converted.exit_code == runner::kGood);
         CHECK_THAT(converted.text,
                    ContainsSubstring(name_of(dtype) + std::string(", taken as float32")));
         const Outcome refused =
-            session.run("02_safe_softmax --input x.npy --dtype " + std::string(name_of(dtype)));
+            session.run("stages run 02 --input x.npy --dtype " + std::string(name_of(dtype)));
         CHECK(refused.exit_code == runner::kUsage);
         CHECK_THAT(refused.text, ContainsSubstring("takes float32 only"));
     }
 }
 
 TEST_CASE("an unusable file is one clear line, not a crash") {
-    expect_usage_error("03_online_softmax --input missing.npy", "missing.npy: no such file");
+    expect_usage_error("stages run 03 --input missing.npy", "missing.npy: no such file");
 }
 
 TEST_CASE("what makes no sense is answered with what would") {
-    expect_usage_error("stages run 09", "no stage is called '09'; here are: 01_naive_softmax");
+    expect_usage_error("stages run 09", "no stage is called '09'; here are: " + folder_of("01"));
     expect_usage_error("stages run 03 --variant fast",
                        "no variant is called 'fast'; here are: block_per_row");
     expect_usage_error("stages run 03 --input gaussian", "a .npy file or one of uniform normal");
@@ -286,7 +296,7 @@ TEST_CASE(
 
 TEST_CASE("a shape that no memory holds is refused in one line") {
     for (const std::string arguments : {"stages run 03 --quick --shape 1048576x1048576",
-                                        "02_safe_softmax --shape 1048576x1048576"}) {
+                                        "stages run 02 --shape 1048576x1048576"}) {
         expect_usage_error(arguments, "stages: 1048576 x 1048576, float32: block_per_row needs");
         expect_usage_error(arguments, "memory, and");
     }
@@ -352,7 +362,7 @@ TEST_CASE("a result goes to a regular file in a folder that is there, or nothing
              {"folder/", "the name of a file is wanted"},
              {"nowhere/y.npy", "there is no folder nowhere; make it first"}}) {
         const Outcome outcome = session.run(
-            "02_safe_softmax --variant block_per_row --shape 4x8 --input normal --save-output " +
+            "stages run 02 --variant block_per_row --shape 4x8 --input normal --save-output " +
             name);
         INFO(outcome.text);
         CHECK(outcome.exit_code == runner::kUsage);
@@ -365,8 +375,8 @@ TEST_CASE("a result goes to a regular file in a folder that is there, or nothing
 
 TEST_CASE("records that cannot be written leave the old ones as they were") {
     const Session session;
-    const std::string arguments = "02_safe_softmax --quick --shape 4x8";
-    const std::string path = session.path("results/02_safe_softmax.partial.json");
+    const std::string arguments = "stages run 02 --quick --shape 4x8";
+    const std::string path = session.path("results/" + folder_of("02") + ".partial.json");
     REQUIRE(session.run(arguments).exit_code == runner::kGood);
     const auto content = [&] {
         std::ifstream file(path);
@@ -377,7 +387,7 @@ TEST_CASE("records that cannot be written leave the old ones as they were") {
     INFO(full.text);
     CHECK(full.exit_code == runner::kUsage);
     CHECK_THAT(unbroken(full.text),
-               ContainsSubstring("02_safe_softmax.partial.json: cannot be written"));
+               ContainsSubstring(folder_of("02") + ".partial.json: cannot be written"));
     CHECK(content() == before);
     const std::filesystem::directory_iterator entries(session.path("results"));
     CHECK(std::distance(begin(entries), end(entries)) == 1);
@@ -393,14 +403,14 @@ TEST_CASE("records that cannot be written leave the old ones as they were") {
 
 TEST_CASE("a stage goes by its number, its word and its folder") {
     std::vector<runner::Stage> stages(2);
-    stages[0].name = "01_naive_softmax";
-    stages[1].name = "03_online_softmax";
+    stages[0].name = "01_plain_weave";
+    stages[1].name = "03_twill_weave";
     for (const std::string word :
-         {"3", "03", "online", "online_softmax", "03_online_softmax", "03_online_softmax/"}) {
-        CHECK(runner::find_stage(stages, word).name == "03_online_softmax");
+         {"3", "03", "twill", "twill_weave", "03_twill_weave", "03_twill_weave/"}) {
+        CHECK(runner::find_stage(stages, word).name == "03_twill_weave");
     }
     CHECK_THROWS_AS(runner::find_stage(stages, ""), runner::UsageError);
-    CHECK_THROWS_AS(runner::find_stage(stages, "softmax"), runner::UsageError);
+    CHECK_THROWS_AS(runner::find_stage(stages, "weave"), runner::UsageError);
 }
 
 TEST_CASE("a stage may stand behind a flag that may be repeated") {
@@ -409,7 +419,7 @@ TEST_CASE("a stage may stand behind a flag that may be repeated") {
         const Outcome outcome = session.run("stages run --quick " + flags + " 02");
         INFO(flags << "\n" << outcome.text);
         CHECK(outcome.exit_code == runner::kGood);
-        CHECK_THAT(outcome.text, !ContainsSubstring("03_online_softmax"));
+        CHECK_THAT(outcome.text, !ContainsSubstring(folder_of("03")));
     }
 }
 
@@ -425,7 +435,7 @@ TEST_CASE("every verb explains itself") {
 
 TEST_CASE("a guess is asked for before a figure is shown, and held to it") {
     const Session session;
-    const std::string arguments = "02_safe_softmax --quick --ask --shape 4x100";
+    const std::string arguments = "stages run 02 --quick --ask --shape 4x100";
     const Outcome silent = session.run(arguments + " < /dev/null");
     CHECK(silent.exit_code == runner::kGood);
     CHECK_THAT(silent.text,

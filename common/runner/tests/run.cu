@@ -220,7 +220,7 @@ TEST_CASE("a run that is ended while it measures keeps what it has measured") {
     }
     CHECK(has_ended);
     const std::string records = folder.read("97_made_up.partial.json");
-    CHECK_THAT(records, ContainsSubstring("\"chosen\": \"--shape 4x8, ended by a signal\""));
+    CHECK_THAT(records, ContainsSubstring("\"chosen\":\"--shape 4x8, ended by a signal\""));
     CHECK_THAT(records, ContainsSubstring("\"first\"") && !ContainsSubstring("\"last\""));
     CHECK_THAT(joined(folder.read("printed")),
                ContainsSubstring("ended by a signal") && ContainsSubstring("but not all was"));
@@ -246,13 +246,12 @@ TEST_CASE("part of a run leaves the records of a full one alone") {
     records_of(part);
     CHECK(folder.read("97_made_up.json") == full);
     CHECK_THAT(folder.read("97_made_up.partial.json"),
-               ContainsSubstring("\"chosen\": \"--variant careful --shape 4x8\"") &&
-                   ContainsSubstring("\"rows\": 4"));
+               ContainsSubstring("\"chosen\":\"--variant careful --shape 4x8\"") &&
+                   ContainsSubstring("\"rows\":4"));
     RunOptions quick;
     quick.quick = true;
     quick.dtypes = {DType::float32};  // what a full run measures
     records_of(quick);
     CHECK(folder.read("97_made_up.json") == full);
-    CHECK_THAT(folder.read("97_made_up.partial.json"),
-               ContainsSubstring("\"chosen\": \"--quick\""));
+    CHECK_THAT(folder.read("97_made_up.partial.json"), ContainsSubstring("\"chosen\":\"--quick\""));
 }

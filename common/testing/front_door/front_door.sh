@@ -22,7 +22,7 @@ terminal=$(command -v script) || terminal=
 
 # The machine: the programs that every distribution has, and no compiler, driver or toolkit.
 for tool in awk basename bash cat chmod cp cut date dirname env find flock fold grep head id mkdir mktemp mv nproc paste rm sed sleep sort \
-    tail touch uname wc; do
+    tail timeout touch uname wc; do
     # Where flock is missing there is another way.
     [[ ! $(command -v $tool) ]] || ln -s "$(command -v $tool)" "$sandbox/tools"
 done
@@ -67,7 +67,7 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb
@@ -116,9 +116,11 @@ expect 1 "01_naive_softmax/naive_softmax.cuh: cannot be read" header 01
 expect 2 "header takes one stage, or softmax" header
 expect 2 "header takes one stage, or softmax" header 1,3
 expect 2 "no stage '12'" header 12
-printf '%s first\n    variant 2 + 1\n' 01_naive_softmax 03_online_softmax 13_online_topk \
-    >"$sandbox/course/common/course/list.txt"
-printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >>"$sandbox/course/common/course/list.txt"
+for stage in 01_naive_softmax 03_online_softmax 13_online_topk; do
+    mkdir "$sandbox/course/$stage/expected"
+    printf '%s first\n    variant 2 + 1\n' $stage >"$sandbox/course/$stage/expected/list.txt"
+done
+printf '\n2 + 1: reads + writes\n\nNamed inputs\n' >"$sandbox/course/common/course/list.txt"
 expect 0 "^01_naive_softmax first.*03_online_softmax.*13_online_topk.*Named inputs" list --all
 expect 0 $'^01_naive_softmax first .. variants?.\n03_online_softmax first .1 variant.\n13_online_topk [^\n]*\n\nA stage.s variants[^\n]*$' list
 expect 0 $'^03_online_softmax first\n    variant 2 . 1\n\n2 . 1: reads . writes\n\nNamed inputs$' list 3
@@ -412,7 +414,7 @@ rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
-expect 0 'readme\[--check\].plot\[plot --from .*nvidia_h200 --out .*/nvidia_h200/pictures --shown-in [^ ]* --check\]' readme --check
+expect 0 'readme\[--check\].plot\[plot --shown-in [^ ]* --check\]' readme --check
 touch fails
 expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick
 rm fails
@@ -431,7 +433,23 @@ exit 1
 END
 expect 1 'stages\[run 01_naive_softmax 03_online_softmax --shape 7x9\].*python3 peers.py --library libstages.so 01_naive_softmax 03_online_softmax --shape 7x9 --operation softmax --oneflow there' \
     run 1 3 --peers --operation softmax --shape 7x9 --oneflow here/there
-rm "$sandbox"/tools/{nvidia-smi,nvcc,python3}
+rm "$sandbox/tools/python3"
+
+# --- record --------------------------------------------------------------------------------------
+# A step that is done is not done again; one that failed is. The programs here record nothing, so only that is seen.
+expect 2 "record takes --again, --once and --out DIR, not '--shape'" record 3 --shape 7x9
+touch fails
+expect 1 'left out: counters.json; ncu is not.*recording on NVIDIA H200, about .*03_online_softmax, own: exit status 3; all it said: .*/said' record 3
+rm fails
+expect 75 'one step is done' record 3 --once
+expect 0 'keep_records\[[^]]*/03_online_softmax/recorded/nvidia_h200/own.json ' record 3
+[[ $(grep -c '^03_online_softmax\[' course/results/record/nvidia_h200/unknown/03_online_softmax/own/000/said) == 2 ]] ||
+    wrong "a step that was done is done again"
+mkdir -p course/03_online_softmax/recorded/nvidia_h200
+echo '{"commit":"unknown"' >course/03_online_softmax/recorded/nvidia_h200/own.json
+expect 0 'all is recorded of NVIDIA H200, commit unknown' record 3
+expect 0 '03_online_softmax, own: about' record 3 --again
+rm -r "$sandbox"/tools/{nvidia-smi,nvcc} course/{results,03_online_softmax/recorded}
 unset CUDACXX
 
 # --- builds that fail -----------------------------------------------------------------------------

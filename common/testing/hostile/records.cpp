@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Records that nobody's run wrote: read or refused in a line, and what is read draws into its folder alone.
-#include "common/plot/records.hpp"
+#include "common/report/records.hpp"
 
-#include "common/plot/compare.hpp"
-#include "common/plot/pictures.hpp"
-#include "common/plot/script.hpp"
-#include "common/plot/tests/records.hpp"
+#include "common/report/compare.hpp"
+#include "common/report/pictures/pictures.hpp"
+#include "common/report/pictures/script.hpp"
+#include "common/report/tests/records.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/hostile/mutations.hpp"
@@ -27,33 +27,33 @@ bool runs_a_command(const std::string& script) {
     return false;
 }
 
-void require_harmless(const plot::Figure& figure) {
+void require_harmless(const report::Figure& figure) {
     INFO(figure.name);
     REQUIRE(!figure.name.empty());
     REQUIRE(figure.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789_-.") == std::string::npos);
     REQUIRE(figure.name[0] != '.');
-    REQUIRE(!runs_a_command(plot::script_of(figure, {"svg"})));
+    REQUIRE(!runs_a_command(report::script_of(figure, {"svg"})));
     for (size_t panel = 0; panel < figure.panels.size(); ++panel)
-        REQUIRE(!runs_a_command(plot::terminal_script_of(figure, panel, 80, 20)));
-    plot::csv_of(figure);
+        REQUIRE(!runs_a_command(report::terminal_script_of(figure, panel, 80, 20)));
+    report::csv_of(figure);
 }
 
 std::string verdict(const Folder& folder, const std::string& text) {
     folder.write("results/01_first.json", text);
     return refusal_of([&] {
-        const plot::RecordFolder read = plot::read_folder(folder.path / "results");
-        const plot::Comparison comparison = plot::compare(read, read);
-        REQUIRE(comparison.count(plot::Verdict::slower) == 0);
-        for (const plot::Figure& figure : plot::pictures_of(comparison, read, read))
+        const report::RecordFolder read = report::read_folder(folder.path / "results");
+        const report::Comparison comparison = report::compare(read, read);
+        REQUIRE(comparison.count(report::Verdict::slower) == 0);
+        for (const report::Figure& figure : report::pictures_of(comparison, read, read))
             require_harmless(figure);
-        for (const std::string& stage : plot::stages_in({read})) {
-            for (const plot::Figure& figure : plot::stage_pictures({read}, stage, {}))
+        for (const std::string& stage : report::stages_in({read})) {
+            for (const report::Figure& figure : report::stage_pictures({read}, stage, {}))
                 require_harmless(figure);
-            for (const plot::Figure& figure : plot::traffic({read}, stage, {}))
+            for (const report::Figure& figure : report::traffic({read}, stage, {}))
                 require_harmless(figure);
         }
-        for (const plot::Figure& figure : plot::staircases({read}, {})) require_harmless(figure);
+        for (const report::Figure& figure : report::staircases({read}, {})) require_harmless(figure);
     });
 }
 

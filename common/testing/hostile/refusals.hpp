@@ -6,7 +6,7 @@
 
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
-#include "common/plot/records.hpp"
+#include "common/report/records.hpp"
 #include "common/testing/catch.hpp"
 
 // The line with which `call` refuses; empty where it does not. Any other exception is a failure.
@@ -18,7 +18,7 @@ std::string refusal_of(Call call) {
         return "";
     } catch (const io::FileError& error) {
         said = error.what();
-    } catch (const plot::InputError& error) {
+    } catch (const report::InputError& error) {
         said = error.what();
     }
     REQUIRE(!said.empty());

@@ -47,7 +47,7 @@ TEST_CASE("sectors") {
               4, [](unsigned lane) { return lane * 4; }, 0x000000ffu)) == 1);
 }
 
-// As an H200 counts them: 05's softmax_any_axis at 61 x 777 and 33 x 61 (common/recorded/nvidia_h200/ncu.json).
+// As an H200 counts them: 05's softmax_any_axis at 61 x 777 and 33 x 61 (its recorded/nvidia_h200).
 TEST_CASE("sectors of asynchronous copies: those of shared memory that each line fills") {
     const auto sectors = [](unsigned from, unsigned to, unsigned lanes) {
         const auto half = [lanes](unsigned offset) {

@@ -87,8 +87,8 @@ TEST_CASE("a mark's counters are not read: a share of nothing is no number") {
 
 TEST_CASE("what is to be launched is told in a file") {
     const std::vector<ProfiledCase> cases = {
-        {"03_online_softmax", "a", {61, 777}, runner::DType::float32},
-        {"05_smem_softmax", "b", {3, 53, 77}, runner::DType::float16}};
+        {"96_made_up", "a", {61, 777}, runner::DType::float32},
+        {"97_made_up", "b", {3, 53, 77}, runner::DType::float16}};
     const std::string text = text_of(cases);
     const std::vector<ProfiledCase> read = cases_from(text);
     REQUIRE(read.size() == 2);
@@ -96,5 +96,5 @@ TEST_CASE("what is to be launched is told in a file") {
     CHECK(read[1].shape == runner::Shape{3, 53, 77});
     CHECK(read[1].dtype == runner::DType::float16);
     CHECK(text_of(read) == text);
-    CHECK_THROWS_WITH(cases_from("03_online_softmax a 61x float32\n"), ContainsSubstring("61x"));
+    CHECK_THROWS_WITH(cases_from("96_made_up a 61x float32\n"), ContainsSubstring("61x"));
 }

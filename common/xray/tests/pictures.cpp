@@ -123,7 +123,7 @@ TEST_CASE("what is written in a picture fits the page") {
     for (const std::string& source :
          {std::string("y = x;"), code, code + code, code + code + code}) {
         const Caption caption{
-            "05_smem_softmax/" + std::string(90, 'v'),
+            "97_made_up/" + std::string(90, 'v'),
             "a/rather/long/path/of/a/learner/" + std::string(90, 'p') + ".cuh:1234", source};
         for (const unsigned stride : {4u, 12u, 32u, 128u, 4096u, 1u << 20, 1u << 26}) {
             const auto at = [=](unsigned lane) { return uintptr_t{lane} * stride; };

@@ -16,7 +16,9 @@
 
 #include "common/io/files.hpp"
 #include "common/operations/softmax/call.hpp"
-#include "common/records/counters.hpp"
+#include "common/records/differences.hpp"
+#include "common/records/folder.hpp"
+#include "common/records/where.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
@@ -92,117 +94,32 @@ std::vector<Compared> compared(const CountedVariant& counted, const records::Pro
     return all;
 }
 
-// Where counts are known to differ from a GPU's, by how much at most, and why:
-// - 05: conflicts are counted in loops as written. nvcc unrolls those, and lanes that make different numbers
-//   of trips then load apart what is counted as one, or meet in one request at different trips. (How it
-//   unrolls loops that touch no global memory is not recorded; 05_smem_softmax/further/README.md.)
-// - 06, of more candidates than one: which warp comes first decides where they lie, and it is never the same.
-// - 06, of clusters: what blocks read of each other's shared memory, at some shapes a percent or two; and as of more
-//   candidates than one.
-// - 06, of short rows whose lanes have different numbers of columns: loops as written, as in 05. Of 16 requests for one
-//   element of a pack nvcc makes 10 (the kernel is one in three variants): 21 conflicts where 45 are counted.
-// - 06, of sampling: a row's pairs are read by all threads; 16 bytes for all of them, two pairs, are two passes to
-//   the counters, and one by their rule.
-// - 08, of three floats side by side: nvcc loads four at once and drops one, or the last apart.
-// - 08, of padding: offsets come from CUB's scan, whose own loads and stores are CUB's choice. The scan is of one
-//   block, and the same at all of these shapes.
-// - 08, of an encoder: all of these together; and of packed floats a block without a query of its own does
-//   not come to load where its keys begin.
-using runner::DType;
-struct NotHeld {
-    const char* stage;
-    const char* variant;
-    std::optional<runner::Shape> shape;  // none: at all of them
-    std::vector<DType> dtypes;           // none: all
-    std::set<std::string> what;
-    int64_t part;               // of all that were recorded, an eighth say
-    int64_t most = INT64_MAX;   // and no more than so many
-    const char* gpu = nullptr;  // none: all. What is of one stands before what is of all
-};
-const char* const kH100 = "NVIDIA H100 80GB HBM3";
-const std::set<std::string> kLoads = {"shared_load_conflicts"};
-const std::set<std::string> kBoth = {"shared_load_conflicts", "shared_store_conflicts"};
-const std::vector<DType> kFloats = {DType::float32};
-const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
-const std::set<std::string> kStores = {"shared_store_conflicts"};
-const char* const k05 = "05_smem_softmax";
-const char* const k06 = "06_softmax_topk";
-const char* const k08 = "08_encoder_fusions";
-const std::vector<NotHeld> kNotHeld = {
-    {k05, "log_softmax", {{61, 777}}, kHalves, kBoth, 8},
-    {k05, "log_softmax", {{5, 20011}}, kHalves, kBoth, 8},
-    {k05, "log_softmax", {{3, 70001}}, kHalves, kBoth, 8},
-    {k05, "online_cached", {{3, 70001}}, kFloats, kLoads, 8},
-    {k05, "softmax_any_axis", {{50, 1002}}, kHalves, kLoads, 8},
-    {k05, "softmax_any_axis", {{33, 61}}, kHalves, kLoads, 8},
-    {k05, "log_softmax_any_axis", {{50, 1002}}, kHalves, kLoads, 8},
-    {k05, "log_softmax_any_axis", {{33, 61}}, kHalves, kLoads, 8},
-    {k05, "any_axis_backward", {{50, 1002}}, kHalves, kLoads, 8},
-    {k05, "any_axis_backward", {{3, 53, 77}}, kFloats, kLoads, 8},
-    {k05, "any_axis_log_backward", {{50, 1002}}, kHalves, kLoads, 8},
-    {k06, "block_per_row", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
-    {k06, "block_per_row", runner::shape_from("3x20011,k=32"), {DType::bfloat16}, kStores, 2},
-    {k06, "small_lists", runner::shape_from("5x5003,k=300"), {}, kStores, 4},
-    {k06, "small_lists", runner::shape_from("3x20011,k=32"), {}, kStores, 1, 2},
-    {k06, "cluster_per_row", runner::shape_from("5x5003,k=300"), {}, kBoth, 4},
-    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), kHalves, kBoth, 8},
-    {k06, "cluster_per_row", runner::shape_from("3x20011,k=32"), kFloats, kLoads, 8},
-    {k06, "cluster_per_row", runner::shape_from("33x61,k=8"), {}, kLoads, 8},
-    {k06, "cluster_per_row", runner::shape_from("256x128,k=8"), {}, kLoads, 8},
-    {k06, "cluster_per_row", runner::shape_from("256x1024,k=5"), kFloats, kBoth, 8},
-    {k06, "front_topk", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
-    {k06,
-     "front_topk",
-     runner::shape_from("3x20011,k=32"),
-     {DType::float16},
-     kLoads,
-     4,
-     INT64_MAX,
-     kH100},
-    {k06, "front_topk", runner::shape_from("3x20011,k=32"), {}, kBoth, 4},
-    {k06, "front_topk_lse", runner::shape_from("5x5003,k=300"), {}, kStores, 2},
-    {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kFloats, kBoth, 4, INT64_MAX,
-     kH100},
-    {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kHalves, kBoth, 4},
-    {k06, "front_topk_lse", runner::shape_from("3x20011,k=32"), kFloats, kLoads, 4},
-    {k06, "front_topk_lse", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
-    {k06, "short_rows", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
-    {k06, "front_topk", runner::shape_from("33x61,k=8"), kFloats, kLoads, 1, 24},
-    {k06, "sample_whole_row", {{3, 20011}}, {}, kLoads, 4},
-    {k06, "sample_by_cuts", {{3, 20011}}, {}, kLoads, 4},
-    {k06, "sample", {{3, 20011}}, {}, kLoads, 4},
-    {k06, "sample_with_probability", {{3, 20011}}, {}, kLoads, 4},
-    {k08, "layernorm", {{131, 768}}, {}, kLoads, 4},
-    {k08, "prenorm", {{131, 768}}, {}, kLoads, 4},
-    {k08, "unfused_layernorm", {{131, 768}}, {}, kLoads, 4},
-    {k08, "unfused_prenorm", {{131, 768}}, {}, kLoads, 4},
-    {k08, "query_per_block", {}, {}, kLoads, 3},
-    {k08, "query_per_block_sum", {}, {}, kLoads, 3},
-    {k08, "shared_query", {}, {}, kLoads, 3},
-    {k08, "attention", {}, kFloats, kLoads, 3},
-    {k08, "remove_padding", {}, {}, kBoth, 1, 16},
-    {k08, "rebuild_padding", {}, {}, kBoth, 1, 16},
-    {k08, "encoder_unfused", {}, {}, kBoth, 16},
-    {k08, "encoder_unfused_packed", {}, {}, kBoth, 16},
-    {k08, "encoder_split_qkv", {}, {}, kBoth, 16},
-    {k08, "encoder_padded", {}, {}, kBoth, 16},
-    {k08, "encoder_packed", {}, kHalves, kBoth, 16},
-    {k08, "encoder_early", {}, {}, kBoth, 4},
-    {k08,
-     "encoder_packed",
-     {},
-     kFloats,
-     {"global_load_requests", "global_load_sectors", "shared_load_conflicts",
-      "shared_store_conflicts"},
-     16},
-};
+using records::Difference;
 
-const NotHeld* exception_for(const ProfiledCase& each, const std::string& gpu) {
-    for (const NotHeld& one : kNotHeld) {
-        if ((one.gpu == nullptr || gpu == one.gpu) && each.stage == one.stage &&
-            each.variant == one.variant && (!one.shape || each.shape == *one.shape) &&
-            (one.dtypes.empty() ||
-             std::find(one.dtypes.begin(), one.dtypes.end(), each.dtype) != one.dtypes.end()))
+// Where counts are known to differ from a GPU's, of all stages.
+const std::vector<Difference>& known_differences() {
+    static const std::vector<Difference> all = [] {
+        std::vector<Difference> found;
+        for (const std::string& stage : records::stage_folders(STAGES_SOURCE_DIRECTORY)) {
+            for (Difference& each : records::read_differences(
+                     records::expected_of(STAGES_SOURCE_DIRECTORY, stage) / "differences.json"))
+                found.push_back(std::move(each));
+        }
+        return found;
+    }();
+    return all;
+}
+
+bool is_among(const std::string& name, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+const Difference* exception_for(const ProfiledCase& each, const std::string& gpu) {
+    for (const Difference& one : known_differences()) {
+        if ((one.gpu.empty() || gpu == one.gpu) && each.stage == one.stage &&
+            each.variant == one.variant &&
+            (one.shape.empty() || runner::word_of(each.shape) == one.shape) &&
+            (one.dtypes.empty() || is_among(runner::name_of(each.dtype), one.dtypes)))
             return &one;
     }
     return nullptr;
@@ -210,13 +127,14 @@ const NotHeld* exception_for(const ProfiledCase& each, const std::string& gpu) {
 
 // Equal, or known to differ and still different: the list is not to outlive its reason.
 void expect_equal(const CountedVariant& counted, const records::Profile& recorded,
-                  const NotHeld* exception) {
+                  const Difference* exception) {
     for (const Compared& each : compared(counted, recorded)) {
         INFO(each.text());
-        if (exception == nullptr || exception->what.count(each.what) == 0) {
+        if (exception == nullptr || !is_among(each.what, exception->counters)) {
             CHECK(each.gpu == each.here);
         } else {
-            const int64_t bound = std::min(each.of / exception->part, exception->most);
+            INFO(exception->why);
+            const int64_t bound = std::min(each.of / exception->one_in, exception->at_most);
             CHECK(each.gpu != each.here);  // if equal now, take it off the list
             CHECK(std::abs(each.gpu - each.here) <= bound);
             CHECK(bound < each.of);  // what may be anything is held to nothing
@@ -226,15 +144,15 @@ void expect_equal(const CountedVariant& counted, const records::Profile& recorde
 
 // What was recorded on any GPU; nothing, with a warning, where there are no such files.
 std::vector<records::Recording> all_recordings() {
-    const std::string folder = STAGES_SOURCE_DIRECTORY "/common/recorded";
     std::vector<records::Recording> all;
-    for (const std::filesystem::path& gpu : records::folders_of_gpus(folder)) {
-        for (records::Recording& each : records::read_counters(gpu / "ncu.json"))
+    for (const std::string& gpu : records::gpu_folders(STAGES_SOURCE_DIRECTORY)) {
+        for (records::Recording& each :
+             records::read_recorded(STAGES_SOURCE_DIRECTORY, gpu).counters)
             all.push_back(std::move(each));
     }
     if (all.empty())
-        WARN("no counters in " << folder
-                               << ": nothing was compared. `./stages ncu` records them on a GPU");
+        WARN(
+            "no counters are recorded: nothing was compared. `./stages ncu` records them on a GPU");
     return all;
 }
 
@@ -257,7 +175,7 @@ struct Case {
     bool has_declared_traffic = false;
     struct OnGpu {
         const records::Profile* recorded;
-        const NotHeld* exception;
+        const Difference* exception;
     };
     std::vector<OnGpu> on_gpus = {};
 };
@@ -465,7 +383,7 @@ TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of i
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "08");
     const std::vector<records::Recording> recordings =
-        records::read_counters(recordings_path("NVIDIA H200"));
+        recorded_counters(stage.name, records::kReferenceGpu);
     struct Layer {
         int64_t kernels = 0;
         double loads = 0, stores = 0;          // as counted here
@@ -612,7 +530,7 @@ TEST_CASE("every variant has its pictures") {
 TEST_CASE("what was recorded on a GPU is all that the x-ray is held to there") {
     const std::vector<runner::Stage> stages = runner::all_stages();
     std::set<std::string> held, recorded_somewhere;
-    std::set<const NotHeld*> met;
+    std::set<const Difference*> met;
     for (const records::Recording& recording : all_recordings()) {
         std::set<std::pair<std::string, std::string>> recorded;
         std::set<std::pair<std::string, std::string>> variants;
@@ -629,7 +547,7 @@ TEST_CASE("what was recorded on a GPU is all that the x-ray is held to there") {
                     held.insert(name);
                     if (found_in(recording, each) != nullptr) {
                         recorded_somewhere.insert(name);
-                        const NotHeld* const exception = exception_for(each, recording.gpu);
+                        const Difference* const exception = exception_for(each, recording.gpu);
                         if (exception != nullptr) met.insert(exception);
                         continue;
                     }
@@ -642,7 +560,7 @@ TEST_CASE("what was recorded on a GPU is all that the x-ray is held to there") {
             }
         }
     }
-    CHECK(met.size() == kNotHeld.size());
+    CHECK(met.size() == known_differences().size());
     std::string missing;
     for (const std::string& name : held) {
         if (recorded_somewhere.count(name) == 0) missing += "\n  " + name;

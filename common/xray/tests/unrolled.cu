@@ -270,7 +270,9 @@ TEST_CASE("a recorded loop is known by its kernel's instance and the text of its
             << code << R"("}], "ptx": [1, 4], "sections": [1, 4], "accesses": 1,
             "instances": [")"
             << instance << R"("]}]})";
-        return RecordedLoops(file);
+        RecordedLoops loops;
+        loops.add(file);
+        return loops;
     };
     const std::string code =
         "for (int col = threadIdx.x; col < count; col += kStride) y[col] = x[col];";
@@ -292,8 +294,9 @@ TEST_CASE("a recorded loop is known by its kernel's instance and the text of its
         CHECK_FALSE(
             record(code + " ", "<recorded_here::Row<__half>, 32, __half>").find(sources, site));
     }
-    CHECK_FALSE(RecordedLoops((folder.path / "none.json").string())
-                    .find(sources, counter.kernels().front().sites.begin()->first));
+    RecordedLoops none;
+    none.add(folder.path / "none.json");
+    CHECK_FALSE(none.find(sources, counter.kernels().front().sites.begin()->first));
     std::ofstream(file) << "[]";
-    CHECK_THROWS_WITH(RecordedLoops(file), ContainsSubstring("loops.json"));
+    CHECK_THROWS_WITH(none.add(file), ContainsSubstring("loops.json"));
 }

@@ -664,7 +664,7 @@ END
     while IFS= read -r operation; do
         checks=$((checks + 1))
         grep -qw -- "$operation" <<<"$as_line" || wrong "try does not list $operation"
-    done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository/common/recorded" | cut -d'"' -f4 | sort -u)
+    done < <(grep -rhoE '"op": ?"[a-z_]+"' "$repository"/[0-9][0-9]_*/{recorded,expected} | cut -d'"' -f4 | sort -u)
     [[ $time == "$(stat -c %Y.%y "$sandbox/build/cpu/my/tries/softmax.cuh/program")" ]] || wrong "compiled twice"
     sed -i '/takes:/d' "$sandbox/my/softmax.cuh"
     expect 2 "launch.. does not take what add_bias_residual_layernorm has; wanted: cudaError_t launch.const float. x, const float. bias, const float. residual, const float. gamma, const float. beta, float. y, int64_t tokens, int64_t hidden, cudaStream_t stream." \

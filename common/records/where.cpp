@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "common/records/where.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace records {
+namespace {
+
+std::vector<std::string> folders_in(const std::filesystem::path& path) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+        if (entry.is_directory(error)) names.push_back(entry.path().filename());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+}  // namespace
+
+std::string folder_of(const std::string& gpu) {
+    std::string folder;
+    for (const unsigned char letter : gpu) {
+        folder += std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '_';
+    }
+    return folder;
+}
+
+std::filesystem::path recorded_of(const std::filesystem::path& repository, const std::string& stage,
+                                  const std::string& gpu_folder) {
+    return repository / stage / "recorded" / gpu_folder;
+}
+
+std::filesystem::path expected_of(const std::filesystem::path& repository,
+                                  const std::string& stage) {
+    return repository / stage / "expected";
+}
+
+std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
+                                      const std::string& gpu_folder) {
+    return recorded_of(repository, "common", gpu_folder);
+}
+
+bool is_stage(const std::string& name) {
+    const auto is_digit = [&](size_t i) {
+        return std::isdigit(static_cast<unsigned char>(name[i])) != 0;
+    };
+    return name.size() > 3 && is_digit(0) && is_digit(1) && name[2] == '_';
+}
+
+std::vector<std::string> stage_folders(const std::filesystem::path& repository) {
+    std::vector<std::string> stages = folders_in(repository);
+    std::erase_if(stages, [](const std::string& name) { return !is_stage(name); });
+    return stages;
+}
+
+std::vector<std::string> gpu_folders(const std::filesystem::path& repository) {
+    std::set<std::string> gpus;
+    for (const std::string& stage : stage_folders(repository)) {
+        for (std::string& gpu : folders_in(repository / stage / "recorded"))
+            gpus.insert(std::move(gpu));
+    }
+    return {gpus.begin(), gpus.end()};
+}
+
+}  // namespace records

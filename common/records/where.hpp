@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Where the facts about a stage lie: in its own folder. What spans stages lies in common/recorded/GPU.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace records {
+
+// Whose records the pages show; `./stages readme` leads their pictures' links there.
+inline constexpr const char* kReferenceGpu = "NVIDIA H200";
+
+// The files in NN_name/recorded/GPU: times of its variants, beside peers, over a grid of widths; and a GPU's counters.
+inline constexpr const char *kOwn = "own.json", *kPeers = "peers.json", *kWidths = "widths.json",
+                            *kCounters = "counters.json";
+// And those in NN_name/expected that are records: what the CPU device counts, and what compiling costs.
+inline constexpr const char *kCounts = "counts.json", *kCompileCost = "compile_cost.json";
+
+// "NVIDIA H200" as the name of its folder: "nvidia_h200".
+std::string folder_of(const std::string& gpu);
+
+// REPOSITORY/NN_name/recorded/GPU for a GPU's folder, and REPOSITORY/NN_name/expected.
+std::filesystem::path recorded_of(const std::filesystem::path& repository, const std::string& stage,
+                                  const std::string& gpu_folder);
+std::filesystem::path expected_of(const std::filesystem::path& repository,
+                                  const std::string& stage);
+
+// REPOSITORY/common/recorded/GPU, whether it is there or not.
+std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
+                                      const std::string& gpu_folder);
+
+// Whether a name is a stage's: NN_name.
+bool is_stage(const std::string& name);
+
+// The repository's folders that are called as a stage is, in order.
+std::vector<std::string> stage_folders(const std::filesystem::path& repository);
+
+// The folders of the GPUs that any stage has records of, in order: "nvidia_h200".
+std::vector<std::string> gpu_folders(const std::filesystem::path& repository);
+
+}  // namespace records

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "common/report/pictures/style.hpp"
+
+#include <cstddef>
+#include <iterator>
+
+namespace report {
+
+bool has_points(const Line& line) {
+    return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor &&
+           line.kind != Line::Kind::further;
+}
+
+std::string color_of(const Line& line) {
+    if (line.kind == Line::Kind::roof) return kInk;
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::before) return kGrey;
+    return kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].color;
+}
+
+std::string point_of(const Line& line) {
+    if (line.kind == Line::Kind::before) return "pt 6";
+    const int point = kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].point;
+    return "pt " + std::to_string(point - (line.folder > 0 ? 1 : 0));
+}
+
+std::string line_style(const Line& line) {
+    static const char* const kDashes[] = {"", " dt (6,4)", " dt (2,3)", " dt (9,3,2,3)"};
+    std::string width = "3";
+    std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
+    if (line.kind == Line::Kind::main) width = "5.5";
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::further) width = "1.2";
+    if (line.kind == Line::Kind::part) {
+        width = "2";
+        dashes = line.folder > 0 ? " dt (1,4)" : " dt (1,2)";
+    }
+    if (line.kind == Line::Kind::roof) {
+        width = "2";
+        dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";
+    }
+    return "lw " + width + dashes + " lc rgb '" + color_of(line) + "'";
+}
+
+}  // namespace report
