@@ -68,7 +68,7 @@ typedef struct {
 /* ---- what there is */
 
 typedef struct {
-    const char* name;      /* what stages_call takes, group/variant: "03_online_softmax/block_per_row" */
+    const char* name;      /* "03_online_softmax/block_per_row": what stages_call takes */
     const char* group;     /* "03_online_softmax" */
     const char* variant;   /* "block_per_row" */
     const char* operation; /* what it computes: the name of a stages_operation */

@@ -279,9 +279,8 @@ TEST_CASE("the first operation of all needs no name, others have theirs, and non
 }
 
 TEST_CASE("a stage's short name leaves out the last word if another stage has it, too") {
-    const std::vector<std::string> known = {"01_naive_weave",  "02_weave",
-                                            "03_online_weave", "06_weave_cut",
-                                            "07_dyed_cloth",   "08_sewn_coat"};
+    const std::vector<std::string> known = {"01_naive_weave", "02_weave",      "03_online_weave",
+                                            "06_weave_cut",   "07_dyed_cloth", "08_sewn_coat"};
     const auto name = [&](const std::string& stage) { return short_name(stage, known); };
     CHECK(name("01_naive_weave") == "01 naive");
     CHECK(name("02_weave") == "02 weave");

@@ -12,8 +12,11 @@
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/skip.hpp"
+#include "common/testing/stage_folder.hpp"
 
 namespace {
+
+using testing::stage_folder;
 
 struct Outcome {
     int status;
@@ -27,11 +30,6 @@ Outcome run(const Folder& folder, const std::string& words, const std::string& v
                                 " >said 2>&1 </dev/null";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, folder.read("said")};
-}
-
-// What a script says of records that are committed.
-std::string recorded_there() {
-    return "'recorded on " + std::string(records::kReferenceGpu) + ", not measured here'";
 }
 
 // What the lines said before they were broken.
@@ -392,23 +390,24 @@ TEST_CASE("several that draw the same pictures at once all have them") {
     CHECK(folder.holds("here/01_first_variants.png"));
 }
 
-TEST_CASE("without GPU times what is recorded is drawn, and said so") {
+TEST_CASE("without GPU times what is recorded of an H200 is drawn, and said so") {
     const Folder folder;
     const Outcome outcome = run(folder, "plot 3 --format svg");
     CHECK(outcome.status == 0);
     CHECK_THAT(outcome.text, ContainsSubstring("no GPU times in results/"));
-    CHECK_THAT(folder.read("results/pictures/03_online_softmax_variants.gp"),
-               ContainsSubstring(recorded_there()));
+    CHECK_THAT(folder.read("results/pictures/" + stage_folder("03") + "_variants.gp"),
+               ContainsSubstring("'recorded on NVIDIA H200, not measured here'"));
 
     // As `./stages run` calls it: this machine's counts beside the bandwidth recorded.
-    folder.write("mine/97_made_up.json",
-                 file_of(R"({"stage": "97_made_up", "variant": "block_per_row",
+    const std::string stage = stage_folder("01");
+    folder.write("mine/" + stage + ".json",
+                 file_of(R"({"stage": ")" + stage + R"(", "variant": "block_per_row",
                      "backend": "cpu", "rows": 2, "cols": 4, "us_median": 1, "gbps": 1,
                      "loads_per_element": 7, "stores_per_element": 1})"));
-    CHECK(run(folder, "plot 97_made_up --after-run --from mine --out mine/p").status == 0);
-    CHECK_THAT(folder.read("mine/p/97_made_up_variants.gp"),
-               ContainsSubstring(recorded_there()));
-    CHECK_THAT(folder.read("mine/p/97_made_up_traffic.csv"),
+    CHECK(run(folder, "plot " + stage + " --after-run --from mine --out mine/p").status == 0);
+    CHECK_THAT(folder.read("mine/p/" + stage + "_variants.gp"),
+               ContainsSubstring("'recorded on NVIDIA H200, not measured here'"));
+    CHECK_THAT(folder.read("mine/p/" + stage + "_traffic.csv"),
                ContainsSubstring("block_per_row,,,28,4,"));
 }
 

@@ -13,7 +13,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -25,22 +24,16 @@
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
 #include "common/testing/skip.hpp"
+#include "common/testing/stage_folder.hpp"
 
 namespace {
+
+using testing::stage_folder;
 
 struct Outcome {
     int exit_code;
     std::string text;  // standard output and standard error
 };
-
-// A stage's whole name, by its number.
-std::string folder_of(const std::string& number) {
-    for (const auto& each : std::filesystem::directory_iterator(STAGES_SOURCE_DIRECTORY)) {
-        const std::string name = each.path().filename().string();
-        if (name.rfind(number + "_", 0) == 0) return name;
-    }
-    throw std::runtime_error("there is no stage " + number);
-}
 
 // Runs a program of the build folder in a folder of its own, which disappears afterwards.
 class Session {
@@ -90,7 +83,7 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     // On a GPU it goes on: races were not looked for.
     CHECK_THAT(outcome.text, ContainsSubstring("\nAll good"));
     testing::expect_80_columns(outcome.text);
-    for (const std::string stage : {folder_of("01"), folder_of("02"), folder_of("03")}) {
+    for (const std::string stage : {stage_folder("01"), stage_folder("02"), stage_folder("03")}) {
         std::ifstream file(session.path("results/" + stage + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         CHECK(document["schema"] == 1);
@@ -115,7 +108,7 @@ TEST_CASE("a record's error is that of its own shape") {
     const Outcome outcome = session.run("stages run 02 --quick --shape 40x700 --shape 2x1");
     INFO(outcome.text);
     REQUIRE(outcome.exit_code == runner::kGood);
-    std::ifstream file(session.path("results/" + folder_of("02") + ".partial.json"));
+    std::ifstream file(session.path("results/" + stage_folder("02") + ".partial.json"));
     const auto document = nlohmann::json::parse(file);
     REQUIRE_FALSE(document["records"].empty());
     for (const auto& record : document["records"]) {  // of one column the softmax is 1, exactly
@@ -130,7 +123,7 @@ TEST_CASE("records have whole numbers as such, also among a shape's options") {
         const Outcome outcome = session.run("stages run 06 --quick " + arguments);
         INFO(outcome.text);
         REQUIRE(outcome.exit_code == runner::kGood);
-        std::ifstream file(session.path("results/" + folder_of("06") + ".partial.json"));
+        std::ifstream file(session.path("results/" + stage_folder("06") + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         REQUIRE_FALSE(document["records"].empty());
         return document["records"][0]["shape"].dump();
@@ -159,7 +152,7 @@ TEST_CASE("conflicts are the compiled kernel's, and what is moved is told per by
     const Outcome outcome = session.run("stages run 05 --variant packed --quick --shape 8x1024");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
-    std::ifstream file(session.path("results/" + folder_of("05") + ".partial.json"));
+    std::ifstream file(session.path("results/" + stage_folder("05") + ".partial.json"));
     const auto record = nlohmann::json::parse(file)["records"][0];
     CHECK(record["bank_conflicts"] == 0);  // as written there are some: see the test of stage 05
     CHECK(record["bytes_moved_per_byte"] == 1.0);
@@ -192,7 +185,7 @@ TEST_CASE("what a file of logits does not say, --shape says by name") {
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     CHECK_THAT(outcome.text, ContainsSubstring("2 of 2"));
-    std::ifstream file(session.path("results/" + folder_of("06") + ".partial.json"));
+    std::ifstream file(session.path("results/" + stage_folder("06") + ".partial.json"));
     const auto document = nlohmann::json::parse(file);
     CHECK(document["chosen"].get<std::string>().find("--shape k=2 --shape k=3") !=
           std::string::npos);
@@ -238,7 +231,7 @@ TEST_CASE("an unusable file is one clear line, not a crash") {
 }
 
 TEST_CASE("what makes no sense is answered with what would") {
-    expect_usage_error("stages run 09", "no stage is called '09'; here are: " + folder_of("01"));
+    expect_usage_error("stages run 09", "no stage is called '09'; here are: " + stage_folder("01"));
     expect_usage_error("stages run 03 --variant fast",
                        "no variant is called 'fast'; here are: block_per_row");
     expect_usage_error("stages run 03 --input gaussian", "a .npy file or one of uniform normal");
@@ -376,7 +369,7 @@ TEST_CASE("a result goes to a regular file in a folder that is there, or nothing
 TEST_CASE("records that cannot be written leave the old ones as they were") {
     const Session session;
     const std::string arguments = "stages run 02 --quick --shape 4x8";
-    const std::string path = session.path("results/" + folder_of("02") + ".partial.json");
+    const std::string path = session.path("results/" + stage_folder("02") + ".partial.json");
     REQUIRE(session.run(arguments).exit_code == runner::kGood);
     const auto content = [&] {
         std::ifstream file(path);
@@ -387,7 +380,7 @@ TEST_CASE("records that cannot be written leave the old ones as they were") {
     INFO(full.text);
     CHECK(full.exit_code == runner::kUsage);
     CHECK_THAT(unbroken(full.text),
-               ContainsSubstring(folder_of("02") + ".partial.json: cannot be written"));
+               ContainsSubstring(stage_folder("02") + ".partial.json: cannot be written"));
     CHECK(content() == before);
     const std::filesystem::directory_iterator entries(session.path("results"));
     CHECK(std::distance(begin(entries), end(entries)) == 1);
@@ -419,7 +412,7 @@ TEST_CASE("a stage may stand behind a flag that may be repeated") {
         const Outcome outcome = session.run("stages run --quick " + flags + " 02");
         INFO(flags << "\n" << outcome.text);
         CHECK(outcome.exit_code == runner::kGood);
-        CHECK_THAT(outcome.text, !ContainsSubstring(folder_of("03")));
+        CHECK_THAT(outcome.text, !ContainsSubstring(stage_folder("03")));
     }
 }
 
