@@ -73,8 +73,8 @@ TEST_CASE("its sizes and options are asked for by their names") {
     CHECK(text_of(options.shapes.front()) == "4 x 8 x 3 scale=2");
     CHECK(run_of(folder, {gather::variant("scales")}, options) == kGood);
     CHECK_THAT(folder.read("96_gather.partial.json"),
-               ContainsSubstring("--shape 4x8x3,scale=2") && ContainsSubstring("\"scale\": 2") &&
-                   ContainsSubstring(R"("options": "scale")"));
+               ContainsSubstring("--shape 4x8x3,scale=2") && ContainsSubstring("\"scale\":2") &&
+                   ContainsSubstring(R"("options":"scale")"));
     CHECK(run_of(folder, {gather::variant("forgets", Fault::forgets_option)}, options) == kWrong);
     Variant plain = gather::variant("plain");
     plain.takes.clear();
