@@ -6,16 +6,16 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "words.cuh"
 
 constexpr int kCount = 256;
 
@@ -369,7 +369,7 @@ void (*volatile unset_function)() = nullptr;
 volatile int zero = 0;
 float of_host[kCount - 1];
 
-const std::map<std::string, void (*)()> kFaults = {
+const Programs kPrograms = {
     {"missing_barrier", [] { missing_barrier<<<1, kCount>>>(device()); }},
     {"missing_syncwarp", [] { missing_syncwarp<<<1, 32>>>(device()); }},
     {"barrier_outside_of_loop", [] { barrier_outside_of_loop<<<1, kCount>>>(device()); }},
@@ -614,12 +614,5 @@ const std::map<std::string, void (*)()> kFaults = {
 };
 
 int main(int count, char** words) {
-    const auto fault = kFaults.find(count > 1 ? words[1] : "");
-    if (fault != kFaults.end()) {
-        fault->second();
-        cudaDeviceSynchronize();
-        return 0;
-    }
-    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
-    return 2;
+    return run_word(count, words, kPrograms);
 }
