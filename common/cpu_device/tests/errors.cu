@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../failure.hpp"
+#include "common/testing/shell.hpp"
 #include "failures.cuh"
 
 namespace {
@@ -342,15 +343,12 @@ TEST_CASE("spin for ever", "[.]") {
 TEST_CASE("a process whose time is limited ends, and tells where its threads are") {
     char program[4096] = {};
     REQUIRE(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
-    const std::string command =
-        "ulimit -c 0; CPU_DEVICE_WATCHDOG_SECONDS=0 "
-        "CPU_DEVICE_TIME_LIMIT_SECONDS=2 '" +
-        std::string(program) + "' 'spin for ever' 2>&1";
-    std::FILE* output = popen(command.c_str(), "r");
-    REQUIRE(output != nullptr);
-    std::string told;
-    for (int next; (next = std::fgetc(output)) != EOF;) told += static_cast<char>(next);
-    CHECK(pclose(output) != 0);
+    const testing::Ran ran = testing::ran_in("/",
+                                             "ulimit -c 0; CPU_DEVICE_WATCHDOG_SECONDS=0 "
+                                             "CPU_DEVICE_TIME_LIMIT_SECONDS=2 '" +
+                                                 std::string(program) + "' 'spin for ever'");
+    CHECK(ran.exit_code != 0);
+    const std::string& told = ran.text;
     CHECK_THAT(told, ContainsSubstring("used up the 2 seconds"));
     CHECK_THAT(told, ContainsSubstring("  block (0,0,0):\n    thread (0,0,0) and 31 more: runs"));
 }
