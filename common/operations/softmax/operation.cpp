@@ -175,8 +175,8 @@ public:
     runner::Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                            const runner::Result& ours,
                            const runner::Result& previous) const override {
-        return softmax::compare(inputs_in(inputs), shape, result_of(ours, dtype),
-                                result_of(previous, dtype));
+        const Result before = result_of(previous, dtype);
+        return softmax::check(inputs_in(inputs), shape, result_of(ours, dtype), &before);
     }
 
     // ---- cost
