@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// What a program prints.
 #pragma once
 #include <sstream>
 #include <string>
@@ -14,6 +15,13 @@ inline void expect_80_columns(const std::string& page) {
         INFO(line);
         CHECK(line.size() <= 80);
     }
+}
+
+inline int count_of(const std::string& what, const std::string& text) {
+    int count = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+        ++count;
+    return count;
 }
 
 }  // namespace testing

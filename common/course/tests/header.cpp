@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every stage's header as one file: compiled far from the repository, linked twice into one program.
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +10,8 @@
 #include <vector>
 
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+#include "common/testing/shell.hpp"
 
 namespace fs = std::filesystem;
 
@@ -25,43 +24,18 @@ std::string read(const fs::path& path) {
 
 // What `./stages header` prints; throws with its words where it fails.
 std::string amalgamate(const fs::path& repository, const fs::path& header) {
-    const std::string command = "cd '" + repository.string() +
-                                "' && awk -v header=" + header.string() +
-                                " -f '" STAGES_SOURCE_DIRECTORY "/common/course/header.awk'";
-    FILE* const pipe = popen(command.c_str(), "r");
-    REQUIRE(pipe != nullptr);
-    std::string text;
-    std::array<char, 4096> piece;
-    while (const size_t got = fread(piece.data(), 1, piece.size(), pipe))
-        text.append(piece.data(), got);
-    if (pclose(pipe) != 0) throw std::runtime_error(text.substr(0, text.find('\n')));
-    return text;
+    const testing::Ran ran = testing::ran_in(repository, "awk -v header=" + header.string() +
+                                                             " -f '" STAGES_SOURCE_DIRECTORY
+                                                             "/common/course/header.awk'");
+    if (ran.exit_code != 0) throw std::runtime_error(ran.text.substr(0, ran.text.find('\n')));
+    return ran.text;
 }
 
-// A folder that goes with the test.
-class Folder {
-public:
-    Folder() {
-        std::string name = (fs::temp_directory_path() / "header_XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    Folder(const Folder&) = delete;
-    ~Folder() { fs::remove_all(path_); }
-    const fs::path& path() const { return path_; }
-    void write(const fs::path& name, const std::string& text) const {
-        fs::create_directories((path_ / name).parent_path());
-        std::ofstream(path_ / name) << text;
-    }
-    // Runs a command here; gives what it said, nothing if it succeeded.
-    std::string run(const std::string& command) const {
-        const std::string here = "cd '" + path_.string() + "' && (" + command + ") > log 2>&1";
-        return std::system(here.c_str()) == 0 ? "" : command + "\n" + read(path_ / "log");
-    }
-
-private:
-    fs::path path_;
-};
+// Runs a command in the folder; gives what it said, nothing if it succeeded.
+std::string run(const Folder& folder, const std::string& command) {
+    const testing::Ran ran = testing::ran_in(folder.path, command);
+    return ran.exit_code == 0 ? "" : command + "\n" + ran.text;
+}
 
 // Every *.cuh of the stages' folders and their further/, as paths from the repository.
 std::vector<fs::path> stage_headers() {
@@ -120,7 +94,7 @@ TEST_CASE("each stage's header compiles alone with nvcc") {
         INFO(header);
         const Folder folder;
         write_user(folder, header);
-        CHECK(folder.run(compile_and_link_twice(HEADER_TEST_NVCC " -c")) == "");
+        CHECK(run(folder, compile_and_link_twice(HEADER_TEST_NVCC " -c")) == "");
     }
 }
 // No further than to PTX, which takes a third of the time: nvcc's device pass reads all of a file, and what
@@ -130,7 +104,7 @@ TEST_CASE("each header in further/ compiles alone with nvcc") {
         INFO(header);
         const Folder folder;
         write_user(folder, header);
-        CHECK(folder.run(HEADER_TEST_NVCC " -ptx user.cu") == "");
+        CHECK(run(folder, HEADER_TEST_NVCC " -ptx user.cu") == "");
     }
 }
 
@@ -155,8 +129,8 @@ int main() {
     return succeeded;
 }
 )");
-    CHECK(folder.run(HEADER_TEST_NVCC " -c call.cu -o call.o && " HEADER_TEST_NVCC_LINK
-                                      " call.o -o call && CUDA_VISIBLE_DEVICES= ./call") == "");
+    CHECK(run(folder, HEADER_TEST_NVCC " -c call.cu -o call.o && " HEADER_TEST_NVCC_LINK
+                                       " call.o -o call && CUDA_VISIBLE_DEVICES= ./call") == "");
 }
 #endif
 
@@ -169,9 +143,9 @@ TEST_CASE("each stage's header compiles alone for the CPU device") {
         const Folder folder;
         write_user(folder, header);
         for (const std::string& name : {header.filename().string(), std::string("user.cu")}) {
-            CHECK(folder.run(HEADER_TEST_TRANSLATE " " + name + " cpu/" + name) == "");
+            CHECK(run(folder, HEADER_TEST_TRANSLATE " " + name + " cpu/" + name) == "");
         }
-        CHECK(folder.run("cd cpu && " + compile_and_link_twice(HEADER_TEST_GCC)) == "");
+        CHECK(run(folder, "cd cpu && " + compile_and_link_twice(HEADER_TEST_GCC)) == "");
     }
 }
 #endif
@@ -188,7 +162,7 @@ TEST_CASE("includes are put in place once, in order") {
     folder.write("02_b/further/c.cuh",
                  "// SPDX-License-Identifier: MIT\n// Copyright two\n// c's card\n#  pragma once\n"
                  "#include \"../b.cuh\"\n#include \"../../01_a/a.cuh\"\n\n\n\nint c;\n");
-    CHECK(amalgamate(folder.path(), "02_b/further/c.cuh") ==
+    CHECK(amalgamate(folder.path, "02_b/further/c.cuh") ==
           "// SPDX-License-Identifier: MIT\n// Copyright two\n// Copyright one\n// c's card\n//\n"
           "// One file made of: 01_a/a.cuh, 02_b/b.cuh, 02_b/further/c.cuh\n#pragma once\n"
           "#include <cmath>\n#include <cuda_runtime.h>\n\n"
@@ -200,7 +174,7 @@ TEST_CASE("what cannot be taken in is named") {
     const Folder folder;
     folder.write("01_a/a.cuh", "#include \"missing.cuh\"\n");
     folder.write("02_b/b.cuh", "// b\n#if B\n#include \"../01_a/a.cuh\"\n#endif\n");
-    CHECK_THROWS_WITH(amalgamate(folder.path(), "01_a/a.cuh"), "01_a/missing.cuh: cannot be read");
-    CHECK_THROWS_WITH(amalgamate(folder.path(), "02_b/b.cuh"),
+    CHECK_THROWS_WITH(amalgamate(folder.path, "01_a/a.cuh"), "01_a/missing.cuh: cannot be read");
+    CHECK_THROWS_WITH(amalgamate(folder.path, "02_b/b.cuh"),
                       "02_b/b.cuh:3: an include of the course's own under #if");
 }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "common/cpu_device/tests/clusters.cuh"
 #include "common/cpu_device/tests/device_map.cuh"
 
 namespace cg = cooperative_groups;
@@ -322,17 +323,8 @@ __global__ void cluster_kernel(unsigned* results) {
 
 TEST_CASE("a cluster of blocks") {
     DeviceVector<unsigned> results{std::vector<unsigned>(8 * 6)};
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(4, 2);
-    config.blockDim = dim3(32);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = 2;
-    attribute.val.clusterDim.y = 2;
-    attribute.val.clusterDim.z = 1;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    REQUIRE(cudaLaunchKernelEx(&config, cluster_kernel, results.data()) == cudaSuccess);
+    REQUIRE(launch_cluster(cluster_kernel, dim3(4, 2), 32, dim3(2, 2), 0, results.data()) ==
+            cudaSuccess);
     require_success();
     const auto seen = results.values();
     for (unsigned y = 0; y < 2; ++y) {

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -78,7 +77,7 @@ inline void check_that_launches_work() {
 }
 
 // The launch before this ended with `code` and a message that holds every one of `parts`.
-inline void check_failure(cudaError_t code, std::initializer_list<std::string> parts) {
+inline void check_failure(cudaError_t code, const std::vector<std::string>& parts) {
     CHECK(cudaDeviceSynchronize() == code);
     CHECK(cudaGetLastError() == code);
     CHECK(cudaGetLastError() == cudaSuccess);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stand-ins' 16-bit floats against the toolkit's own headers, value by value: every bit pattern
-// for functions of one argument, two and a half million pairs for each function of two.
+// for functions of one argument, half a million pairs for each function of two.
 #define HALF_FUNCTIONS standin
 #include "common/cpu_device/tests/half_functions.hpp"
 
@@ -116,7 +116,7 @@ void check_all(const Functions& ours, const Functions& theirs, uint16_t infinity
     }
     std::vector<std::pair<uint16_t, uint16_t>> pairs;
     for (const uint16_t second : partners(infinity, one)) {
-        for (const uint16_t first : patterns) pairs.emplace_back(first, second);
+        for (size_t i = 0; i < patterns.size(); i += 5) pairs.emplace_back(patterns[i], second);
     }
     check_each(ours.unary, theirs.unary, patterns);
     check_each(ours.binary, theirs.binary, pairs);

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Kernels that do not compile for the CPU device: what the compiler says must be a sentence that helps.
-#include <unistd.h>
-
-#include <cstdio>
-#include <fstream>
 #include <string>
 
 #include "common/testing/catch.hpp"
+#include "common/testing/folder.hpp"
+#include "common/testing/shell.hpp"
 
 namespace {
 
 // What the compiler prints for a file with these lines; empty if it compiles.
 std::string complaints(const std::string& includes, const std::string& lines) {
-    // A file for this process alone: ctest runs test cases side by side.
-    const std::string path =
-        std::string(CPU_DEVICE_TEST_FOLDER) + "/rejected_" + std::to_string(getpid()) + ".cu.cpp";
-    std::ofstream(path) << includes << "\n" << lines << "\n";
-    const std::string command = "'" CPU_DEVICE_TEST_COMPILER
-                                "' -std=c++17 -O1 -w -I '" CPU_DEVICE_TEST_INCLUDE "' -c '" +
-                                path + "' -o /dev/null 2>&1";
-    FILE* compiler = popen(command.c_str(), "r");
-    REQUIRE(compiler != nullptr);
-    std::string output;
-    char buffer[4096];
-    while (std::fgets(buffer, sizeof buffer, compiler) != nullptr) output += buffer;
-    pclose(compiler);
-    std::remove(path.c_str());
-    return output;
+    const Folder folder;
+    folder.write("k.cpp", includes + "\n" + lines + "\n");
+    return testing::ran_in(folder.path, "'" CPU_DEVICE_TEST_COMPILER
+                                        "' -std=c++17 -O1 -w -I '" CPU_DEVICE_TEST_INCLUDE
+                                        "' -c k.cpp -o /dev/null")
+        .text;
 }
 
 TEST_CASE("what CUDA takes, compiles") {

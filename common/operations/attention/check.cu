@@ -236,17 +236,11 @@ Report check_on_device(const Operands& operands, const Shape& shape, DType dtype
                      shape);
 }
 
-Report check(const Operands& operands, const Shape& shape, DType dtype, const Outputs& ours) {
+Report check(const Operands& operands, const Shape& shape, DType dtype, const Outputs& ours,
+             const Outputs* previous) {
     runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return runner::on_gpu() ? check_on_device(operands, shape, dtype, ours)
-                            : check_on_host(operands, shape, dtype, ours);
-}
-
-Report compare(const Operands& operands, const Shape& shape, DType dtype, const Outputs& ours,
-               const Outputs& previous) {
-    runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return runner::on_gpu() ? check_on_device(operands, shape, dtype, ours, &previous)
-                            : check_on_host(operands, shape, dtype, ours, &previous);
+    return (runner::on_gpu() ? check_on_device : check_on_host)(operands, shape, dtype, ours,
+                                                                previous);
 }
 
 }  // namespace operations::attention

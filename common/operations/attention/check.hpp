@@ -21,13 +21,12 @@ struct Outputs {
     const float* log_sum_exp = nullptr;  // nullptr: not told
 };
 
-// Device pointers; these wait for the device. compare: ours against previous, of which each may be off by its bound.
-runner::Report check(const Operands& operands, const Shape& shape, DType dtype,
-                     const Outputs& ours);
-runner::Report compare(const Operands& operands, const Shape& shape, DType dtype,
-                       const Outputs& ours, const Outputs& previous);
+// Against the reference, or against a previous result, of which each may be off by its bound. Device pointers; waits
+// for the device.
+runner::Report check(const Operands& operands, const Shape& shape, DType dtype, const Outputs& ours,
+                     const Outputs* previous = nullptr);
 
-// The same two on host memory, and by a kernel, whatever the device is: this one looks at some of the queries only,
+// The same on host memory, and by a kernel, whatever the device is: this one looks at some of the queries only,
 // where all would take seconds.
 runner::Report check_on_host(const Operands& operands, const Shape& shape, DType dtype,
                              const Outputs& ours, const Outputs* previous = nullptr);

@@ -145,8 +145,8 @@ public:
     bool is_comparable(const Operation& other) const override { return other.family() == family(); }
     Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                    const runner::Result& ours, const runner::Result& previous) const override {
-        return attention::compare(operands_in(inputs), shape, dtype, outputs_in(ours),
-                                  outputs_in(previous));
+        const Outputs before = outputs_in(previous);
+        return attention::check(operands_in(inputs), shape, dtype, outputs_in(ours), &before);
     }
 
     // ---- cost

@@ -104,12 +104,7 @@ Report check_on_device(const Operands& operands, const Shape& shape, DType dtype
 }
 
 Report check(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
-             Kind kind) {
-    return compare(operands, shape, dtype, ours, nullptr, kind);
-}
-
-Report compare(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
-               const void* previous, Kind kind) {
+             const void* previous, Kind kind) {
     runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
     return runner::on_gpu() ? check_on_device(operands, shape, dtype, ours, previous, kind)
                             : check_on_host(operands, shape, dtype, ours, previous, kind);

@@ -16,14 +16,12 @@ struct Operands {
     const void* c = nullptr;
 };
 
-// Device pointers; these wait for the device. compare: ours against previous, of which each may be off by
-// its bound. kind: of ours; that of previous may be the same, or float_sums.
+// Against the reference, or against a previous result, of which each may be off by its bound. kind: of ours; that of
+// previous may be the same, or float_sums. Device pointers; waits for the device.
 runner::Report check(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
-                     Kind kind = Kind::float_sums);
-runner::Report compare(const Operands& operands, const Shape& shape, DType dtype, const void* ours,
-                       const void* previous, Kind kind = Kind::float_sums);
+                     const void* previous = nullptr, Kind kind = Kind::float_sums);
 
-// The same two on host memory, and by kernels, whatever the device is.
+// The same on host memory, and by kernels, whatever the device is.
 runner::Report check_on_host(const Operands& operands, const Shape& shape, DType dtype,
                              const void* ours, const void* previous = nullptr,
                              Kind kind = Kind::float_sums);

@@ -169,11 +169,13 @@ __host__ __device__ inline Expected expected_beside(double ours, double other,
     if (!outlook.is_finite() || outlook.exact) return {other, 0};
     if (outlook.is_open()) return {other, NAN};
     if (ours != ours || other != other) return {other, 0};  // no bound admits that
-    const bool one_overflowed = (fabs(ours) == INFINITY) != (fabs(other) == INFINITY);
-    const double finite = fabs(ours) < fabs(other) ? ours : other;
-    if (one_overflowed && fabs(finite) + 2 * outlook.error_at(finite) >=
-                              outlook.precision.overflows_from * (1 - 0x1p-11))
-        return {other, NAN};
+    if (fabs(ours) == INFINITY || fabs(other) == INFINITY) {
+        const double finite = fabs(ours) < fabs(other) ? ours : other;
+        const bool either_is_right =
+            fabs(finite) < INFINITY && fabs(finite) + 2 * outlook.error_at(finite) >=
+                                           outlook.precision.overflows_from * (1 - 0x1p-11);
+        return {other, either_is_right ? NAN : 0};
+    }
     return {other, outlook.error_at(ours) + outlook.error_at(other)};
 }
 

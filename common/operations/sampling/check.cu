@@ -456,15 +456,9 @@ Report check_on_device(const void* x, const Shape& shape, const Result& ours,
     });
 }
 
-Report check(const void* x, const Shape& shape, const Result& ours) {
+Report check(const void* x, const Shape& shape, const Result& ours, const Result* previous) {
     runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return runner::on_gpu() ? check_on_device(x, shape, ours) : check_on_host(x, shape, ours);
-}
-
-Report compare(const void* x, const Shape& shape, const Result& ours, const Result& previous) {
-    runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return runner::on_gpu() ? check_on_device(x, shape, ours, &previous)
-                            : check_on_host(x, shape, ours, &previous);
+    return (runner::on_gpu() ? check_on_device : check_on_host)(x, shape, ours, previous);
 }
 
 }  // namespace operations::sampling

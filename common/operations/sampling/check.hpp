@@ -22,11 +22,10 @@ struct Result {
     int64_t partial_sums = 1;              // how many threads add up a row
 };
 
-// Device pointers; these wait for the device. compare: ours against previous. Columns may differ where both are
-// right, which two neighbours of a border may be.
-runner::Report check(const void* x, const Shape& shape, const Result& ours);
-runner::Report compare(const void* x, const Shape& shape, const Result& ours,
-                       const Result& previous);
+// Against the reference, or against a previous result: columns may differ where both are right, which two neighbours of
+// a border may be. Device pointers; waits for the device.
+runner::Report check(const void* x, const Shape& shape, const Result& ours,
+                     const Result* previous = nullptr);
 
 // The same on host memory, by plain loops, and by a kernel, whatever the device is.
 runner::Report check_on_host(const void* x, const Shape& shape, const Result& ours,

@@ -184,16 +184,10 @@ Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
     return finish(total, shape, ours, previous != nullptr);
 }
 
-Report check(const Inputs& inputs, Shape shape, const Result& ours) {
+Report check(const Inputs& inputs, Shape shape, const Result& ours, const Result* previous) {
     runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return device_memory_is_host_memory() ? check_on_host(inputs, shape, ours)
-                                          : check_on_device(inputs, shape, ours);
-}
-
-Report compare(const Inputs& inputs, Shape shape, const Result& ours, const Result& previous) {
-    runner::check_cuda(cudaDeviceSynchronize(), "running the variant");
-    return device_memory_is_host_memory() ? check_on_host(inputs, shape, ours, &previous)
-                                          : check_on_device(inputs, shape, ours, &previous);
+    return (device_memory_is_host_memory() ? check_on_host : check_on_device)(inputs, shape, ours,
+                                                                              previous);
 }
 
 }  // namespace operations::softmax

@@ -26,19 +26,17 @@ struct Result {
     Rules rules = {};
 };
 
-// ours.y against the fp64 reference of the inputs. Device pointers; waits for the device.
-Report check(const Inputs& inputs, Shape shape, const Result& ours);
+// ours.y against the fp64 reference of the inputs; or against previous.y, of the same type and of an operation that is
+// comparable, plain ones turned into probabilities: they may differ by the sum of their bounds, and rows in which either
+// overflows as promised are left out. Device pointers; waits for the device.
+Report check(const Inputs& inputs, Shape shape, const Result& ours,
+             const Result* previous = nullptr);
 
-// ours.y against previous.y, of the same type and of an operation that is comparable, plain ones
-// turned into probabilities: they may differ by the sum of their bounds. Rows in which either
-// overflows as promised are left out.
-Report compare(const Inputs& inputs, Shape shape, const Result& ours, const Result& previous);
-
-// The same two on host memory, by plain loops.
+// The same on host memory, by plain loops.
 Report check_on_host(const Inputs& inputs, Shape shape, const Result& ours,
                      const Result* previous = nullptr);
 
-// The same two by a kernel on the device, whatever the device is.
+// The same by a kernel on the device, whatever the device is.
 Report check_on_device(const Inputs& inputs, Shape shape, const Result& ours,
                        const Result* previous = nullptr);
 

@@ -180,8 +180,8 @@ public:
     runner::Report compare(const runner::Shape& shape, DType dtype, const View& inputs,
                            const runner::Result& ours,
                            const runner::Result& previous) const override {
-        return softmax::compare(inputs_in(inputs), shape, result_of(ours, dtype),
-                                result_of(previous, dtype));
+        const Result before = result_of(previous, dtype);
+        return softmax::check(inputs_in(inputs), shape, result_of(ours, dtype), &before);
     }
 
     // ---- cost
@@ -273,8 +273,8 @@ public:
         const int64_t left = std::max<int64_t>(1, elements / shape.inner);
         shape.cols = draws.width_up_to(left);
         shape.rows = draws.size_up_to(std::max<int64_t>(1, left / shape.cols));
-        const bool square = kind_ == Kind::causal_softmax && shape.cols <= elements / shape.cols &&
-                            draws.below(2) == 0;
+        const bool square =
+            kind_ == Kind::causal_softmax && shape.cols <= left / shape.cols && draws.below(2) == 0;
         if (square)  // one matrix or several
             shape.rows = std::max<int64_t>(1, shape.rows / shape.cols) * shape.cols;
         return shape;

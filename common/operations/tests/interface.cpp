@@ -171,6 +171,30 @@ TEST_CASE("one problem has one name: what an operation gives out is as records h
     CHECK(gather::operation()->plain(plain) == Shape{4, 8, 3});
 }
 
+TEST_CASE(
+    "what an operation draws at random is a problem of it, and no larger than was asked for") {
+    for (const Operation* operation : operations::all()) {
+        INFO(operation->name());
+        Draws draws(1, 1);
+        for (int number = 0; number < 1000; ++number) {
+            const Shape drawn =
+                operation->draw(draws, 5000, [](const std::string&) { return true; });
+            INFO(text_of(drawn));
+            REQUIRE(operation->has_shape(drawn));
+            REQUIRE(operation->plain(drawn) == drawn);
+            const std::vector<int64_t>& sizes = drawn.sizes();  // 0 is no size on a command line
+            if (std::count(sizes.begin(), sizes.end(), 0) == 0)
+                REQUIRE(shape_from(word_of(drawn)) == drawn);
+            const int64_t of_first = operation->operands(drawn, DType::float32).front().bytes() / 4;
+            REQUIRE(std::min(of_first, operation->elements(drawn)) <= 5000);  // q, k and v are one
+            if (operation->usual_shape().options().empty())
+                REQUIRE(operation->draw(draws, 5000, [](const std::string&) { return false; })
+                            .options()
+                            .empty());
+        }
+    }
+}
+
 TEST_CASE("whoever works by the interface names no operation") {
     std::string names;
     std::set<std::string> different;

@@ -53,14 +53,13 @@ struct Result {
     const void* log_sum_exp = nullptr;  // float; double of double
 };
 
-// Device pointers; these wait for the device. compare: ours against previous. Probabilities may differ by
-// the sum of their bounds, and columns where their probabilities are as near, unless both are exact. What one
-// of them does not tell is not compared.
-runner::Report check(const void* x, const Shape& shape, const Result& ours);
-runner::Report compare(const void* x, const Shape& shape, const Result& ours,
-                       const Result& previous);
+// Against the reference, or against a previous result: probabilities may differ by the sum of their bounds, and
+// columns where their probabilities are as near, unless both are exact; what one of them does not tell is not compared.
+// Device pointers; waits for the device.
+runner::Report check(const void* x, const Shape& shape, const Result& ours,
+                     const Result* previous = nullptr);
 
-// The same two on host memory, by plain loops, and by a kernel, whatever the device is.
+// The same on host memory, by plain loops, and by a kernel, whatever the device is.
 runner::Report check_on_host(const void* x, const Shape& shape, const Result& ours,
                              const Result* previous = nullptr);
 runner::Report check_on_device(const void* x, const Shape& shape, const Result& ours,

@@ -22,8 +22,7 @@ import contenders  # noqa: E402
 import peers  # noqa: E402
 import peers_report  # noqa: E402
 from contenders import Shape  # noqa: E402
-from stages_library import (Cost, Library, Operand, Operation, Problem, Report,  # noqa: E402
-                            StagesError, Timing, WorkFailed)
+from stages_library import Library, Problem, StagesError, Timing, WorkFailed  # noqa: E402
 
 LIBRARY = os.environ["STAGES_LIBRARY"]
 ROOT = Path(__file__).resolve().parents[3]
@@ -650,49 +649,21 @@ class Families(unittest.TestCase):
 
 
 class InAndOut(unittest.TestCase):
-    """An operand that is read and written, which no operation has yet: y += x."""
-
-    class Library:
-        """Memory is a list of numbers, its address what it is."""
-
-        def describe(self, what, problem):
-            return [Operand("x", "in", "float32", (2,), 8, ()),
-                    Operand("y", "in_out", "float32", (2,), 8, ())]
-
-        def cost(self, what, problem):
-            return Cost(16, 8, 2.0, 2)
-
-        def free_memory(self):
-            return 1 << 20
-
-        def allocate(self, size):
-            class Memory:
-                def __init__(self):
-                    self.pointer, self.size = [0.0, 0.0], size
-            return Memory()
-
-        def copy(self, to, source, size):
-            to[:] = source
-
-        def fill(self, what, problem, name, operands):
-            operands["x"][:], operands["y"][:] = [1, 2], [10, 20]
-
-        def check(self, what, problem, operands):
-            wanted = [a + b for a, b in zip(operands["x"], operands["y:before"])]
-            wrong = sum(a != b for a, b in zip(operands["y"], wanted))
-            return Report(2, 0, wrong, float(wrong), 0.0, "")
-
-    def test_it_is_as_before_whenever_a_contender_is_judged(self):
-        operation = Operation("add", "sums", "add", "count", "GB/s", "join", "", "normal", (("count",),), {}, {})
-        tensors = contenders.Tensors(self.Library(), operation, Problem("float32", {"count": 2}))
-        y = tensors.memory["y"].pointer
-
-        def run(_):
-            y[:] = [a + b for a, b in zip(tensors.memory["x"].pointer, y)]
-        contender = contenders.Contender("add", "ours", "a_stage", "add", run)
+    def test_what_is_read_and_written_is_as_before_whenever_a_contender_is_judged(self):
+        library = Library(LIBRARY)
+        problem = Shape((1, 2, 3, 4), (("beta", 0.5),)).problem(
+            library.operations()["batched_gemm"], "float32")
+        tensors = contenders.Tensors(library, library.operations()["batched_gemm"], problem)
+        name = "07_batched_gemm/naive"
+        contender = contenders.Contender(
+            name, "ours", "07_batched_gemm", "batched_gemm",
+            lambda stream: library.call(name, problem, tensors.pointers()))
         for _ in range(2):
-            self.assertEqual(peers.judge(tensors.library, contender, tensors), 0.0)
-        self.assertEqual(y, [11, 22])
+            self.assertLess(peers.judge(library, contender, tensors), 1e-5)
+        contender.run(None)  # on its own result
+        contender.produce = lambda: None
+        with self.assertRaises(peers.WrongResult):
+            peers.judge(library, contender, tensors)
 
 
 class CommandLine(unittest.TestCase):

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The programs as a user meets them: what they print, what they leave behind, how they exit.
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -23,33 +20,21 @@
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/page.hpp"
+#include "common/testing/shell.hpp"
 #include "common/testing/skip.hpp"
 #include "common/testing/stage_folder.hpp"
 
 namespace {
 
 using testing::stage_folder;
-
-struct Outcome {
-    int exit_code;
-    std::string text;  // standard output and standard error
-};
+using Outcome = testing::Ran;
 
 // Runs a program of the build folder in a folder of its own, which disappears afterwards.
 class Session {
 public:
     // before: commands of the shell that the program inherits something of.
     Outcome run(const std::string& arguments, const std::string& before = "") const {
-        const std::string command = "cd " + folder_.path.string() + " && { " + before +
-                                    STAGES_PROGRAM_FOLDER "/" + arguments + "; } 2>&1";
-        FILE* pipe = popen(command.c_str(), "r");
-        REQUIRE(pipe != nullptr);
-        Outcome outcome{};
-        std::array<char, 4096> piece;
-        while (const size_t got = fread(piece.data(), 1, piece.size(), pipe))
-            outcome.text.append(piece.data(), got);
-        outcome.exit_code = WEXITSTATUS(pclose(pipe));
-        return outcome;
+        return testing::ran_in(folder_.path, before + STAGES_PROGRAM_FOLDER "/" + arguments);
     }
     std::string path(const std::string& name) const { return folder_.path / name; }
 
@@ -77,7 +62,7 @@ void expect_usage_error(const std::string& arguments, const std::string& message
 
 TEST_CASE("a quick run is good, says so, and leaves records that other tools can read") {
     const Session session;
-    const Outcome outcome = session.run("stages run --quick --shape 40x700");
+    const Outcome outcome = session.run("stages run 01 02 03 --quick --shape 40x700");
     INFO(outcome.text);
     CHECK(outcome.exit_code == runner::kGood);
     // On a GPU it goes on: races were not looked for.
@@ -141,7 +126,7 @@ TEST_CASE("lines fit 80 columns") {
     const Session session;
     for (const std::string arguments :
          {"stages list",
-          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 1000x11"}) {
+          "stages run 05 --quick --input ties --dtype float16 --dtype float64 --shape 100x11"}) {
         testing::expect_80_columns(session.run(arguments).text);
     }
 }

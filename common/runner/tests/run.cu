@@ -4,11 +4,13 @@
 #include <csignal>
 
 #include "common/runner/tests/made_up.hpp"
+#include "common/testing/page.hpp"
 #include "common/testing/skip.hpp"
 
 namespace {
 
 using namespace made_up;
+using testing::count_of;
 
 struct MaxAndSum {
     float max;
@@ -63,13 +65,6 @@ Variant shared(const std::string& name) {
     });
     variant.traffic = {2 * 64 + 1, 1};  // each thread reads the row for itself
     return variant;
-}
-
-int count_of(const std::string& what, const std::string& text) {
-    int count = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
-        ++count;
-    return count;
 }
 
 }  // namespace

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Command lines as a hand slips: an exit code that means something, and a line that says what.
-#include <sys/wait.h>
-
-#include <array>
-#include <cstdio>
-
 #include "common/io/text.hpp"
 #include "common/testing/catch.hpp"
 #include "common/testing/folder.hpp"
 #include "common/testing/hostile/mutations.hpp"
+#include "common/testing/shell.hpp"
 
 namespace {
-
-std::string in_single_quotes(const std::string& word) {
-    std::string quoted = "'";
-    for (const char each : word)
-        quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
-    return quoted + "'";
-}
 
 // The words of a line, as a shell's user would quote them; no word holds a zero byte.
 std::string quoted_words(const std::string& line) {
@@ -26,7 +15,7 @@ std::string quoted_words(const std::string& line) {
         const size_t end = std::min(line.find(' ', begin), line.size());
         std::string word = line.substr(begin, end - begin);
         std::erase(word, '\0');
-        words += " " + in_single_quotes(word);
+        words += " " + io::quoted(word);
         begin = end + 1;
     }
     return words;
@@ -54,19 +43,12 @@ TEST_CASE("a thousand slips on the command line end with a line and an exit code
     int refused = 0;
     for (uint64_t number = 0; number < 1000; ++number) {
         const std::string words = quoted_words(mutations.make(number) + nowhere);
-        const std::string command = "cd '" + folder.path.string() +
-                                    "' && timeout 60 '" STAGES_PROGRAM "'" + words +
-                                    " 2>&1 </dev/null";
-        FILE* pipe = popen(command.c_str(), "r");
-        REQUIRE(pipe != nullptr);
-        std::string said;
-        std::array<char, 4096> piece;
-        while (const size_t got = fread(piece.data(), 1, piece.size(), pipe))
-            said.append(piece.data(), got);
-        const int status = pclose(pipe);
+        const testing::Ran ran =
+            testing::ran_in(folder.path, "timeout 60 '" STAGES_PROGRAM "'" + words + " </dev/null");
+        const std::string& said = ran.text;
         INFO("mutation " << number << ":" << words << "\n" << said);
-        REQUIRE(WIFEXITED(status));
-        const int code = WEXITSTATUS(status);
+        REQUIRE(ran.exited);
+        const int code = ran.exit_code;
         REQUIRE((code == 0 || code == 1 || code == 2));
         REQUIRE(!said.empty());
         for (size_t begin = 0; begin < said.size();) {

@@ -67,20 +67,13 @@ Told told_of(void (*kernel)(int*), unsigned blocks, unsigned threads) {
     return {counts.races, hazards_text(counts, SourceMap({counts}))};
 }
 
-size_t occurrences(const std::string& text, const std::string& part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        count++;
-    return count;
-}
-
 }  // namespace
 
 TEST_CASE("what one barrier would mend is told once") {
     const Told one = told_of(lacks_one_barrier, 1, 64);
     CHECK(one.races.size() == 4);
     CHECK(causes_of(one.races).size() == 1);
-    CHECK(occurrences(one.text, "RACE") == 2);
+    CHECK(testing::count_of("RACE", one.text) == 2);
     CHECK_THAT(one.text, ContainsSubstring("2 more pairs") && ContainsSubstring("__syncthreads"));
     CHECK_THAT(one.text, !ContainsSubstring("READ"));
     testing::expect_80_columns(one.text);

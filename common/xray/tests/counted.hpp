@@ -33,9 +33,5 @@ inline int64_t conflicts(const std::vector<KernelCounts>& kernels) {
     return total(kernels, AccessKind::shared_load).conflicts +
            total(kernels, AccessKind::shared_store).conflicts;
 }
-inline int64_t fused_conflicts(const std::vector<KernelCounts>& kernels) {
-    return total(kernels, AccessKind::shared_load).fused_conflicts +
-           total(kernels, AccessKind::shared_store).fused_conflicts;
-}
 
 }  // namespace xray

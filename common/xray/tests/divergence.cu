@@ -183,8 +183,9 @@ struct Expected {
 };
 
 template <class... Parameters, class... Arguments>
-void expect(const Expected& expected, int blocks, int threads, void (*kernel)(Parameters...),
-            Arguments... arguments) {
+void expect(const char* what, const Expected& expected, int blocks, int threads,
+            void (*kernel)(Parameters...), Arguments... arguments) {
+    INFO(what);
     const auto kernels = counted([&] { kernel<<<blocks, threads>>>(arguments...); });
     CHECK(requests(kernels, AccessKind::global_load) == expected.loads);
     CHECK(sectors(kernels, AccessKind::global_load) == expected.load_sectors);
@@ -199,59 +200,34 @@ TEST_CASE("lanes that part execute apart, and together where they meet again") {
     float* const x = input.data();
     float* const y = output.data();
 
-    SECTION("unequal trip counts") {
-        // Four turns with 32, 24, 16 and 8 lanes; every group of eight lanes, a sector, has some
-        // of each kind. One store.
-        expect({4, 16, 1, 4}, 1, 32, unequal_trips, x, y);
-    }
-    SECTION("nested loops") {
-        // Each of three outer turns: a load by all, one by the odd lanes, a store by all.
-        expect({6, 24, 3, 12}, 1, 32, nested_loops, x, y);
-    }
-    SECTION("if and else with a common tail") {
-        // One load of the odd lanes, two of the even ones, four sectors each.
-        expect({3, 12, 1, 4}, 1, 32, common_tail, x, y);
-    }
-    SECTION("if inside a loop") {
-        // Each of four turns: a load by all, one by half of the lanes, a store by all.
-        expect({8, 32, 4, 16}, 1, 32, if_inside_loop, x, y);
-    }
-    SECTION("break") {
-        // Turns with 32 lanes, the 21 with lane % 3 > 0 and the 10 with lane % 3 > 1.
-        expect({3, 12, 1, 4}, 1, 32, break_in_loop, x, y);
-    }
-    SECTION("a call in both branches") {
-        // Two calls of one function, by half of the lanes each: two sectors each.
-        expect({2, 4, 1, 4}, 1, 32, call_in_both_branches, x, y);
-    }
-    SECTION("the tail of a grid-stride loop") {
-        // 8 warps, 256 threads; 1000 = 3 * 256 + 232 elements: 3 * 8 requests and 8 more, the last
-        // of them with 8 lanes and one sector.
-        expect({32, 125, 32, 125}, 2, 128, grid_stride, x, y, 1000);
-    }
-    SECTION("a half-warp shuffle") {
-        // 16 lanes load two sectors, then all load four and store four.
-        expect({2, 6, 1, 4}, 1, 32, half_warp_shuffle, x, y);
-    }
-    SECTION("a half-warp shuffle after a common load") {
-        expect({2, 6, 1, 4}, 1, 32, half_warp_shuffle_later, x, y);
-    }
-    SECTION("an exit before the end") {
-        // All load; then 12 lanes store two sectors, twice.
-        expect({1, 4, 2, 4}, 1, 32, early_exit, x, y, 12);
-    }
-    SECTION("switch") {
-        // Cases 0, 1 and 2 load by themselves, 2 falls through to where 3 waits.
-        expect({4, 16, 1, 4}, 1, 32, switch_of_four, x, y);
-    }
-    SECTION("continue") {
-        // Each of four turns: all load and store; 24 lanes, of every sector some, store once more.
-        expect({4, 16, 8, 32}, 1, 32, early_continue, x, y);
-    }
-    SECTION("a warp that is not whole") {
-        // 40 threads: 32 and 8 lanes.
-        expect({2, 5, 2, 5}, 1, 40, grid_stride, x, y, 40);
-    }
+    // Four turns with 32, 24, 16 and 8 lanes; every group of eight lanes, a sector, has some
+    // of each kind. One store.
+    expect("unequal trip counts", {4, 16, 1, 4}, 1, 32, unequal_trips, x, y);
+    // Each of three outer turns: a load by all, one by the odd lanes, a store by all.
+    expect("nested loops", {6, 24, 3, 12}, 1, 32, nested_loops, x, y);
+    // One load of the odd lanes, two of the even ones, four sectors each.
+    expect("if and else with a common tail", {3, 12, 1, 4}, 1, 32, common_tail, x, y);
+    // Each of four turns: a load by all, one by half of the lanes, a store by all.
+    expect("if inside a loop", {8, 32, 4, 16}, 1, 32, if_inside_loop, x, y);
+    // Turns with 32 lanes, the 21 with lane % 3 > 0 and the 10 with lane % 3 > 1.
+    expect("break", {3, 12, 1, 4}, 1, 32, break_in_loop, x, y);
+    // Two calls of one function, by half of the lanes each: two sectors each.
+    expect("a call in both branches", {2, 4, 1, 4}, 1, 32, call_in_both_branches, x, y);
+    // 8 warps, 256 threads; 1000 = 3 * 256 + 232 elements: 3 * 8 requests and 8 more, the last
+    // of them with 8 lanes and one sector.
+    expect("the tail of a grid-stride loop", {32, 125, 32, 125}, 2, 128, grid_stride, x, y, 1000);
+    // 16 lanes load two sectors, then all load four and store four.
+    expect("a half-warp shuffle", {2, 6, 1, 4}, 1, 32, half_warp_shuffle, x, y);
+    expect("a half-warp shuffle after a common load", {2, 6, 1, 4}, 1, 32, half_warp_shuffle_later,
+           x, y);
+    // All load; then 12 lanes store two sectors, twice.
+    expect("an exit before the end", {1, 4, 2, 4}, 1, 32, early_exit, x, y, 12);
+    // Cases 0, 1 and 2 load by themselves, 2 falls through to where 3 waits.
+    expect("switch", {4, 16, 1, 4}, 1, 32, switch_of_four, x, y);
+    // Each of four turns: all load and store; 24 lanes, of every sector some, store once more.
+    expect("continue", {4, 16, 8, 32}, 1, 32, early_continue, x, y);
+    // 40 threads: 32 and 8 lanes.
+    expect("a warp that is not whole", {2, 5, 2, 5}, 1, 40, grid_stride, x, y, 40);
 }
 
 TEST_CASE("lanes that do much before they meet anyone are grouped all the same") {
@@ -259,18 +235,11 @@ TEST_CASE("lanes that do much before they meet anyone are grouped all the same")
     float* const x = input.data();
     float* const y = output.data();
 
-    SECTION("a long loop") {
-        expect({100'000, 400'000, 1, 4}, 1, 32, long_loop, x, y, 100'000);
-    }
-    SECTION("a long loop whose lanes part") {
-        // Each turn: a load by all, one by every other lane.
-        expect({40'000, 160'000, 1, 4}, 1, 32, long_loop_that_parts, x, y, 20'000);
-    }
-    SECTION("lane 0 alone, the rest waits") {
-        expect({4000, 4000, 1, 4}, 1, 32, lane_0_works, x, y, 4000);
-    }
-    SECTION("halves that each meet alone") {
-        // The halves never part on their way, so that each load is one of the whole warp.
-        expect({64, 256, 1, 4}, 1, 32, halves_apart, x, y, 64);
-    }
+    expect("a long loop", {100'000, 400'000, 1, 4}, 1, 32, long_loop, x, y, 100'000);
+    // Each turn: a load by all, one by every other lane.
+    expect("a long loop whose lanes part", {40'000, 160'000, 1, 4}, 1, 32, long_loop_that_parts, x,
+           y, 20'000);
+    expect("lane 0 alone, the rest waits", {4000, 4000, 1, 4}, 1, 32, lane_0_works, x, y, 4000);
+    // The halves never part on their way, so that each load is one of the whole warp.
+    expect("halves that each meet alone", {64, 256, 1, 4}, 1, 32, halves_apart, x, y, 64);
 }

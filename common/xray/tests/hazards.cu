@@ -3,6 +3,7 @@
 // Races and reads of unwritten shared memory: found where they are, with both threads and both
 // lines; and nothing found where all is in order.
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 
 #include "common/operations/softmax/call.hpp"
 #include "common/runner/device.hpp"
@@ -96,6 +97,32 @@ __global__ void reused_after_a_barrier(float* x) {
         x[threadIdx.x] += value;
         __syncthreads();
     }
+}
+
+// The bytes of a copy arrive where its thread waits: it is the wait that has to lie before the barrier.
+template <bool waits_first>
+__global__ void copied_asynchronously(float* x) {
+    __shared__ float row[64];
+    __pipeline_memcpy_async(row + threadIdx.x, x + threadIdx.x, sizeof(float));
+    __pipeline_commit();
+    if (waits_first) __pipeline_wait_prior(0);
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    const float left = threadIdx.x == 0 ? 0 : row[threadIdx.x - 1];
+    __syncthreads();
+    x[threadIdx.x] = left;
+}
+
+// Each lane reads what it has copied itself; then all read, after they have met.
+__global__ void copied_by_a_warp(float* x) {
+    __shared__ float row[32];
+    __pipeline_memcpy_async(row + threadIdx.x, x + threadIdx.x, sizeof(float));
+    __pipeline_commit();
+    __syncwarp();
+    __pipeline_wait_prior(0);
+    const float mine = row[threadIdx.x];
+    __syncwarp();
+    x[threadIdx.x] = mine + row[31 - threadIdx.x];
 }
 
 // Neighbours' halves share a bank's word, and no byte.
@@ -216,6 +243,11 @@ TEST_CASE("what orders threads, and what does not") {
     CHECK(counts_of(passed_on, x, 1, 32).races.empty());
     CHECK(counts_of(reused_too_soon, x, 1, 64).races.size() == 1);
     CHECK(counts_of(reused_after_a_barrier, x, 1, 64).races.empty());
+    const KernelCounts waits_late = counts_of(copied_asynchronously<false>, x, 1, 64);
+    REQUIRE(waits_late.races.size() == 1);
+    CHECK(waits_late.races.front().times == 63);
+    CHECK(counts_of(copied_asynchronously<true>, x, 1, 64).races.empty());
+    CHECK(counts_of(copied_by_a_warp, x, 1, 32).races.empty());
 }
 
 TEST_CASE("only threads that touch the same byte race") {

@@ -4,6 +4,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cuda_pipeline.h>
 
+#include "common/cpu_device/tests/clusters.cuh"
 #include "common/runner/device.hpp"
 #include "common/xray/source_map.hpp"
 #include "common/xray/tests/counted.hpp"
@@ -110,16 +111,7 @@ TEST_CASE("kinds of accesses") {
         CHECK(total(kernels, AccessKind::global_load).unrolled_sectors == 10);
     }
     SECTION("shared memory of another block of the cluster") {
-        cudaLaunchConfig_t config{};
-        config.gridDim = 2;
-        config.blockDim = 32;
-        cudaLaunchAttribute cluster{};
-        cluster.id = cudaLaunchAttributeClusterDimension;
-        cluster.val.clusterDim.x = 2;
-        cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-        config.attrs = &cluster;
-        config.numAttrs = 1;
-        const auto kernels = counted([&] { cudaLaunchKernelEx(&config, exchange, y); });
+        const auto kernels = counted([&] { launch_cluster(exchange, 2, 32, 2, 0, y); });
         CHECK(requests(kernels, AccessKind::remote_load) == 2);
         CHECK(requests(kernels, AccessKind::shared_load) == 0);
         CHECK(kernels.front().races.empty());

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/testing/catch.hpp"
+#include "common/testing/page.hpp"
 
 using namespace xray;
 
@@ -25,14 +25,6 @@ Request request(AccessKind kind, unsigned bytes, Address address) {
     request.lanes = ~0u;
     for (unsigned lane = 0; lane < 32; lane++) request.address[lane] = 4096 + address(lane);
     return request;
-}
-
-size_t count(const std::string& text, const std::string& what) {
-    size_t times = 0;
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-        times++;
-    }
-    return times;
 }
 
 // Whether all that is written stands on the page, and nothing of it over something else in its line.
@@ -73,28 +65,28 @@ TEST_CASE("lanes against banks") {
         const std::string svg = draw_banks(
             request(AccessKind::shared_load, 4, [](unsigned lane) { return lane * 128; }),
             kCaption);
-        CHECK(count(svg, kRedBox) == 32);
-        CHECK(count(svg, kBlueBox) == 32);  // the lanes
+        CHECK(testing::count_of(kRedBox, svg) == 32);
+        CHECK(testing::count_of(kBlueBox, svg) == 32);  // the lanes
         CHECK_THAT(svg, ContainsSubstring("32 wavefronts"));
     }
     SECTION("a column of 32 x 33: each in its own") {
         const std::string svg = draw_banks(
             request(AccessKind::shared_load, 4, [](unsigned lane) { return lane * 132; }),
             kCaption);
-        CHECK(count(svg, kRedBox) == 0);
-        CHECK(count(svg, kBlueBox) == 32 + 32);
+        CHECK(testing::count_of(kRedBox, svg) == 0);
+        CHECK(testing::count_of(kBlueBox, svg) == 32 + 32);
         CHECK_THAT(svg, ContainsSubstring("one wavefront"));
     }
     SECTION("one word for all") {
         const std::string svg =
             draw_banks(request(AccessKind::shared_load, 4, [](unsigned) { return 64; }), kCaption);
-        CHECK(count(svg, kBlueBox) == 32 + 1);
+        CHECK(testing::count_of(kBlueBox, svg) == 32 + 1);
         CHECK_THAT(svg, ContainsSubstring(">32x<"));
     }
     SECTION("eight bytes: half a warp at once") {
         const std::string svg = draw_banks(
             request(AccessKind::shared_store, 8, [](unsigned lane) { return lane * 8; }), kCaption);
-        CHECK(count(svg, kBlueBox) == 16 + 32);
+        CHECK(testing::count_of(kBlueBox, svg) == 16 + 32);
         CHECK_THAT(svg, ContainsSubstring("shared store of 8 bytes"));
     }
     SECTION("what stands in the source is text, not SVG") {
@@ -113,8 +105,8 @@ TEST_CASE("lanes against sectors") {
     CHECK_THAT(global(4), ContainsSubstring("4 sectors, 128 bytes for 128 wanted"));
     CHECK_THAT(global(4096),
                ContainsSubstring("32 sectors, 1,024 bytes for 128 wanted; 8 bytes are moved"));
-    CHECK(count(global(4096), kBlueBox) == 32 + 32);
-    CHECK(count(global(4), kBlueBox) == 32 + 4);
+    CHECK(testing::count_of(kBlueBox, global(4096)) == 32 + 32);
+    CHECK(testing::count_of(kBlueBox, global(4)) == 32 + 4);
 }
 
 TEST_CASE("what is written in a picture fits the page") {
@@ -137,6 +129,6 @@ TEST_CASE("what is written in a picture fits the page") {
 TEST_CASE("lanes that go at once, where they want the same") {
     const std::string svg =
         draw_banks(request(AccessKind::shared_load, 8, [](unsigned) { return 0; }), kCaption);
-    CHECK(count(svg, kBlueBox) == 32 + 2);  // all lanes; two words
-    CHECK(count(svg, ">32x<") == 2);
+    CHECK(testing::count_of(kBlueBox, svg) == 32 + 2);  // all lanes; two words
+    CHECK(testing::count_of(">32x<", svg) == 2);
 }

@@ -12,32 +12,9 @@ using namespace xray;
 
 namespace {
 
-// ---- a grid-stride loop over a functor
-
-template <typename Functor>
-__global__ void __launch_bounds__(256)
-    elementwise(int n, Functor functor, float* __restrict__ y, const float* __restrict__ x) {
-    const int global_tid = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int i = global_tid; i < n; i += blockDim.x * gridDim.x) y[i] = functor(x[i]);
-}
-struct Relu {
-    __device__ float operator()(float x) const { return x > 0 ? x : 0; }
-};
-
-// ---- a warp per row, several warps in a block, partial sums by shuffles
-
 __inline__ __device__ float warpReduceSum(float val) {
     for (int mask = 16; mask > 0; mask >>= 1) val += __shfl_xor_sync(0xffffffff, val, mask, 32);
     return val;
-}
-
-__global__ void row_sums_by_warps(const float* in, float* out, int rows, int cols) {
-    int row = blockIdx.x * blockDim.y + threadIdx.y;
-    if (row >= rows) return;
-    float sum = 0.f;
-    for (int c = threadIdx.x; c < cols; c += 32) sum += in[row * cols + c];
-    sum = warpReduceSum(sum);
-    if (threadIdx.x == 0) out[row] = sum;
 }
 
 // ---- static shared memory in a device function
@@ -156,30 +133,6 @@ __global__ void reduce_tree(float* g_idata, float* g_odata, unsigned int n) {
     if (tid == 0) g_odata[blockIdx.x] = sdata[0];
 }
 
-// ---- C-style casts to vector types, and the macro for them
-
-#define FLOAT4(value) (reinterpret_cast<float4*>(&(value))[0])
-
-__global__ void add_float4(float* a, float* b, float* c, int N) {
-    int idx = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
-    if (idx < N) {
-        float4 reg_a = FLOAT4(a[idx]);
-        float4 reg_b = FLOAT4(b[idx]);
-        float4 reg_c;
-        reg_c.x = reg_a.x + reg_b.x;
-        reg_c.y = reg_a.y + reg_b.y;
-        reg_c.z = reg_a.z + reg_b.z;
-        reg_c.w = reg_a.w + reg_b.w;
-        FLOAT4(c[idx]) = reg_c;
-    }
-}
-
-__global__ void copy_cast(const float* x, float* y) {
-    const int i = threadIdx.x;
-    float4 v = ((const float4*)x)[i];
-    *(float4*)&y[4 * i] = v;
-}
-
 // ---- halves, eight at a time
 
 __global__ void scale_half8(const half* x, half* y, float factor) {
@@ -241,32 +194,15 @@ std::vector<KernelCounts> expect(const Expected& expected, Launch launch) {
 }  // namespace
 
 TEST_CASE("kernels in public styles") {
-    runner::DeviceBuffer<float> input(8192), output(8192), other(8192);
+    runner::DeviceBuffer<float> input(8192), output(8192);
     float* const x = input.data();
     float* const y = output.data();
 
-    SECTION("grid-stride") {
-        // 1000 elements on 512 threads: 512 / 32 requests, then 488 = 15 warps and 8 lanes.
-        expect({32, 125, 32, 125}, [&] { elementwise<<<2, 256>>>(1000, Relu(), y, x); });
-    }
-    SECTION("a warp per row") {
-        // 7 rows of 96 on 8 warps, of which the last exits: 3 requests of 4 sectors a row.
-        expect({21, 84, 7, 7}, [&] { row_sums_by_warps<<<2, dim3(32, 4)>>>(x, y, 7, 96); });
-    }
     SECTION("static shared memory in a device function") {
         // Each of 4 rows of 256 on 4 warps: 8 loads, 8 stores. Shared: 4 stores of warps' sums, one
         // of the row's; one load of 4 lanes; the row's sum once by each warp, since nothing in the
         // loop can change it.
         expect({32, 128, 32, 128, 20, 20}, [&] { row_sums_by_blocks<<<4, 128>>>(x, y, 256); });
-    }
-    SECTION("packs of four floats") {
-        // 8 rows of 512: 4 warps each load and store 16 bytes a lane once.
-        const DirectLoad<float, float> load(x, 512);
-        const DirectStore<float, float> store(y, 512);
-        expect({32, 512, 32, 512}, [&] {
-            copy_packs<DirectLoad<float, float>, DirectStore<float, float>, 4>
-                <<<8, 128>>>(load, store, 8, 512);
-        });
     }
     SECTION("packs of two halves, of eight floats") {
         // Half: 4 rows of 256, 128 packs of 4 bytes: 4 requests of 4 sectors a row, both ways.
@@ -293,13 +229,6 @@ TEST_CASE("kernels in public styles") {
         // load by thread 0, which stores to global memory.
         expect({16, 64, 2, 2, 2 * (4 + 4 + 2 + 10 + 1), 2 * (8 + 2 + 1 + 5)},
                [&] { reduce_tree<128><<<2, 128, 128 * sizeof(float)>>>(x, y, 512); });
-    }
-    SECTION("the float4 macro") {
-        // 2048 elements on 512 threads: 16 warps, two loads and a store of 16 bytes a lane.
-        expect({32, 512, 16, 256}, [&] { add_float4<<<2, 256>>>(x, other.data(), y, 2048); });
-    }
-    SECTION("C-style casts") {
-        expect({2, 32, 2, 32}, [&] { copy_cast<<<1, 64>>>(x, y); });
     }
     SECTION("eight halves at a time") {
         auto* const half_x = reinterpret_cast<half*>(x);

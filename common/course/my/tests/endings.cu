@@ -3,13 +3,12 @@
 // Ways in which a program ends, one for each word on the command line; endings.txt says with which exit status and
 // verdict. A mark stays on its line:
 // clang-format off
-#include <cuda_runtime.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <map>
-#include <string>
+
+#include "words.cuh"
 
 constexpr int kCount = 64;
 
@@ -37,7 +36,7 @@ void run_wrong() {
     reversed<<<1, kCount>>>(device());
 }
 
-const std::map<std::string, void (*)()> kFaults = {
+const Programs kPrograms = {
     {"right_then_exit", [] { run_right(); std::exit(0); }},
     {"wrong_then_exit", [] { run_wrong(); std::exit(0); }},
     {"right_then_at_once", [] { run_right(); std::_Exit(0); }},
@@ -73,11 +72,5 @@ const std::map<std::string, void (*)()> kFaults = {
 };
 
 int main(int count, char** words) {
-    const auto fault = kFaults.find(count > 1 ? words[1] : "");
-    if (fault != kFaults.end()) {
-        fault->second();
-        return 0;
-    }
-    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
-    return 2;
+    return run_word(count, words, kPrograms);
 }

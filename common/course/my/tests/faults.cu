@@ -4,18 +4,17 @@
 // faults.txt, where @NAME is the line that carries that mark here. A mark stays on its line:
 // clang-format off
 #include <cooperative_groups.h>
-#include <cooperative_groups/memcpy_async.h>
 #include <cuda_pipeline.h>
-#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "words.cuh"
 
 constexpr int kCount = 256;
 
@@ -36,62 +35,14 @@ __global__ void missing_barrier(float* x) {
     x[threadIdx.x] = tile[kCount - 1 - threadIdx.x];  // @missing_barrier_read
 }
 
-__global__ void missing_syncwarp(float* x) {
-    __shared__ float tile[32];
-    tile[threadIdx.x] = x[threadIdx.x];       // @missing_syncwarp_write
-    x[threadIdx.x] = tile[31 - threadIdx.x];  // @missing_syncwarp_read
-}
-
-__global__ void barrier_outside_of_loop(float* x) {
-    __shared__ float tile[kCount];
-    tile[threadIdx.x] = x[threadIdx.x];
-    __syncthreads();
-    for (int half = kCount / 2; half > 0; half /= 2) {
-        if (threadIdx.x < half) tile[threadIdx.x] += tile[threadIdx.x + half];  // @barrier_outside
-    }
-    if (threadIdx.x == 0) x[0] = tile[0];
-}
-
-__global__ void reused_too_soon(float* x) {
-    __shared__ float turn;
-    for (int i = 0; i < 2; i++) {
-        if (threadIdx.x == 0) turn = x[i];  // @reused_write
-        __syncthreads();
-        x[threadIdx.x] += turn;  // @reused_read
-    }
-}
-
-__global__ void shared_histogram(const int* keys, int* bins) {
-    __shared__ int mine[8];
-    if (threadIdx.x < 8) mine[threadIdx.x] = 0;
-    __syncthreads();
-    mine[keys[threadIdx.x] % 8]++;  // @shared_histogram
-    __syncthreads();
-    if (threadIdx.x < 8) atomicAdd(&bins[threadIdx.x], mine[threadIdx.x]);
-}
-
 // ---------------------------------------------------------------- races in global memory
 
 __global__ void neighbours_in_place(float* x) {
     if (threadIdx.x > 0) x[threadIdx.x] += x[threadIdx.x - 1];  // @neighbours
 }
 
-__global__ void sum_of_block(float* sum, const float* x) {
-    *sum += x[threadIdx.x];  // @sum_of_block
-}
-
 __global__ void sum_of_blocks(float* sum, const float* x) {
     if (threadIdx.x == 0) *sum += x[blockIdx.x];  // @sum_of_blocks
-}
-
-__global__ void halo(float* y, float* x) {
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    y[i] = x[(i + blockDim.x) % (gridDim.x * blockDim.x)];  // @halo_read
-    x[i] = 2.f;                                             // @halo_write
-}
-
-__global__ void all_to_one(int* x) {
-    x[0] = threadIdx.x;  // @all_to_one
 }
 
 __device__ int counter;
@@ -142,30 +93,6 @@ __global__ void all_but_last(float* y) {
 }
 
 // ---------------------------------------------------------------- asynchronous copies, and clusters
-
-__global__ void last_tile_too_early(float* y, const float* x) {
-    __shared__ float tile[2][kCount / 2];
-    const int i = threadIdx.x;
-    __pipeline_memcpy_async(&tile[0][i], x + i, 4);
-    __pipeline_commit();
-    for (int t = 0; t < 2; t++) {
-        if (t == 0) {
-            __pipeline_memcpy_async(&tile[1][i], x + kCount / 2 + i, 4);  // @last_tile_copied
-            __pipeline_commit();
-        }
-        __pipeline_wait_prior(1);
-        __syncthreads();
-        y[t * kCount / 2 + i] = tile[t][i];  // @last_tile_read
-    }
-}
-
-__global__ void meets_and_does_not_wait(float* y, const float* x) {
-    __shared__ float tile[kCount];
-    const auto block = cooperative_groups::this_thread_block();
-    cooperative_groups::memcpy_async(block, tile, x, sizeof tile);
-    block.sync();
-    y[threadIdx.x] = tile[threadIdx.x];  // @meets_and_does_not_wait
-}
 
 __global__ void waits_behind_the_barrier(float* y, const float* x) {
     __shared__ float tile[kCount];
@@ -369,17 +296,10 @@ void (*volatile unset_function)() = nullptr;
 volatile int zero = 0;
 float of_host[kCount - 1];
 
-const std::map<std::string, void (*)()> kFaults = {
+const Programs kPrograms = {
     {"missing_barrier", [] { missing_barrier<<<1, kCount>>>(device()); }},
-    {"missing_syncwarp", [] { missing_syncwarp<<<1, 32>>>(device()); }},
-    {"barrier_outside_of_loop", [] { barrier_outside_of_loop<<<1, kCount>>>(device()); }},
-    {"reused_too_soon", [] { reused_too_soon<<<1, kCount>>>(device()); }},
-    {"shared_histogram", [] { shared_histogram<<<1, kCount>>>(device<int>(), device<int>()); }},
     {"neighbours_in_place", [] { neighbours_in_place<<<1, kCount>>>(device()); }},
-    {"sum_of_block", [] { sum_of_block<<<1, kCount>>>(device(1), device()); }},
     {"sum_of_blocks", [] { sum_of_blocks<<<8, 32>>>(device(1), device()); }},
-    {"halo", [] { halo<<<8, 32>>>(device(), device()); }},
-    {"all_to_one", [] { all_to_one<<<1, 64>>>(device<int>()); }},
     {"count_in_variable", [] { count_in_variable<<<4, 1>>>(); }},
     {"unwritten_shared", [] { unwritten_shared<<<1, kCount>>>(device()); }},
     {"unwritten_everywhere", [] { unwritten_everywhere<<<1, kCount>>>(device()); }},
@@ -452,8 +372,6 @@ const std::map<std::string, void (*)()> kFaults = {
          missing_barrier<<<1, kCount>>>(device());
          unset[0] = 1;  // @host_behind_kernel
      }},
-    {"last_tile_too_early", [] { last_tile_too_early<<<1, kCount / 2>>>(device(), device()); }},
-    {"meets_and_does_not_wait", [] { meets_and_does_not_wait<<<1, kCount>>>(device(), device()); }},
     {"waits_behind_the_barrier", [] { waits_behind_the_barrier<<<1, kCount>>>(device(), device()); }},
     {"ends_while_read", [] { ends_while_read<<<2, 1>>>(device()); }},
     {"launch_bounds", [] { bounded<<<1, 256>>>(device()); }},
@@ -614,12 +532,5 @@ const std::map<std::string, void (*)()> kFaults = {
 };
 
 int main(int count, char** words) {
-    const auto fault = kFaults.find(count > 1 ? words[1] : "");
-    if (fault != kFaults.end()) {
-        fault->second();
-        cudaDeviceSynchronize();
-        return 0;
-    }
-    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
-    return 2;
+    return run_word(count, words, kPrograms);
 }

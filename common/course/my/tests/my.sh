@@ -81,24 +81,28 @@ program() {
 }
 
 # ---------------------------------------------------------------- tables: a program for each word, and what is said of it
+# with_lines FILE PATTERN: the pattern with FILE:LINE for each @MARK, the line of FILE that ends in that mark.
+with_lines() {
+    local pattern=$2 mark line
+    while [[ $pattern =~ @([a-z_]+) ]]; do
+        mark=${BASH_REMATCH[1]}
+        line=$(grep -nE "// @$mark\$" "$here/$1" | cut -d: -f1)
+        pattern=${pattern//@$mark/$1:${line:-no line has this mark}}
+    done
+    printf '%s\n' "$pattern"
+}
+
 # of_table NAME: runs NAME.cu with each word of NAME.txt.
 of_table() {
-    local program=my/$1.cu name wanted pattern mark line
-    cp "$here/$1.cu" "$sandbox/my"
+    local program=my/$1.cu name wanted pattern known
+    cp "$here/$1.cu" "$here/words.cuh" "$sandbox/my"
     call run_mine "$program"
     [[ $status == 2 && $said != *warning:* ]] || wrong "$1.cu: exit $status, wanted 2, and no warning"
-    local known
     known=$(grep -E '^[a-z_]+$' <<<"$said")
     while IFS='|' read -r name wanted pattern; do
         [[ $name != \#* && $name ]] || continue
-        name=${name// /} pattern=${pattern# }
-        while [[ $pattern =~ @([a-z_]+) ]]; do
-            mark=${BASH_REMATCH[1]}
-            line=$(grep -nE "// @$mark\$" "$here/$1.cu" | cut -d: -f1)
-            [[ $line ]] || { wrong "$1.cu has no mark @$mark" && break; }
-            pattern=${pattern//@$mark/$1.cu:$line}
-        done
-        expect "${wanted// /}" "$pattern" run_mine "$program" "$name"
+        name=${name// /}
+        expect "${wanted// /}" "$(with_lines "$1.cu" "${pattern# }")" run_mine "$program" "$name"
         known=$(grep -vx "$name" <<<"$known" || true)
     done <"$here/$1.txt"
     [[ ! $known ]] || said=$known wrong "programs of $1.cu of which the table says nothing"
@@ -121,59 +125,10 @@ int main() {
     puts("done");
 }
 END
-    program helper.cu <<'END'
-float square(float x) { return x * x; }
-__global__ void kernel(float* x) {
-    x[0] = square(x[0]);
-}
-int main() {}
-END
-    expect 1 "helper.cu:3.*'kernel' runs on the device and calls 'square', a function of the host: write __device__" run_mine my/helper.cu
-    program prints.cu <<'END'
-#include <iostream>
-__global__ void kernel(int* x) {
-    std::cout << x[0];
-}
-int main() {}
-END
-    expect 1 "prints.cu:3.*'kernel' runs on the device and uses 'std::cout', which is for the host alone" run_mine my/prints.cu
-    program device_on_host.cu <<'END'
-__device__ float square(float x) { return x * x; }
-int main() {
-    return square(2.f) == 4.f;
-}
-END
-    expect 1 "device_on_host.cu:3.*'main' runs on the host and calls 'square', a function of the device" run_mine my/device_on_host.cu
-    program thread_on_host.cu <<'END'
-int main() {
-    return threadIdx.x;
-}
-END
-    expect 1 "thread_on_host.cu:2.*'main' runs on the host and asks for 'threadIdx'" run_mine my/thread_on_host.cu
-    program without_mask.cu <<'END'
-__global__ void kernel(int* x) {
-    x[threadIdx.x] = __shfl_down(x[threadIdx.x], 1);
-}
-int main() {}
-END
-    expect 1 "without_mask.cu:2.*has no mask and is gone from CUDA: write __shfl_sync" run_mine my/without_mask.cu
     program no_main.cu <<'END'
 __global__ void kernel(int* x) {}
 END
     expect 1 "my/no_main.cu has no main.., where a program begins" run_mine my/no_main.cu
-    program allocates.cu <<'END'
-__global__ void kernel(float** x) {
-    x[0] = (float*)malloc(4);
-}
-int main() {}
-END
-    expect 1 "allocates.cu:2.*'malloc' in a kernel" run_mine my/allocates.cu
-    program texture.cu <<'END'
-#include <cuda_runtime.h>
-__global__ void kernel(cudaTextureObject_t x) {}
-int main() {}
-END
-    expect 1 "texture.cu:2.*textures and surfaces: the CPU device has none" run_mine my/texture.cu
     program ptx.cu <<'END'
 __global__ void kernel(int* x) {
     int lane;
@@ -195,71 +150,6 @@ int main() {
 END
     expect 0 "ptx.cu: 1 kernel in 1 launch: good" run_mine my/ptx.cu
     says "note: my/ptx.cu:6: asks for __CUDA_ARCH__"
-    program members.cu <<'END'
-struct Sum {
-    float value;
-    void add(float x) { value += x; }
-};
-__global__ void kernel(float* x) {
-    Sum sum{0};
-    sum.add(x[0]);
-    x[0] = sum.value;
-}
-int main() {}
-END
-    expect 1 "members.cu:7.*'kernel' runs on the device and calls 'Sum::add', a function of the host: write __device__ before it" run_mine my/members.cu
-    program lambda.cu <<'END'
-template <class F>
-__global__ void each(float* x, F f) { x[threadIdx.x] = f(x[threadIdx.x]); }
-int main() {
-    auto twice = [](float x) { return 2 * x; };
-    each<<<1, 32>>>(static_cast<float*>(nullptr), twice);
-}
-END
-    expect 1 "lambda.cu:4.*a kernel gets a lambda that is a function of the host: write __device__ behind its brackets" run_mine my/lambda.cu
-    program functor.cu <<'END'
-struct Twice {
-    float by;
-    float operator()(float x) const { return by * x; }
-};
-template <class F>
-__global__ void each(F f, float* x) { x[threadIdx.x] = f(x[threadIdx.x]); }
-template <class F>
-void launch(int n, const F& f, float* x) { each<F><<<1, n>>>(f, x); }
-template <class F>
-void transform(F&& f, float* x) {
-    launch(32, std::forward<F>(f), x);
-}
-int main() {
-    transform(Twice{2}, nullptr);
-}
-END
-    expect 1 "functor.cu:14.*a kernel gets a 'Twice', whose operator.. is a function of the host: write __device__ before it" run_mine my/functor.cu
-    program wrapped_lambda.cu <<'END'
-template <class F>
-__global__ void each(F f, float* x) { x[threadIdx.x] = f(x[threadIdx.x]); }
-template <class F>
-void transform(F f, float* x) { each<<<1, 32>>>(f, x); }
-int main() {
-    transform([](float x) { return 2 * x; }, nullptr);
-}
-END
-    expect 1 "wrapped_lambda.cu:6.*a kernel gets a lambda that is a function of the host: write __device__ behind its brackets" run_mine my/wrapped_lambda.cu
-    program constexpr.cu <<'END'
-#include <algorithm>
-__global__ void kernel(int* x) {
-    x[0] = std::max(x[1], 3);
-}
-int main() {}
-END
-    expect 0 "note: my/constexpr.cu:3: 'kernel' runs on the device and uses 'std::max', .*nvcc refuses it unless it is told --expt-relaxed-constexpr; write the same without std::" run_mine my/constexpr.cu
-    program unknown_ptx.cu <<'END'
-__global__ void kernel(int* x) {
-    asm("brev.b32 %0, %0;" : "+r"(x[0]));
-}
-int main() {}
-END
-    expect 1 "unknown_ptx.cu:2:.*inline PTX that the CPU device does not know: brev.b32" run_mine my/unknown_ptx.cu
     # The PTX alone, not what it is given.
     program matrices.cu <<'END'
 __global__ void kernel(int* x) {
@@ -269,84 +159,14 @@ __global__ void kernel(int* x) {
 int main() {}
 END
     expect 1 "^[^ ]*matrices.cu: In function [^:]*: [^ ]*matrices.cu:3:[0-9]+: error: [^:]*: inline PTX that the CPU device does not know: ldmatrix.*[^-]stages: my/matrices.cu does not compile" run_mine my/matrices.cu
-    program library.cu <<'END'
-#include <cublas_v2.h>
-int main() {}
-END
-    expect 1 "library.cu:1:.*<cublas_v2.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/library.cu
-    # Whether it is installed or not.
-    program newer.cu <<'END'
-#include <cuda.h>
-#include <cuda_awbarrier.h>
-int main() {}
-END
-    expect 1 "newer.cu:2:.*<cuda_awbarrier.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/newer.cu
-    # Nothing of what follows from it.
+    # What is refused is said alone: nothing of what follows from it.
     program random.cu <<'END'
 #include <cuda_runtime.h>
 #include <curand_kernel.h>
 __global__ void kernel(curandState* x) { x[0] = x[1]; }
 int main() {}
 END
-    expect 1 "random.cu:2:.*<curand_kernel.h> is a part of the CUDA toolkit that the CPU device does not have" run_mine my/random.cu
-    says "^[^ ]*random.cu:2:[0-9]*: error: [^:]*stages: my/random.cu does not compile"
-    program sort.cu <<'END'
-#include <cub/cub.cuh>
-__global__ void kernel(int* x) {
-    typedef cub::BlockRadixSort<int, 128, 4> BlockRadixSort;
-}
-int main() {}
-END
-    expect 1 "sort.cu:3:.*cub::BlockRadixSort: of CUB the CPU device has BlockLoad, BlockReduce" run_mine my/sort.cu
-    program driver.cu <<'END'
-int main() {
-    cuInit(0);
-}
-END
-    expect 1 "driver.cu:2:.*the driver API" run_mine my/driver.cu
-    # What nvcc refuses of a kernel and g++ would take.
-    program reference.cu <<'END'
-template <class T>
-__global__ void kernel(const T& by, float* x) {
-    x[0] *= by;
-}
-int main() {}
-END
-    expect 1 "reference.cu:2:.*the kernel 'kernel' takes a reference, and what that refers to is on the host: take the value" run_mine my/reference.cu
-    program returns.cu <<'END'
-__global__ int kernel(float* x) {
-    return 0;
-}
-int main() {}
-END
-    expect 1 "returns.cu:1:.*the kernel 'kernel' returns something.*write void" run_mine my/returns.cu
-    program initial.cu <<'END'
-__global__ void kernel(int* x) {
-    __shared__ int count = 0;
-    x[0] = count;
-}
-int main() {}
-END
-    expect 1 "initial.cu:2:.*'count' is __shared__ and has an initial value, which nvcc refuses" run_mine my/initial.cu
-    program variable.cu <<'END'
-__global__ void kernel(int* x, int n) {
-    int mine[n];
-    x[0] = mine[n - 1];
-}
-int main() {}
-END
-    expect 1 "variable.cu:2:.*the array 'mine' has n elements, which is known only when the kernel runs" run_mine my/variable.cu
-    program array_of_host.cu <<'END'
-#include "weights.h"
-__global__ void kernel(float* x) {
-    x[threadIdx.x] = weights[threadIdx.x];
-}
-int main() {}
-END
-    program weights.h <<'END'
-const float weights[3] = {1, 2, 3};
-END
-    expect 1 "array_of_host.cu:3:.*'kernel' runs on the device and uses 'weights', an array of the host, of which the device has no copy: write __constant__ or __device__" run_mine my/array_of_host.cu
+    expect 1 "^[^ ]*random.cu:2:[0-9]*: error: [^:]*<curand_kernel.h> is a part of the CUDA toolkit that [^:]*stages: my/random.cu does not compile" run_mine my/random.cu
     # The compiler says these.
     program two_types.cu <<'END'
 template <class T>
@@ -373,9 +193,10 @@ int main() {
 }
 END
     expect 1 "no_header.cu:3:.*error: .*variable length array .mine.*no_header.cu:6:.*unknown.*does not have a constant initializer.*no_header.cu:8:.*.uint32_t. was not declared.*no_header.cu:9:.*.printf. was not declared.*<cstdio>" run_mine my/no_header.cu
-    # A helper of a header beside it, without __device__; a name that the program has itself.
+    # What headers beside it define for the host; a name that the program has itself.
     program helpers/square.h <<'END'
 #pragma once
+const float weights[3] = {1, 2, 3};
 inline float square(float x) { return x * x; }
 __device__ inline int time(int x) { return x; }
 END
@@ -391,44 +212,8 @@ __global__ void kernel(float* x) {
 int main() {}
 END
     expect 1 "squares.cu:4:.*'kernel' runs on the device and calls 'square', a function of the host: write __device__" run_mine my/squares.cu
-    program dice.cu <<'END'
-#include <cstdlib>
-__global__ void kernel(int* x) {
-    x[0] = rand();
-}
-int main() {}
-END
-    expect 1 "dice.cu:3:.*'kernel' runs on the device and calls 'rand', a function of the C library" run_mine my/dice.cu
-    program erased.cu <<'END'
-#include <functional>
-template <class F>
-__global__ void kernel(int* x, F f) { x[0] = f(x[0]); }
-int twice(int x) { return 2 * x; }
-int main() {
-    std::function<int(int)> any;
-    int* x;
-    cudaMalloc(&x, 4);
-#ifdef POINTER
-    kernel<<<1, 1>>>(x, twice);
-#endif
-}
-END
-    expect 1 "erased.cu:10:.*a kernel gets the address that 'twice' has on the host" run_mine my/erased.cu
-    sed -i '/POINTER/,/endif/d; s/^}$/    kernel<<<1, 1>>>(x, any);\n}/' "$sandbox/my/erased.cu"
-    expect 1 "erased.cu:9:.*a kernel gets 'any', a std::function, which is for the host alone" run_mine my/erased.cu
-    program no_kernel.cu <<'END'
-__device__ void almost(int* x) { x[0] = 1; }
-int main() {
-    almost<<<1, 1>>>(nullptr);
-}
-END
-    expect 1 "no_kernel.cu:3:.*'almost' is launched, and is a function of the device" run_mine my/no_kernel.cu
-    program quoted.cu <<'END'
-#include <math_functions.h>
-#include "cuComplex.h"
-int main() {}
-END
-    expect 1 "quoted.cu:2:.*\"cuComplex.h\" is a part of the CUDA toolkit that the CPU device does not have" run_mine my/quoted.cu
+    sed -i 's/square(.*;/weights[threadIdx.x];/' "$sandbox/my/squares.cu"
+    expect 1 "squares.cu:4:.*'kernel' runs on the device and uses 'weights', an array of the host" run_mine my/squares.cu
     # A header that cannot be translated stops who includes it, and nobody else.
     program broken.cuh <<'END'
 __global__ void k(float* x) { *x = 1; }
@@ -440,8 +225,8 @@ int main() {}
 END
     expect 1 "broken.cuh:2:.*no '>>>' closes this" run_mine my/includes.cu
     expect 0 "done.*my/fine.cu: 1 kernel in 1 launch: good" run_mine my/fine.cu
-    expect 2 "there is no my/nothing.cu; in my/ there are: my/allocates.cu" run_mine my/nothing.cu
-    expect 0 "my/fine.cu cpu, 20.*: 1 kernel in 1 launch: good my/functor.cu cpu, .*: does not compile" list_mine
+    expect 2 "there is no my/nothing.cu; in my/ there are: my/fine.cu" run_mine my/nothing.cu
+    expect 0 "my/fine.cu cpu, 20.*: 1 kernel in 1 launch: good my/includes.cu cpu, .*: does not compile" list_mine
 }
 
 # ---------------------------------------------------------------- names, headers, words
@@ -549,7 +334,7 @@ idioms() {
     lines=$(grep -vc '^\(note:\|    \|stages:\)' <<<"$said")
     ((lines <= 60)) || wrong "a page of $lines lines"
     cp "$here/styles.cu" "$sandbox/my"
-    expect 0 "^sum [0-9.e+]* sorted 1 counter 20 last 2048 Max error: 0.000000 gelu 0.8413 called 1 kept 683 largest 4095 total 8128 both 7 my/styles.cu: 17 kernels in 75 launches: good\$" run_mine my/styles.cu
+    expect 0 "^sorted 1 last 2048 Max error: 0.000000 gelu 0.8413 called 1 kept 683 largest 4095 total 8128 both 7 my/styles.cu: 11 kernels in 67 launches: good\$" run_mine my/styles.cu
 }
 
 # ---------------------------------------------------------------- beside what nvcc makes of it
@@ -853,15 +638,11 @@ return cudaGetLastError();'
 # ---------------------------------------------------------------- try, where the launcher ends the program, or refuses
 ended() {
     local -x WAY CPU_DEVICE_WATCHDOG_SECONDS=0.5
-    local way says mark named="WRONG launch: uniform, float32, 3 x 1000: launch.. "
+    local way says named="WRONG launch: uniform, float32, 3 x 1000: launch.. "
     mkdir -p "$sandbox/results"
     cp "$here/launcher.cuh" "$sandbox/my"
     while IFS='|' read -r way says; do
-        WAY=${way// /} says=${says# }
-        [[ ! $says =~ @([a-z_]+) ]] || {
-            mark=$(grep -nE "// @${BASH_REMATCH[1]}\$" "$here/launcher.cuh" | cut -d: -f1)
-            says=${says//@${BASH_REMATCH[1]}/launcher.cuh:$mark}
-        }
+        WAY=${way// /} says=$(with_lines launcher.cuh "$says")
         : >"$sandbox/results/99_my_launcher.partial.json"
         expect 1 "$named$says.* records: none, of what is wrong +Something is WRONG: see above." try_mine my/launcher.cuh --as softmax
         [[ ! -e $sandbox/results/99_my_launcher.partial.json ]] || wrong "$called, $WAY: leaves earlier records"

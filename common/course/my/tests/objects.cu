@@ -5,14 +5,13 @@
 // clang-format off
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-#include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <new>
-#include <string>
 #include <vector>
+
+#include "words.cuh"
 
 struct Shape {
     __host__ __device__ explicit Shape(float size) : size(size) {}
@@ -71,7 +70,7 @@ __global__ void read_table(float* y) {
     y[threadIdx.x] = table[threadIdx.x];
 }
 
-const std::map<std::string, void (*)()> kFaults = {
+const Programs kPrograms = {
     {"copied",
      [] {
          const Shapes shapes;
@@ -114,11 +113,5 @@ const std::map<std::string, void (*)()> kFaults = {
 };
 
 int main(int count, char** words) {
-    const auto fault = kFaults.find(count > 1 ? words[1] : "");
-    if (fault != kFaults.end()) {
-        fault->second();
-        return 0;
-    }
-    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
-    return 2;
+    return run_word(count, words, kPrograms);
 }

@@ -3,13 +3,12 @@
 // Results that no kernel has written in full, one program for each word on the command line; results.txt says what is
 // said of each. A mark stays on its line:
 // clang-format off
-#include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <string>
 #include <vector>
+
+#include "words.cuh"
 
 constexpr int kCount = 1000;
 constexpr int kBytes = kCount * sizeof(float);
@@ -40,7 +39,7 @@ float* managed() {
 }
 std::vector<float> host(kCount);
 
-const std::map<std::string, void (*)()> kFaults = {
+const Programs kPrograms = {
     {"rounded_down",
      [] {
          float* const y = device();
@@ -102,11 +101,5 @@ const std::map<std::string, void (*)()> kFaults = {
 };
 
 int main(int count, char** words) {
-    const auto fault = kFaults.find(count > 1 ? words[1] : "");
-    if (fault != kFaults.end()) {
-        fault->second();
-        return 0;
-    }
-    for (const auto& [name, run] : kFaults) std::printf("%s\n", name.c_str());
-    return 2;
+    return run_word(count, words, kPrograms);
 }

@@ -18,58 +18,7 @@
         }                                                           \
     } while (0)
 #define N 4096
-#define TILE 16
 
-__inline__ __device__ float warpReduceSum(float val) {
-    for (int offset = warpSize / 2; offset > 0; offset /= 2)
-        val += __shfl_down_sync(0xffffffff, val, offset);
-    return val;
-}
-__inline__ __device__ float blockReduceSum(float val) {
-    static __shared__ float shared[32];
-    int lane = threadIdx.x % warpSize, wid = threadIdx.x / warpSize;
-    val = warpReduceSum(val);
-    if (lane == 0) shared[wid] = val;
-    __syncthreads();
-    val = (threadIdx.x < blockDim.x / warpSize) ? shared[lane] : 0;
-    if (wid == 0) val = warpReduceSum(val);
-    return val;
-}
-__global__ void deviceReduce(const float* in, float* out, int n) {
-    float sum = 0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
-        sum += in[i];
-    sum = blockReduceSum(sum);
-    if (threadIdx.x == 0) atomicAdd(out, sum);
-}
-__global__ void matMul(float* C, const float* A, const float* B, int w) {
-    __shared__ float As[TILE][TILE], Bs[TILE][TILE];
-    int tx = threadIdx.x, ty = threadIdx.y, row = blockIdx.y * TILE + ty,
-        col = blockIdx.x * TILE + tx;
-    float c = 0;
-    for (int m = 0; m < w / TILE; ++m) {
-        As[ty][tx] = A[row * w + m * TILE + tx];
-        Bs[ty][tx] = B[(m * TILE + ty) * w + col];
-        __syncthreads();
-#pragma unroll
-        for (int k = 0; k < TILE; ++k) c += As[ty][k] * Bs[k][tx];
-        __syncthreads();
-    }
-    C[row * w + col] = c;
-}
-template <int DIM, int ROWS>
-__global__ void transpose(float* odata, const float* idata) {
-    __shared__ float tile[DIM][DIM + 1];
-    int x = blockIdx.x * DIM + threadIdx.x, y = blockIdx.y * DIM + threadIdx.y,
-        width = gridDim.x * DIM;
-    for (int j = 0; j < DIM; j += ROWS)
-        tile[threadIdx.y + j][threadIdx.x] = idata[(y + j) * width + x];
-    __syncthreads();
-    x = blockIdx.y * DIM + threadIdx.x;
-    y = blockIdx.x * DIM + threadIdx.y;
-    for (int j = 0; j < DIM; j += ROWS)
-        odata[(y + j) * width + x] = tile[threadIdx.x][threadIdx.y + j];
-}
 __global__ void scan(float* g_odata, float* g_idata, int n) {
     extern __shared__ float temp[];
     int thid = threadIdx.x, pout = 0, pin = 1;
@@ -115,58 +64,6 @@ __global__ void bitonic(float* dev, int j, int k) {
             dev[ixj] = t;
         }
     }
-}
-__global__ void life(const unsigned char* a, unsigned char* b, int w, int h) {
-    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    if (x >= w || y >= h) return;
-    int n = 0;
-    for (int dy = -1; dy <= 1; dy++)
-        for (int dx = -1; dx <= 1; dx++)
-            if (dx || dy) n += a[((y + dy + h) % h) * w + (x + dx + w) % w];
-    b[y * w + x] = n == 3 || (n == 2 && a[y * w + x]);
-}
-struct Lock {
-    int* mutex;
-    __device__ void lock() {
-        while (atomicCAS(mutex, 0, 1) != 0) {
-        }
-        __threadfence();
-    }
-    __device__ void unlock() {
-        __threadfence();
-        atomicExch(mutex, 0);
-    }
-};
-__global__ void locked(Lock lock, int* counter) {
-    if (threadIdx.x == 0) {
-        lock.lock();
-        *counter = *counter + 1;
-        lock.unlock();
-    }
-}
-__global__ void nbody(const float4* p, float4* v, int n, float dt) {
-    extern __shared__ float4 sh[];
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    float4 me = p[i];
-    float3 acc = make_float3(0.f, 0.f, 0.f);
-    for (int tile = 0; tile < gridDim.x; tile++) {
-        sh[threadIdx.x] = p[tile * blockDim.x + threadIdx.x];
-        __syncthreads();
-        for (int j = 0; j < blockDim.x; j++) {
-            float dx = sh[j].x - me.x, dy = sh[j].y - me.y, dz = sh[j].z - me.z;
-            float inv = rsqrtf(dx * dx + dy * dy + dz * dz + 1e-6f);
-            float s = sh[j].w * inv * inv * inv;
-            acc.x += dx * s;
-            acc.y += dy * s;
-            acc.z += dz * s;
-        }
-        __syncthreads();
-    }
-    float4 vel = v[i];
-    vel.x += acc.x * dt;
-    vel.y += acc.y * dt;
-    vel.z += acc.z * dt;
-    v[i] = vel;
 }
 enum { kEmpty = 0, kPartial = 1, kPrefix = 2 };
 __device__ unsigned ticket;
@@ -353,13 +250,6 @@ int main() {
     CUDA_OK(cudaMalloc(&b, N * 4));
     CUDA_OK(cudaMalloc((void**)&c, N * sizeof(float)));
     CUDA_OK(cudaMemcpy(a, h.data(), N * 4, cudaMemcpyHostToDevice));
-    CUDA_OK(cudaMemset(c, 0, 4));
-    deviceReduce<<<4, 256>>>(a, c, N);
-    float sum;
-    CUDA_OK(cudaMemcpy(&sum, c, 4, cudaMemcpyDeviceToHost));
-    printf("sum %g\n", sum);
-    matMul<<<dim3(4, 4), dim3(TILE, TILE)>>>(c, a, a, 64);
-    transpose<32, 8><<<dim3(2, 2), dim3(32, 8)>>>(b, a);
     scan<<<1, 256, 2 * 256 * sizeof(float)>>>(c, a, 256);
     int *si, *so;
     CUDA_OK(cudaMalloc(&si, (1024 + 6) * 4));
@@ -370,26 +260,6 @@ int main() {
         for (int j = k >> 1; j > 0; j >>= 1) bitonic<<<8, 128>>>(a, j, k);
     CUDA_OK(cudaMemcpy(h.data(), a, 4096, cudaMemcpyDeviceToHost));
     printf("sorted %d\n", (int)std::is_sorted(h.begin(), h.begin() + 1024));
-    unsigned char *ca, *cb;
-    CUDA_OK(cudaMalloc(&ca, 100 * 60));
-    CUDA_OK(cudaMalloc(&cb, 100 * 60));
-    CUDA_OK(cudaMemset(ca, 1, 6000));
-    for (int i = 0; i < 3; i++) {
-        life<<<dim3(7, 8), dim3(16, 8)>>>(ca, cb, 100, 60);
-        std::swap(ca, cb);
-    }
-    Lock lock;
-    int* counter;
-    CUDA_OK(cudaMalloc(&lock.mutex, 4));
-    CUDA_OK(cudaMalloc(&counter, 4));
-    CUDA_OK(cudaMemset(lock.mutex, 0, 4));
-    CUDA_OK(cudaMemset(counter, 0, 4));
-    locked<<<20, 32>>>(lock, counter);
-    int n;
-    CUDA_OK(cudaMemcpy(&n, counter, 4, cudaMemcpyDeviceToHost));
-    printf("counter %d\n", n);
-    CUDA_OK(cudaMemset(b, 0, N * 4));
-    nbody<<<4, 64, 64 * sizeof(float4)>>>((float4*)a, (float4*)b, 256, .01f);
     int *in, *out, *agg, *pre, *st;
     CUDA_OK(cudaMalloc(&in, 16 * 512));
     CUDA_OK(cudaMalloc(&out, 16 * 512));
@@ -432,6 +302,8 @@ int main() {
     CUDA_OK(cudaStreamSynchronize(s));
     printf("gelu %.4f called %d\n", y[N - 1], called);
     launchForEach(2048, [=] __device__(int i) { in[i] = i; });
+    int n, *counter;
+    CUDA_OK(cudaMalloc(&counter, 4));
     CUDA_OK(cudaMemset(counter, 0, 4));
     filter<<<16, 128>>>(out, counter, in, 2048);
     CUDA_OK(cudaMemcpy(&n, counter, 4, cudaMemcpyDeviceToHost));

@@ -418,6 +418,24 @@ TEST_CASE("what cannot be translated is an error that says what can") {
          "template <class T> void each(T&& t, int* x) {\n"
          "run<Holds<T>>(2, Holds<T>(std::forward<T>(t))); }\nint main() { F f;\neach(f, x); }",
          7, "a kernel gets a 'F', whose operator() is a function of the host"},
+        {"struct F { int operator()(int x) const { return x; } };\n"
+         "template <class T> void launch(int n, const T& t, int* x) { k<T><<<1, n>>>(t, x); }\n"
+         "template <class T> void each(T&& t, int* x) { launch(32, std::forward<T>(t), x); }\n"
+         "int main() {\neach(F{}, nullptr); }",
+         5, "a kernel gets a 'F', whose operator() is a function of the host"},
+        {"int twice(int x) { return 2 * x; }\nint main() {\nk<<<1, 1>>>(x, twice); }", 3,
+         "a kernel gets the address that 'twice' has on the host"},
+        {"int main() { std::function<int(int)> any;\nk<<<1, 1>>>(x, any); }", 2,
+         "a kernel gets 'any', a std::function"},
+        {"__device__ void almost(int* x) {}\nint main() {\nalmost<<<1, 1>>>(nullptr); }", 3,
+         "'almost' is launched, and is a function of the device"},
+        {"template <class T>\n__global__ void k(const T& by, float* x) {}", 2, "takes a reference"},
+        {"__global__ int k(float* x) { return 0; }", 1, "returns something"},
+        {"__global__ void k(int* x) {\n__shared__ int count = 0; }", 2, "'count' is __shared__"},
+        {"__global__ void k(int* x) {\nx[0] = rand(); }", 2, "calls 'rand'"},
+        {"#include <cuda.h>\n#include <cuda_awbarrier.h>", 2, "<cuda_awbarrier.h> is a part of"},
+        {"#include <math_functions.h>\n#include \"cuComplex.h\"", 2,
+         "\"cuComplex.h\" is a part of"},
         {"struct A {\nstatic __global__ void k(int* x) {} };", 2, "'k' is a member of a class"},
         {"\n__global__ void k() { typedef cub::BlockRadixSort<int, 128, 4> Sort; }", 2,
          "cub::BlockRadixSort: of CUB the CPU device has"},

@@ -6,16 +6,15 @@
 #include <vector>
 
 #include "common/operations/encoder/check.hpp"
-#include "common/runner/build_info.hpp"
-#include "common/runner/tensors.hpp"
-#include "common/testing/catch.hpp"
+#include "common/operations/tests/checked.hpp"
 
 namespace {
 
 using namespace operations::encoder;
 using runner::DType;
-using runner::Report;
 using runner::Tensors;
+using testing::Checked;
+using testing::CheckedCase;
 using Rows = std::vector<std::vector<double>>;
 
 // An encoder as one writes it down: a sequence at a time, a row at a time.
@@ -133,38 +132,16 @@ std::vector<double> computed(const Shape& shape, const Tensors& inputs) {
     return y;
 }
 
-struct Case {
-    Shape shape;
-    DType dtype;
-    Tensors inputs, outputs;
-    std::vector<double> right;
-
-    Case(const Shape& sizes, DType type, const std::string& input = kNormal)
-        : shape(sizes),
-          dtype(type),
-          inputs(filled_inputs(*operation(), sizes, type, input, 3)),
-          outputs(outputs_of(operation()->operands(sizes, type))),
-          right(computed(sizes, inputs)) {
-        outputs.upload("y", right);
-    }
-    // By kernels, which must say what the host does.
-    Report report(const void* previous = nullptr) const {
-        const void* const y = outputs.view()["y"].data;
-        const Report by_kernels = check_on(true, inputs.view(), shape, dtype, y, previous);
-        if (!runner::on_gpu()) {
-            const Report here = check_on(false, inputs.view(), shape, dtype, y, previous);
-            CHECK(describe(here) == describe(by_kernels));
-        }
-        return by_kernels;
-    }
-    // Of element i replaced.
-    Report report_of(size_t i, double value) {
-        std::vector<double> y = right;
-        y[i] = value;
-        outputs.upload("y", y);
-        return report();
-    }
-};
+const Checked kChecked = {
+    operation(),
+    [](const Shape& shape, const std::string&, const Tensors& inputs, Tensors& outputs) {
+        outputs.upload("y", computed(shape, inputs));
+    },
+    [](bool on_device, const Shape& shape, DType dtype, const runner::View& inputs,
+       const runner::View& ours, const runner::View* previous) {
+        return check_on(on_device, inputs, shape, dtype, ours["y"].data,
+                        previous == nullptr ? nullptr : (*previous)["y"].data);
+    }};
 
 Shape small(int64_t tokens, bool prenorm) {
     Shape shape(3, 4, 2, 6);
@@ -177,56 +154,42 @@ Shape small(int64_t tokens, bool prenorm) {
 
 }  // namespace
 
-TEST_CASE("an encoder written down plainly is right, in any type") {
-    for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
-        for (const bool prenorm : {false, true}) {
-            for (const int64_t tokens : {0, 7}) {
-                const Case one(small(tokens, prenorm), dtype);
-                const Report report = one.report();
-                INFO(describe(report));
-                CHECK(report.good());
-                CHECK(report.unchecked == 0);
-                CHECK(report.worst_share < 0.2);  // its last rounding alone
-            }
-        }
-    }
-}
-
-TEST_CASE(
-    "of an encoder's results one wrong element is found, and what is no zero behind a sequence's "
-    "end") {
-    for (const DType dtype : {DType::float32, DType::float16}) {
-        Case one(small(7, false), dtype);
-        const double step = dtype == DType::float32 ? 1e-4 : 0.2;
-        CHECK(one.report_of(5, one.right[5] + step).mismatches == 1);
-        CHECK(one.report_of(5, NAN).mismatches == 1);
-        const size_t padding = one.right.size() - 1;
-        REQUIRE(one.right[padding] == 0);
-        CHECK(one.report_of(padding, 1e-7).mismatches == 1);
-        CHECK(one.report_of(padding, NAN).mismatches == 1);
-        CHECK_THAT(describe(one.report_of(padding, 1)),
-                   ContainsSubstring("sequence 2, token 3, col 11"));
-    }
+TEST_CASE("an encoder written down plainly is right, and one wrong element is found") {
+    accepts_right_results(
+        kChecked, {small(0, false), small(7, false), small(0, true), small(7, true)},
+        [](const CheckedCase&, const std::string& input, const runner::Report& report) {
+            if (input != kNormal) return;
+            CHECK(report.unchecked == 0);
+            CHECK(report.worst_share < 0.2);  // its last rounding alone
+        });
+    // Its last element is behind a sequence's end.
+    finds_one_wrong_element(kChecked, small(7, false), DType::float32, 1e-4);
+    finds_one_wrong_element(kChecked, small(7, true), DType::float16, 0.2);
+    CheckedCase one(kChecked, small(7, false), DType::float32, kNormal);
+    const size_t padding = one.outputs.values("y").size() - 1;
+    REQUIRE(one.outputs.values("y")[padding] == 0);
+    one.change("y", padding, 1e-7);
+    CHECK(one.report().first_place == "sequence 2, token 3, col 11");
 }
 
 // Weights with a standard deviation of 10, as an initialisation that went wrong leaves them.
 TEST_CASE(
     "where an encoder's weights are so large that no bound is known, NaN is wrong all the same") {
     for (const bool prenorm : {false, true}) {
-        Case one(small(7, prenorm), DType::bfloat16);
+        CheckedCase one(kChecked, small(7, prenorm), DType::bfloat16, kNormal);
         for (const char* name : {"qkv_weight", "output_weight", "inner_weight", "outer_weight"}) {
             std::vector<double> weights = one.inputs.values(name);
             for (double& weight : weights) weight *= 40;
             one.inputs.upload(name, weights);
         }
-        one.right = computed(one.shape, one.inputs);
-        one.outputs.upload("y", one.right);
-        const Report report = one.report();
+        const std::vector<double> right = computed(one.shape, one.inputs);
+        one.outputs.upload("y", right);
+        const runner::Report report = one.report();
         INFO(describe(report));
         CHECK(report.mismatches == 0);
         CHECK(report.unchecked > 50);
-        one.outputs.upload("y", std::vector<double>(one.right.size(), NAN));
-        CHECK(one.report().mismatches == static_cast<int64_t>(one.right.size()));
+        one.outputs.upload("y", std::vector<double>(right.size(), NAN));
+        CHECK(one.report().mismatches == static_cast<int64_t>(right.size()));
     }
 }
 
@@ -235,7 +198,7 @@ TEST_CASE(
 TEST_CASE("of an encoder every parameter is looked at") {
     const Shape shape = small(7, false);
     for (const Parameter& each : parameters_of(shape)) {
-        Case one(shape, DType::float32);
+        CheckedCase one(kChecked, shape, DType::float32, kNormal);
         std::vector<double> values = one.inputs.values(each.name);
         values[1] += 0.25;
         one.inputs.upload(each.name, values);
@@ -245,20 +208,11 @@ TEST_CASE("of an encoder every parameter is looked at") {
 }
 
 TEST_CASE("NaN in a token is NaN in its sequence, and nowhere else") {
-    Case one(small(0, false), DType::float16, "special_values");
-    REQUIRE(std::isnan(one.right[4 * 12]));
-    REQUIRE(std::isnan(one.right[7 * 12]));
-    CHECK(one.report().good());
-    CHECK(one.report_of(4 * 12 + 3, 1).mismatches == 1);
-}
-
-TEST_CASE("two results of an encoder may differ by both their bounds") {
-    Case one(small(7, true), DType::float16), other(small(7, true), DType::float16);
-    CHECK(one.report(other.outputs.view()["y"].data).good());
-    std::vector<double> far = other.right;
-    far[9] += 1;
-    other.outputs.upload("y", far);
-    CHECK(one.report(other.outputs.view()["y"].data).mismatches == 1);
+    CheckedCase one(kChecked, small(0, false), DType::float16, "special_values");
+    REQUIRE(std::isnan(one.outputs.values("y")[4 * 12]));
+    REQUIRE(std::isnan(one.outputs.values("y")[7 * 12]));
+    one.change("y", 4 * 12 + 3, 1);
+    CHECK(one.report().mismatches == 1);
 }
 
 TEST_CASE("an encoder's shapes: what they say, and what is none") {

@@ -2,22 +2,20 @@
 // The checkers of what only moves, by heads and transposed, accept right results and nothing else, on the host and
 // by kernels.
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <vector>
 
 #include "common/operations/heads/check.hpp"
+#include "common/operations/tests/checked.hpp"
 #include "common/operations/transpose/operation.hpp"
-#include "common/runner/tensors.hpp"
-#include "common/testing/catch.hpp"
-#include "common/testing/host_copy.hpp"
 
 namespace {
 
 using namespace operations::heads;
 using runner::DType;
-using runner::Report;
 using runner::Tensors;
+using testing::Checked;
+using testing::CheckedCase;
 
 size_t at(int64_t index) {
     return static_cast<size_t>(index);
@@ -83,84 +81,37 @@ void move_tokens(Kind kind, const Shape& shape, const Tensors& inputs, Tensors& 
     outputs.upload("v", parts[2]);
 }
 
-struct Case {
-    Case(Kind of, const Shape& sizes, DType type, const std::string& input)
-        : kind(of),
-          shape(sizes),
-          dtype(type),
-          inputs(filled_inputs(*operation_of(of), sizes, type, input, 3)),
-          outputs(outputs_of(operation_of(of)->operands(sizes, type))) {
-        move_tokens(kind, shape, inputs, outputs, lengths_of(shape, input, 3));
-    }
-    // Host and device must say the same.
-    Report checked(const Case* previous = nullptr) const {
-        const Case& other = previous == nullptr ? *this : *previous;
-        const auto report = [&](bool on_device, const runner::View& read, const runner::View& ours,
-                                const runner::View& theirs) {
-            return check_on(on_device, read, kind, shape, dtype, ours,
-                            previous == nullptr ? nullptr : &theirs);
-        };
-        const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view(),
-                                   HostCopy(other.outputs).view());
-        const Report device = report(true, inputs.view(), outputs.view(), other.outputs.view());
-        CHECK(host.checked == device.checked);
-        CHECK(host.mismatches == device.mismatches);
-        CHECK(host.first_place == device.first_place);
-        return host;
-    }
-
-    Kind kind;
-    Shape shape;
-    DType dtype;
-    Tensors inputs, outputs;
-};
+Checked checked(Kind kind) {
+    return {
+        operation_of(kind),
+        [=](const Shape& shape, const std::string& input, const Tensors& inputs, Tensors& outputs) {
+            move_tokens(kind, shape, inputs, outputs, lengths_of(shape, input, 3));
+        },
+        [=](bool on_device, const Shape& shape, DType dtype, const runner::View& inputs,
+            const runner::View& ours, const runner::View* previous) {
+            return check_on(on_device, inputs, kind, shape, dtype, ours, previous);
+        }};
+}
 
 Shape with_causal(Shape shape) {
     shape.causal = true;
     return shape;
 }
-const std::vector<Shape> kShapes = {
-    {1, 1, 1, 2}, {2, 5, 3, 6}, {3, 4, 2, 5, 7}, {4, 3, 1, 8, 2}, with_causal({2, 9, 2, 64, 15})};
+const std::vector<runner::Shape> kShapes = {Shape(1, 1, 1, 2), Shape(2, 5, 3, 6),
+                                            Shape(3, 4, 2, 5, 7), Shape(4, 3, 1, 8, 2),
+                                            with_causal({2, 9, 2, 64, 15})};
 
 }  // namespace
 
-TEST_CASE("right results by heads pass, dense and packed") {
+TEST_CASE("right results by heads pass, dense and packed, and one wrong element is found") {
     for (const Kind kind : kAllKinds) {
-        for (const DType dtype : {DType::float32, DType::float16, DType::bfloat16}) {
-            for (const runner::NamedInput& input : all_inputs()) {
-                for (const Shape& shape : kShapes) {
-                    INFO(operation_of(kind)->name()
-                         << ", " << input.name << ", " << text_of(runner::Shape(shape)));
-                    const Case one(kind, shape, dtype, input.name);
-                    const Report report = one.checked();
-                    INFO(describe(report));
-                    CHECK(report.good());
-                    CHECK(one.checked(&one).good());
-                    if (input.name != std::string("wide")) CHECK(report.unchecked == 0);
-                }
-            }
-        }
-    }
-}
-
-TEST_CASE("one wrong element by heads is found, also where there is no token") {
-    const Shape shape(2, 5, 3, 6, 7);
-    for (const Kind kind : kAllKinds) {
-        const Case right(kind, shape, DType::float16, kNormal);
-        for (const runner::Operand& output : right.outputs.operands()) {
-            const std::vector<double> values = right.outputs.values(output.name);
-            for (const size_t which : {size_t{0}, values.size() / 2, values.size() - 1}) {
-                for (const double wrong : {double{NAN}, values[which] + 0.0625}) {
-                    Case one(kind, shape, DType::float16, kNormal);
-                    std::vector<double> changed = values;
-                    changed[which] = wrong;
-                    one.outputs.upload(output.name, changed);
-                    INFO(operation_of(kind)->name() << ", " << output.name << " " << which);
-                    CHECK(one.checked().mismatches == 1);
-                    CHECK(one.checked(&right).mismatches == 1);
-                }
-            }
-        }
+        const Checked of = checked(kind);
+        accepts_right_results(
+            of, kShapes,
+            [](const CheckedCase&, const std::string& input, const runner::Report& report) {
+                if (input != "wide") CHECK(report.unchecked == 0);
+            });
+        finds_one_wrong_element(of, Shape(2, 5, 3, 6, 7), DType::float16, 0.0625);
     }
 }
 
@@ -192,43 +143,33 @@ TEST_CASE("shapes by heads: sizes, and how many tokens there are") {
     CHECK_FALSE(operation.has_shape(shape));
     shape.set_option(kTokens, 1.5);
     CHECK_FALSE(operation.has_shape(shape));
-    runner::Draws draws(1, 1);
-    bool is_packed = false;
-    for (int number = 0; number < 300; ++number) {
-        const runner::Shape drawn =
-            operation.draw(draws, 5000, [](const std::string&) { return true; });
-        CHECK(operation.has_shape(drawn));
-        CHECK(drawn[0] * drawn[1] * drawn[2] * drawn[3] <= 5000);
-        is_packed = is_packed || Shape(drawn).is_packed();
-    }
-    CHECK(is_packed);
 }
 
-TEST_CASE("a transposed matrix passes, one with two elements exchanged does not") {
-    const runner::Shape shape{2, 3, 5};
-    const runner::Operation& transpose = *operations::transpose::operation();
-    for (const runner::NamedInput& input : transpose.inputs()) {
-        const Tensors inputs = filled_inputs(transpose, shape, DType::float16, input.name, 1);
-        Tensors outputs(outputs_of(transpose.operands(shape, DType::float16)));
-        const std::vector<double> x = inputs.values("x");
-        std::vector<double> y;
-        for (size_t i = 0; i < x.size(); ++i) y.push_back(x[i / 15 * 15 + i % 3 * 5 + i / 3 % 5]);
-        const auto mismatches = [&](const std::vector<double>& values) {
-            outputs.upload("y", values);
-            const auto report = [&](bool on_device, const runner::View& read,
-                                    const runner::View& written) {
-                return operations::transpose::check_on(on_device, read["x"].data, written["y"].data,
-                                                       shape, DType::float16);
-            };
-            const Report host = report(false, HostCopy(inputs).view(), HostCopy(outputs).view());
-            const Report device = report(true, inputs.view(), outputs.view());
-            CHECK(host.mismatches == device.mismatches);
-            CHECK(device.checked == 30);
-            return host.mismatches;
-        };
-        CHECK(mismatches(y) == 0);
-        if (input.name != std::string("normal")) continue;
-        std::swap(y[16], y[17]);
-        CHECK(mismatches(y) == 2);
-    }
+TEST_CASE("a transposed matrix passes, one with a wrong element does not") {
+    using operations::transpose::check_on;
+    const Checked of = {
+        operations::transpose::operation(),
+        [](const runner::Shape& shape, const std::string&, const Tensors& inputs,
+           Tensors& outputs) {
+            const std::vector<double> x = inputs.values("x");
+            std::vector<double> y(x.size());
+            for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+                const int64_t col = i % shape[2], row = i / shape[2] % shape[1];
+                const int64_t matrix = i / (shape[1] * shape[2]) * (shape[1] * shape[2]);
+                y[at(matrix + col * shape[1] + row)] = x[at(i)];
+            }
+            outputs.upload("y", y);
+        },
+        [](bool on_device, const runner::Shape& shape, DType dtype, const runner::View& inputs,
+           const runner::View& ours, const runner::View* previous) {
+            const void* const x = inputs["x"].data;
+            const runner::Report report = check_on(on_device, x, ours["y"].data, shape, dtype);
+            return previous == nullptr
+                       ? report
+                       : joined(report,
+                                check_on(on_device, x, (*previous)["y"].data, shape, dtype));
+        }};
+    accepts_right_results(of, {{2, 3, 5}, {1, 33, 70}},
+                          [](const CheckedCase&, const std::string&, const runner::Report&) {});
+    finds_one_wrong_element(of, {2, 3, 5}, DType::float16, 0.0625);
 }

@@ -472,11 +472,4 @@ TEST_CASE("random problems of top-k end where a way may end, and come with odd a
     CHECK(whole_rows > 20);
     CHECK(odd_and_wide > 50);
     for (const int64_t k : {1, 32, 33, 1024}) CHECK(of_length[k] > 50);
-    runner::Draws draws(1, 1);
-    for (int number = 0; number < 1000; ++number) {
-        const runner::Shape drawn = operation.draw(draws, 5000, takes_all);
-        CHECK(operation.has_shape(drawn));
-        CHECK(drawn.option("k", 0) >= 1);
-        CHECK(drawn[0] * drawn[1] <= 5000);
-    }
 }
