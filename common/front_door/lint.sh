@@ -44,6 +44,14 @@ check_links() {
     [[ $good ]]
 }
 
+# The database of a build that compiles each file by itself: the build's own says how a room's are compiled together.
+list_each_file() {
+    local apart=$build/lint/apart
+    attend cmake -S "$root" -B "$apart" -G Ninja -DSTAGES_BACKEND=cpu -DSTAGES_COMPILE_TOGETHER=OFF "-DCMAKE_CXX_COMPILER=${CXX:-g++}" \
+        >"$build/lint/cmake.log" 2>&1 || fail 1 "cmake failed: $build/lint/cmake.log"
+    sed "s#$apart#$build#g" "$apart/compile_commands.json" >"$build/lint/each_file.json"
+}
+
 # What clang-tidy is to read, a line each: units of a dozen files, because most of its time goes to headers that all of
 # them include; programs' main files stand alone. A unit's files come from all over the course, since those of a folder
 # have names in common, and it has the definitions and folders of headers that any of them has. In the database clang
@@ -52,8 +60,9 @@ check_links() {
 write_units() {
     rm -rf "$build/lint"
     mkdir -p "$build/lint"
+    list_each_file
     sed -E 's/ -(f(sanitize|no-extern-tls-init|no-tree|no-thread-jumps|no-optimize)|Werror)[^ "]*//g' \
-        "$build/compile_commands.json" |
+        "$build/lint/each_file.json" |
         awk -v folder="$build/lint" -v generated="$build/generated/" -v mains="$(files_with_main)" -v most=12 '
             function entry(file, command) {
                 printf "%s{\"directory\": %s, \"command\": %s, \"file\": \"%s\"}", separator, directory, command, file
@@ -115,7 +124,7 @@ write_units() {
 }
 
 files_with_main() {
-    sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$build/compile_commands.json" | sort -u |
+    sed -nE 's/^ *"file": "(.*)",?$/\1/p' "$build/lint/each_file.json" | sort -u |
         while IFS= read -r file; do
             [[ ! -e $file ]] || ! grep -q '^int main(' "$file" || echo "$file"
         done
