@@ -68,7 +68,7 @@ TEST_CASE("a quick run is good, says so, and leaves records that other tools can
     // On a GPU it goes on: races were not looked for.
     CHECK_THAT(outcome.text, ContainsSubstring("\nAll good"));
     testing::expect_80_columns(outcome.text);
-    for (const std::string stage : {stage_folder("01"), stage_folder("02"), stage_folder("03")}) {
+    for (const std::string& stage : {stage_folder("01"), stage_folder("02"), stage_folder("03")}) {
         std::ifstream file(session.path("results/" + stage + ".partial.json"));
         const auto document = nlohmann::json::parse(file);
         CHECK(document["schema"] == 1);
