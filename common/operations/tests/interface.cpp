@@ -214,7 +214,8 @@ TEST_CASE("whoever works by the interface names no operation") {
         }
     };
     const std::set<std::string> code = {".cpp", ".hpp", ".cu", ".cuh", ".h"};
-    for (const char* folder : {"runner", "xray", "plot", "course", "course/my"}) {
+    for (const char* folder :
+         {"runner", "xray", "report", "report/pictures", "course", "course/my"}) {
         for (const auto& entry : std::filesystem::directory_iterator(common / folder)) {
             if (code.count(entry.path().extension()) != 0) look_at(entry.path());
         }

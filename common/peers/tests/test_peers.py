@@ -654,9 +654,9 @@ class InAndOut(unittest.TestCase):
         problem = Shape((1, 2, 3, 4), (("beta", 0.5),)).problem(
             library.operations()["batched_gemm"], "float32")
         tensors = contenders.Tensors(library, library.operations()["batched_gemm"], problem)
-        name = "07_batched_gemm/naive"
+        name = f"{OF_PRODUCTS}/naive"
         contender = contenders.Contender(
-            name, "ours", "07_batched_gemm", "batched_gemm",
+            name, "ours", OF_PRODUCTS, "batched_gemm",
             lambda stream: library.call(name, problem, tensors.pointers()))
         for _ in range(2):
             self.assertLess(peers.judge(library, contender, tensors), 1e-5)

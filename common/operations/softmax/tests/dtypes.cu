@@ -374,8 +374,8 @@ TEST_CASE("what a variant does not take is said, and refused where it was asked 
     options.dtypes = {DType::float16, DType::float64};
     CHECK(runner::run({stage}, options) == kGood);
     const std::string records = folder.read("99_everything.partial.json");
-    for (const char* wanted : {"\"dtype\": \"float16\"", "\"bytes\": 24000",
-                               "\"dtype\": \"float64\"", "\"bytes\": 96000"})
+    for (const char* wanted :
+         {"\"dtype\":\"float16\"", "\"bytes\":24000", "\"dtype\":\"float64\"", "\"bytes\":96000"})
         CHECK_THAT(records, ContainsSubstring(wanted));
     CHECK_THAT(records, !ContainsSubstring("narrow"));
     options.dtypes.clear();
