@@ -11,7 +11,7 @@ namespace records {
 namespace {
 
 constexpr Range kCounted{1, 1e12, true};  // of rows and cols, which a picture counts along
-constexpr Range kOption{-1e12, 1e12};  // of what else an operation has: alpha, a temperature
+constexpr Range kOption{-1e12, 1e12};     // of what else an operation has: alpha, a temperature
 constexpr size_t kMostSizes = 16;
 constexpr size_t kMostRecords = 10000;  // ours have hundreds
 

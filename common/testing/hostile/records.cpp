@@ -53,7 +53,8 @@ std::string verdict(const Folder& folder, const std::string& text) {
             for (const report::Figure& figure : report::traffic({read}, stage, {}))
                 require_harmless(figure);
         }
-        for (const report::Figure& figure : report::staircases({read}, {})) require_harmless(figure);
+        for (const report::Figure& figure : report::staircases({read}, {}))
+            require_harmless(figure);
     });
 }
 
