@@ -51,7 +51,7 @@ std::string output_part(const std::filesystem::path& repository,
 std::string layer_part(const runner::Stage& stage,
                        const std::vector<records::Recording>& recordings);
 
-// What attention keeps beside its operands, and what scores in memory would take.
+// What a layer keeps beside its operands, and what scores in memory would take.
 std::string memory_part(const runner::Stage& stage);
 
 }  // namespace course

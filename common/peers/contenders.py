@@ -2,7 +2,7 @@
 """Who can be timed, whatever the operation: what libstages.so calls, ours and the peers in C++, and
 kernels from checkouts of the user's own. What else there is for a family of operations is said by
 contenders.py in its folder of common/operations, and what is special about a stage by contenders.py in
-the stage's, where there are such files; those of softmax and of attention show what they may have."""
+the stage's, where there are such files; the files there show what they may have."""
 
 import ctypes
 import functools

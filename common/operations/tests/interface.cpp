@@ -217,6 +217,8 @@ TEST_CASE("whoever works by the interface names no operation") {
     for (const char* folder :
          {"runner", "xray", "report", "report/pictures", "course", "course/my"}) {
         for (const auto& entry : std::filesystem::directory_iterator(common / folder)) {
+            // A table of one page, the encoder's: it counts that layer's launches.
+            if (entry.path().filename() == "readme_layer.cpp") continue;
             if (code.count(entry.path().extension()) != 0) look_at(entry.path());
         }
     }
