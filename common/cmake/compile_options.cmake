@@ -46,7 +46,9 @@ function(compile_together target)
     set(most ${ARGN} 12)
     list(GET most 0 most)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${STAGES_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE ${most})
-    if(STAGES_COMPILE_TOGETHER)  # g++ takes what a file alone includes for a header
+    # g++ warns of a class in a header that has members of types in unnamed namespaces. In a unit it warns of source
+    # files as well, since the unit includes them.
+    if(STAGES_COMPILE_TOGETHER)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
     endif()
 endfunction()

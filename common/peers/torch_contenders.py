@@ -40,9 +40,21 @@ class TorchContenders(Source):
 
     NAMES = ("torch_eager", "torch_compile")
 
-    def __init__(self):
+    def __init__(self, shapes_given=False):
+        """shapes_given: whether the user named the shapes, of which none is then left out as too dear."""
+        self.shapes_given = shapes_given
         self.torch, obstacle = find_torch()
         self.obstacles = {name: obstacle for name in self.NAMES} if obstacle else {}
+
+    def _find(self, library, names, load, mistakes=ImportError):
+        """What load() imports of a library beside PyTorch; None where that fails, which is why `names` are not timed."""
+        if not self.torch:
+            return None
+        try:
+            return load()
+        except mistakes as error:
+            self.obstacles.update(dict.fromkeys(names, f"{library} is not here ({error})"))
+            return None
 
     def functions(self):
         """By operation: a function of the tensors' problem that makes a TorchFunction."""

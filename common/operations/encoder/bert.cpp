@@ -8,20 +8,18 @@
 #include <utility>
 
 #include "common/io/text.hpp"
+#include "common/runner/quoted.hpp"
 #include "common/runner/run.hpp"
 
 namespace operations::encoder {
 namespace {
 
 using io::refuse;
+using runner::in_quotes;
+using runner::kQuoted;
 
 constexpr const char* kLayer = "encoder.layer.";
 constexpr const char* kQuery = "attention.self.query.weight";
-constexpr size_t kQuoted = 80;  // characters of the file that a message repeats
-
-std::string in_quotes(const std::string& words) {
-    return "'" + io::printable(words, kQuoted) + "'";
-}
 
 // What each parameter is called in a layer; more than one name where it is made of several tensors.
 const std::map<std::string, std::vector<std::string>>& names() {

@@ -9,15 +9,16 @@
 #include "common/io/files.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/json_text.hpp"
+#include "common/runner/quoted.hpp"
 
 namespace operations::encoder {
 namespace {
 
 using nlohmann::json;
+using runner::kQuoted;
 
 constexpr size_t kMostBytes = 1 << 20;
 constexpr size_t kDeepest = 16;
-constexpr size_t kQuoted = 40;  // characters of the file that a message repeats
 
 // Models whose layers compute what a BERT's do, and how the names of their tensors begin.
 const std::map<std::string, std::string>& families() {

@@ -3,6 +3,7 @@
 parameters, as it comes and compiled, each replayed as a CUDA graph; and ours as graphs. An encoder is
 a hundred small kernels: launched one by one, a small batch would time the host."""
 
+import importlib
 import logging
 import warnings
 
@@ -56,17 +57,12 @@ class EncoderInTransformers(TorchContenders):
 
     def __init__(self):
         super().__init__()
-        if not self.torch:
-            return
-        try:
-            import transformers
-            self.transformers = transformers
-        except ImportError as error:
-            self.obstacles = dict.fromkeys(self.NAMES, f"transformers is not here ({error})")
+        self.transformers = self._find(
+            "transformers", self.NAMES, lambda: importlib.import_module("transformers"))
 
     def versions(self):
         versions = super().versions()
-        if hasattr(self, "transformers"):
+        if self.transformers:
             versions["transformers"] = self.transformers.__version__
         return versions
 

@@ -3,10 +3,10 @@
 PyTorch's, and a kernel written in Triton. And what a run times of them."""
 
 import ctypes
+import importlib
 
 from contenders import Contender, Shape, Skipped
 from torch_contenders import TorchContenders, TorchFunction
-
 
 
 def square(size, batch=16):
@@ -90,17 +90,12 @@ class GemmInTorch(TorchContenders):
 
     def __init__(self):
         super().__init__()
-        if not self.torch:
-            return
-        try:
-            from . import triton_gemm
-            self.triton_gemm = triton_gemm
-        except ImportError as error:
-            self.obstacles["triton_gemm"] = f"Triton is not here ({error})"
+        self.triton_gemm = self._find(
+            "Triton", ("triton_gemm",), lambda: importlib.import_module(".triton_gemm", __package__))
 
     def versions(self):
         versions = {**super().versions(), **version_of_cublas()}
-        if hasattr(self, "triton_gemm"):
+        if self.triton_gemm:
             versions["triton"] = self.triton_gemm.triton.__version__
         return versions
 

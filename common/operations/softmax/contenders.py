@@ -3,6 +3,7 @@
 in Triton, kernels from checkouts of OneFlow and FasterTransformer. And what a run times of them."""
 
 import ctypes
+import importlib
 import itertools
 
 from contenders import CheckoutContender, Contender, Shape, Skipped, stage_module
@@ -69,19 +70,13 @@ class SoftmaxInTorch(TorchContenders):
     NAMES = (*TorchContenders.NAMES, "triton_row")
 
     def __init__(self, shapes_given=False):
-        super().__init__()
-        self.shapes_given = shapes_given
-        if not self.torch:
-            return
-        try:
-            from . import triton_rows
-            self.triton_rows = triton_rows
-        except ImportError as error:
-            self.obstacles["triton_row"] = f"Triton is not here ({error})"
+        super().__init__(shapes_given)
+        self.triton_rows = self._find(
+            "Triton", ("triton_row",), lambda: importlib.import_module(".triton_rows", __package__))
 
     def versions(self):
         versions = super().versions()
-        if hasattr(self, "triton_rows"):
+        if self.triton_rows:
             versions["triton"] = self.triton_rows.triton.__version__
         return versions
 

@@ -3,6 +3,7 @@
 order, its selection alone, QuACK's, and a sum of rows, which reads x once. And what a run times of
 them."""
 
+import importlib
 import itertools
 
 from contenders import Shape, Skipped
@@ -46,15 +47,10 @@ class TopkInTorch(TorchContenders):
     NAMES = (*TorchContenders.NAMES, "torch_best_first", *PARTS)
 
     def __init__(self, shapes_given=False):
-        super().__init__()
-        self.shapes_given = shapes_given
-        if not self.torch:
-            return
-        try:
-            from quack.topk import topk_fwd
-            self.select_in_quack = topk_fwd
-        except Exception as error:  # of its own, or of the CuTe DSL's, which it needs
-            self.obstacles["quack"] = f"QuACK is not here ({error})"
+        super().__init__(shapes_given)
+        self.select_in_quack = self._find(
+            "QuACK", ("quack",), lambda: importlib.import_module("quack.topk").topk_fwd,
+            Exception)  # of its own, or of the CuTe DSL's, which it needs
 
     def names(self, operation):
         if operation == "topk_of_softmax":  # all others are timed with the other operation
