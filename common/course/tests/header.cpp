@@ -144,11 +144,11 @@ int main() {
     const auto p = reinterpret_cast<float*>(256);
     int succeeded = 0;
     for (const int64_t cols : {10, 5000, 50000, 1000000}) {
-        softmax_stages::softmax_workspace_bytes<float>(10, cols);
-        succeeded += softmax_stages::softmax(p, p, 10, cols, nullptr) == cudaSuccess;
-        succeeded += softmax_stages::softmax(p, p, 10, cols, p, 1 << 20, nullptr) == cudaSuccess;
-        succeeded += softmax_stages::softmax_backward(p, p, p, 10, cols, nullptr) == cudaSuccess;
-        succeeded += softmax_stages::softmax(p, p, 10, cols, 7, nullptr) == cudaSuccess;
+        using namespace softmax_stages;
+        succeeded += softmax(p, p, 10, cols, {}, nullptr, 0, nullptr) == cudaSuccess;
+        succeeded += softmax(p, p, 10, cols, {}, p, 1 << 20, nullptr) == cudaSuccess;
+        succeeded += softmax_backward(p, p, p, 10, cols, {}, nullptr, 0, nullptr) == cudaSuccess;
+        succeeded += softmax(p, p, 10, cols, {7}, nullptr, 0, nullptr) == cudaSuccess;
     }
     return succeeded;
 }
