@@ -22,6 +22,8 @@
 
 namespace softmax_stages {
 
+constexpr int64_t kClose = -1;  // of a distance in options: without a gap
+
 // What plans know of a GPU.
 struct Chip {
     int64_t multiprocessors;

@@ -4,6 +4,7 @@
 //
 // The front calls: softmax and log-softmax of whatever one has, and their gradients.
 //   call       softmax, log_softmax, softmax_backward, log_softmax_backward: see front_call.cuh
+//   timed      front_softmax, front_log_softmax, softmax_backward, log_softmax_backward
 //   new here   softmax_plan(): a pure function that says which of the ways takes the least time, and why
 //   traffic    1 read + 1 write per element wherever the chip can keep a row
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, up to 2^31 - 1 columns; any address that T has;
@@ -256,23 +257,25 @@ SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxO
 
 // ---------------------------------------------------------------- workspaces
 
-// The most that plans for any address want. plan(aligned): with as much as there may be.
-template <class PlanOf>
+// The most that plans for any address want. columns: along another axis; plan(aligned): along the last.
+template <class Columns, class PlanOf>
 cudaError_t most_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
-                                 const SoftmaxOptions& options, PlanOf plan) {
+                                 const SoftmaxOptions& options, Columns columns, PlanOf plan) {
     if (bytes == nullptr) return cudaErrorInvalidValue;
     *bytes = 0;
     if (rows < 0 || cols < 0 || cols > INT32_MAX || options.inner < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0 || options.inner == 0) return cudaSuccess;
-    *bytes = std::max(plan(true).workspace_bytes, plan(false).workspace_bytes);
+    *bytes = options.inner != 1 ? columns(rows, cols, options.inner)
+                                : std::max(plan(true).workspace_bytes, plan(false).workspace_bytes);
     return cudaSuccess;
 }
 template <class T>
 cudaError_t softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                     const SoftmaxOptions& options) {
-    return most_workspace_bytes(bytes, rows, cols, options, [&](bool aligned) {
-        return softmax_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
-    });
+    return most_workspace_bytes(
+        bytes, rows, cols, options, smem_softmax::any_axis_workspace_bytes<T>, [&](bool aligned) {
+            return softmax_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
+        });
 }
 template <class T>
 cudaError_t log_softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
@@ -282,9 +285,11 @@ cudaError_t log_softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t col
 template <class T>
 cudaError_t softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                              const SoftmaxOptions& options) {
-    return most_workspace_bytes(bytes, rows, cols, options, [&](bool aligned) {
-        return softmax_backward_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
-    });
+    return most_workspace_bytes(
+        bytes, rows, cols, options, smem_softmax::any_axis_backward_workspace_bytes<T>,
+        [&](bool aligned) {
+            return softmax_backward_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
+        });
 }
 template <class T>
 cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
@@ -296,8 +301,8 @@ cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, in
 
 // Each row by its plan.
 template <Algorithm kAlgorithm, class T>
-cudaError_t launch_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace, size_t bytes,
-                        cudaStream_t stream) {
+cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                            size_t bytes, cudaStream_t stream) {
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
@@ -329,7 +334,7 @@ cudaError_t launch_forward(const T* x, T* y, int64_t rows, int64_t cols,
     using Columns = smem_softmax::any_axis::Forward<kAlgorithm>;
     const size_t usable = usable_bytes(workspace, bytes);
     if (options.inner == 1)
-        return launch_rows<kAlgorithm>(x, y, rows, cols, workspace, usable, stream);
+        return softmax_of_rows<kAlgorithm>(x, y, rows, cols, workspace, usable, stream);
     if (cols > INT32_MAX) return cudaErrorInvalidValue;
     return smem_softmax::any_axis::launch<Columns>(
         {rows, cols, options.inner}, usable > 0 ? workspace : nullptr, usable, stream, x, y);

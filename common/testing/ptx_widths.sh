@@ -85,8 +85,8 @@ readonly table="
 08_encoder_fusions fused_attention::query_per_block_kernel     ld4 st4 | ld4 ld2 st4 st2
 08_encoder_fusions fused_attention::merge_parts_kernel         ld4 st4 | ld4 st2 st4
 08_encoder_fusions fused_attention::attention_mma_kernel       cp.async16 ld4 st4 st16 | ld4 ld2 st4 st2
-08_encoder_fusions encoder::clear_padding_kernel              ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
-08_encoder_fusions encoder::cut_offsets_kernel                ld4 st4
+08_encoder_fusions encoder_layers::clear_padding_kernel       ld16 ld4 st16 | ld8 ld4 st8 | ld4 st4 | ld4 ld2 st2
+08_encoder_fusions encoder_layers::cut_offsets_kernel         ld4 st4
 08_encoder_fusions batched_gemm::register_tiled_kernel        ld16 ld8 st16 | ld16 ld8 st8 | ld8 ld4 st4 | ld8 ld2 st2
 08_encoder_fusions batched_gemm::mma_kernel                   cp.async16 ld8 ld16 st16 | cp.async16 ld8 ld16 ld2 st16
 "
