@@ -312,11 +312,13 @@ cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* 
         // While the L2 has room for y it puts the parts of a sector together, however they come.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
         const bool small = rows * cols * static_cast<int64_t>(sizeof(T)) <= kCached;
-        const auto way =
-            small ? warp_softmax::row_groups_softmax<T> : warp_softmax::softmax_any_width<T>;
-        const auto log =
-            small ? warp_softmax::log_softmax<T> : warp_softmax::log_softmax_any_width<T>;
-        return (kAlgorithm == Algorithm::softmax ? way : log)(x, y, rows, cols, stream);
+        if constexpr (kAlgorithm == Algorithm::softmax) {
+            return (small ? warp_softmax::row_groups_softmax<T>
+                          : warp_softmax::softmax_any_width<T>)(x, y, rows, cols, stream);
+        } else {
+            return (small ? warp_softmax::log_softmax<T>
+                          : warp_softmax::log_softmax_any_width<T>)(x, y, rows, cols, stream);
+        }
     }
     if (best.tier == Tier::tile) {
         return smem_softmax::launch_tile<kAlgorithm>(best.tile, x, y, rows, cols, stream);

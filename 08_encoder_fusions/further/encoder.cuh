@@ -88,10 +88,12 @@ cudaError_t encoder(const T* x, const int32_t* lengths, const EncoderLayer<T>* w
         return cudaErrorInvalidValue;
     for (int64_t i = 0; i < layers; ++i) {
         const EncoderLayer<T>& each = weights[i];
-        for (const auto& linear : {each.qkv, each.output, each.inner, each.outer}) {
+        const encoder_layers::Linear<T> linears[] = {each.qkv, each.output, each.inner, each.outer};
+        for (const auto& linear : linears) {
             if (!is_placed(linear.weight) || !is_placed(linear.bias)) return cudaErrorInvalidValue;
         }
-        for (const auto& norm : {each.attention_norm, each.feed_forward_norm}) {
+        const encoder_layers::Norm<T> norms[] = {each.attention_norm, each.feed_forward_norm};
+        for (const auto& norm : norms) {
             if (!is_placed(norm.gamma) || !is_placed(norm.beta)) return cudaErrorInvalidValue;
         }
     }

@@ -48,7 +48,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                 path.string() + ": no part is called '" + name +
                 "'; there are xray, bytes, banks, measured, shares, paper, peers, bars, widths, "
                 "compiled, comparison, algorithms, published, layer and memory, in the main README "
-                "speeds, and in each what is run, such as 'run 01 --quick'");
+                "speeds, in USING.md calls, and in each what is run, such as 'run 01 --quick'");
         });
         if (after != before) stale.push_back({path, after});
     };
@@ -59,6 +59,13 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     bring_up_to_date(repository / "README.md",
                      [&](const std::string& name) -> std::optional<std::string> {
                          if (name == "speeds") return speeds_part(folder, stages);
+                         return std::nullopt;
+                     });
+    bring_up_to_date(repository / "USING.md",
+                     [&](const std::string& name) -> std::optional<std::string> {
+                         if (name == "calls") return calls_part(repository, folder, stages);
+                         if (name == "compiled")
+                             return compiled_part(folder.parent_path(), "front_calls");
                          return std::nullopt;
                      });
     const auto part_of = [&](const runner::Stage& stage,
@@ -75,7 +82,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
             return bars_part(folder.parent_path(), stage,
                              repository / stage.name / "further/bars.json");
         if (name == "widths") return widths_part(folder, stage);
-        if (name == "compiled") return compiled_part(folder.parent_path(), stage);
+        if (name == "compiled") return compiled_part(folder.parent_path(), stage.name);
         if (name == "comparison") return comparison_part(folder, stage.name);
         if (name == "algorithms") return algorithms_part(folder, stage.name);
         if (name == "published") return published_part(folder, stage.name);

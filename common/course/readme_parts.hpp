@@ -88,8 +88,12 @@ std::string bars_part(const std::filesystem::path& recorded, const runner::Stage
                       const std::filesystem::path& bars);
 // Where in a grid of widths a variant is farthest from the copy, by type.
 std::string widths_part(const std::filesystem::path& folder, const runner::Stage& stage);
-// What compiling a header costs, as compile_cost.py recorded it under `recorded`.
-std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage);
+// What compiling costs, as compile_cost.py recorded it under `recorded`, as NAME.json.
+std::string compiled_part(const std::filesystem::path& recorded, const std::string& name);
+// Each front call beside the fastest of what one would use instead, at up to three shapes; headers' cards say which
+// variant it is timed as.
+std::string calls_part(const std::filesystem::path& repository, const std::filesystem::path& folder,
+                       const std::vector<runner::Stage>& stages);
 // What each stage reaches at a few shapes, of what the course begins with: its lesson, and what goes beyond.
 std::string speeds_part(const std::filesystem::path& folder,
                         const std::vector<runner::Stage>& stages);

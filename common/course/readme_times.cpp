@@ -268,9 +268,9 @@ std::string widths_part(const std::filesystem::path& folder, const runner::Stage
     return text + stamp(file);
 }
 
-std::string compiled_part(const std::filesystem::path& recorded, const runner::Stage& stage) {
+std::string compiled_part(const std::filesystem::path& recorded, const std::string& name) {
     const records::CompileCosts costs =
-        records::read_compile_costs(recorded / "nvcc" / (stage.name + ".json"));
+        records::read_compile_costs(recorded / "nvcc" / (name + ".json"));
     std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
     for (const records::CompileCost& cost : costs.all) {
         text += row_of({cost.calls, std::to_string(cost.kernels), number(cost.seconds, 1),
