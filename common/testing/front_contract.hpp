@@ -267,8 +267,12 @@ private:
         for (const auto& [workspace, room] : poor) {
             if (needed_ == 0 && workspace != nullptr) continue;  // the same once more
             poison();
+            REQUIRE(cudaMemset(memory, 0x5a, bytes) == cudaSuccess);
             CHECK(run(workspace, room) == cudaSuccess);
             CHECK(are_alike(results(), wanted_));
+            if (workspace != memory + 8) continue;
+            const std::vector<unsigned char> kept = workspace_.download();  // misaligned: not used
+            CHECK(std::all_of(kept.begin(), kept.end(), [](unsigned char b) { return b == 0x5a; }));
         }
     }
 
