@@ -25,12 +25,8 @@ inline any_axis::Plan any_axis_plan(operations::softmax::Shape shape, runner::DT
                                     int tensors, int phase) {
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        any_axis::Device device;
-        any_axis::this_device(any_axis::any_axis_kernel<any_axis::Algorithm::softmax, 1, false,
-                                                        any_axis::Reads::once, T>,
-                              &device);
-        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase, device,
-                                     true);
+        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase,
+                                     any_axis::device_of(softmax_stages::this_chip()), true);
     });
 }
 

@@ -30,7 +30,7 @@ template <int kTensors>
 Cut cut_for(Shape shape, DType dtype) {
     const int elements = 16 / static_cast<int>(runner::size_of(dtype));
     return smem_softmax::cut_for(shape.rows, packs_of(shape, dtype), elements, kTensors,
-                                 smem_softmax::current_chip(), true);
+                                 smem_softmax::this_chip(), true);
 }
 
 // A thread has a pack at least.
@@ -98,7 +98,7 @@ runner::Variant short_rows() {
         return runner::visit(dtype, [&](auto of) {
             using T = typename decltype(of)::type;
             return smem_softmax::tile_for_rows<T>(shape.rows, shape.cols, true,
-                                                  smem_softmax::current_chip().multiprocessors);
+                                                  smem_softmax::this_chip().multiprocessors);
         });
     };
     runner::Variant variant;
@@ -171,8 +171,8 @@ template <Algorithm kAlgorithm>
 runner::Variant front_call(const std::string& name, const std::string& summary) {
     const auto plan_of = [](Shape shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
-            return softmax_stages::plan<typename decltype(of)::type>(
-                shape.rows, shape.cols, smem_softmax::current_chip(), SIZE_MAX);
+            return softmax_stages::softmax_plan<typename decltype(of)::type>(
+                shape.rows, shape.cols, {}, softmax_stages::this_chip(), SIZE_MAX);
         });
     };
     runner::Variant variant = on_chip(
@@ -185,7 +185,7 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
                                                          : of_cut.traffic_at(shape, dtype);
     };
     variant.partial_sums = [=](Shape shape, DType dtype) {
-        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        const softmax_stages::SoftmaxPlan plan = plan_of(shape, dtype);
         return plan.tier == Tier::lanes  ? std::clamp<int64_t>(shape.cols / 17, 1, 32)
                : plan.tier == Tier::tile ? threads_of(plan.tile, shape)
                                          : of_cut.partial_sums(shape, dtype);
@@ -193,20 +193,17 @@ runner::Variant front_call(const std::string& name, const std::string& summary) 
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
-            return softmax_stages::of_rows<kAlgorithm>(call.input<T>(), call.output<T>(), call.rows,
-                                                       call.cols, call.workspace,
-                                                       call.workspace_bytes, call.stream);
+            return softmax_stages::launch_forward<kAlgorithm>(
+                call.input<T>(), call.output<T>(), call.rows, call.cols, {}, call.workspace,
+                call.workspace_bytes, call.stream);
         });
     };
-    variant.workspace_bytes = [](Shape shape, DType dtype) {
-        return runner::visit(dtype, [&](auto of) {
-            return softmax_stages::softmax_workspace_bytes<typename decltype(of)::type>(shape.rows,
-                                                                                        shape.cols);
-        });
+    variant.workspace_bytes = [plan_of](Shape shape, DType dtype) {
+        return plan_of(shape, dtype).workspace_bytes;
     };
     variant.way = [plan_of](Shape shape, DType dtype) {
         constexpr const char* kNames[] = {"lanes", "tile", "block", "cluster", "grid"};
-        const softmax_stages::Plan plan = plan_of(shape, dtype);
+        const softmax_stages::SoftmaxPlan plan = plan_of(shape, dtype);
         const bool in_packs = plan.tier == Tier::tile && plan.tile.threads == 1;
         return std::string(in_packs ? "packs" : kNames[static_cast<int>(plan.tier)]) + ": " +
                plan.reason;

@@ -13,6 +13,7 @@
 #include "further/functor_rows.cuh"
 #include "smem_softmax.cuh"
 #include "test_any_axis.cuh"
+#include "test_front.cuh"
 #include "test_plan.cuh"
 
 // Behind the headers: what the stages' files compile.

@@ -11,7 +11,7 @@
 namespace plan_tests {
 
 using softmax_stages::Chip;
-using softmax_stages::Plan;
+using softmax_stages::SoftmaxPlan;
 using softmax_stages::Tier;
 
 // An H200, an A100, a GPU for games, and small ones.
@@ -23,7 +23,7 @@ inline const std::vector<Chip> kChips = {{132, 231424, 16, 4.27e6},
 
 // Empty, or what no launch could do.
 template <class T>
-std::string wrong_with(const Plan& plan, int64_t rows, int64_t cols, const Chip& chip,
+std::string wrong_with(const SoftmaxPlan& plan, int64_t rows, int64_t cols, const Chip& chip,
                        size_t workspace_bytes) {
     if (!(plan.us > 0)) return "no time";
     if (plan.reason == nullptr || *plan.reason == '\0') return "no reason";
@@ -72,14 +72,14 @@ void hold_for(std::mt19937_64& random, int count) {
         const int64_t rows = up_to(32);
         const int64_t cols = std::min<int64_t>(up_to(31), INT32_MAX);
         const size_t workspace = random() % 2 == 0 ? 0 : size_t{1} << (random() % 24);
-        const Plan plan = softmax_stages::plan<T>(rows, cols, chip, workspace);
+        const SoftmaxPlan plan = softmax_stages::softmax_plan<T>(rows, cols, {}, chip, workspace);
         const std::string wrong = wrong_with<T>(plan, rows, cols, chip, workspace);
         if (!wrong.empty())
             FAIL(rows << " x " << cols << ", workspace " << workspace << ": " << wrong);
 
         // More to do never takes less time, and more workspace never takes more.
         const auto us = [&](int64_t of_rows, size_t with) {
-            return softmax_stages::plan<T>(of_rows, cols, chip, with).us;
+            return softmax_stages::softmax_plan<T>(of_rows, cols, {}, chip, with).us;
         };
         if (us(rows, workspace) > us(2 * rows, workspace))
             FAIL(rows << " x " << cols << ": twice the rows");
@@ -95,7 +95,7 @@ smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_
     const operations::softmax::Shape shape{2, cols};
     const smem_softmax::Cut cut =
         smem_softmax::cut_for(int64_t{1} << 20, smem_softmax::packs_of<T>(cols),
-                              smem_softmax::kWidest<T>, 1, smem_softmax::current_chip(), false);
+                              smem_softmax::kWidest<T>, 1, softmax_stages::this_chip(), false);
     INFO(cols << " columns, " << cut.blocks << " blocks of " << cut.slice.threads << " threads, "
               << cut.slice.held << " packs each");
     const std::vector<T> values =
@@ -218,8 +218,10 @@ TEST_CASE("a million plans: each can run, says why, and more work takes no less 
     plan_tests::hold_for<__half>(random, 250000);
     plan_tests::hold_for<__nv_bfloat16>(random, 250000);
     plan_tests::hold_for<double>(random, 250000);
-    CHECK(softmax_stages::plan<float>(4, 0, plan_tests::kChips[0]).us > 0);  // nothing to do
-    CHECK(softmax_stages::plan<float>(0, 300000, plan_tests::kChips[0], SIZE_MAX).us > 0);
+    CHECK(softmax_stages::softmax_plan<float>(4, 0, {}, plan_tests::kChips[0]).us >
+          0);  // nothing to do
+    CHECK(softmax_stages::softmax_plan<float>(0, 300000, {}, plan_tests::kChips[0], SIZE_MAX).us >
+          0);
 }
 
 TEST_CASE("the front call of a gradient, and along any axis, is what it calls") {
@@ -234,9 +236,10 @@ TEST_CASE("the front call of a gradient, and along any axis, is what it calls") 
         runner::DeviceBuffer<float> y(count);
         runner::DeviceBuffer<float> front(count);
         runner::DeviceBuffer<float> direct(count);
-        REQUIRE(softmax_stages::softmax(x.data(), y.data(), kRows, cols, nullptr) == cudaSuccess);
-        REQUIRE(softmax_stages::softmax_backward(y.data(), dy.data(), front.data(), kRows, cols,
-                                                 nullptr) == cudaSuccess);
+        REQUIRE(softmax_stages::softmax(x.data(), y.data(), kRows, cols, {}, nullptr, 0, nullptr) ==
+                cudaSuccess);
+        REQUIRE(softmax_stages::softmax_backward(y.data(), dy.data(), front.data(), kRows, cols, {},
+                                                 nullptr, 0, nullptr) == cudaSuccess);
         const bool in_lanes = cols <= 1024;
         REQUIRE((in_lanes
                      ? warp_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
@@ -244,11 +247,8 @@ TEST_CASE("the front call of a gradient, and along any axis, is what it calls") 
                      : smem_softmax::softmax_backward(y.data(), dy.data(), direct.data(), kRows,
                                                       cols, nullptr, 0, nullptr)) == cudaSuccess);
         CHECK(same_bits(front.download(), direct.download()));
-        REQUIRE(softmax_stages::softmax(x.data(), front.data(), kRows, cols, 1, nullptr) ==
-                cudaSuccess);
-        CHECK(same_bits(front.download(), y.download()));
-        REQUIRE(softmax_stages::log_softmax(x.data(), front.data(), 1, kRows, cols, nullptr) ==
-                cudaSuccess);
+        REQUIRE(softmax_stages::log_softmax(x.data(), front.data(), 1, kRows, {cols}, nullptr, 0,
+                                            nullptr) == cudaSuccess);
         REQUIRE(smem_softmax::log_softmax_any_axis(x.data(), direct.data(), 1, kRows, cols, nullptr,
                                                    0, nullptr) == cudaSuccess);
         CHECK(same_bits(front.download(), direct.download()));

@@ -7,7 +7,6 @@
 
 #include "06_softmax_topk/variants.hpp"
 #include "common/operations/topk/variant.hpp"
-#include "common/runner/device.hpp"
 #include "further/topk.cuh"
 
 namespace {
@@ -23,25 +22,17 @@ using softmax_topk::Problem;
 using softmax_topk::Results;
 using softmax_topk::Way;
 
-int multiprocessors() {
-    int count = 0;
-    runner::check_cuda(softmax_topk::multiprocessors_here(&count), "asking for multiprocessors");
-    return count;
-}
-
-int largest_cluster() {
-    int blocks = 0;
-    runner::check_cuda(softmax_topk::largest_cluster_here(&blocks), "asking for clusters");
-    return blocks;
-}
-
 // How rows are shared out, with so much workspace. aligned: whether x begins at a multiple of 16 bytes.
 using Choice =
     std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes, bool aligned)>;
 
 Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, bool aligned) {
-    return softmax_topk::plan(shape.rows, shape.cols, shape.k, element_bytes, multiprocessors(),
-                              workspace_bytes, aligned, largest_cluster());
+    using softmax_stages::topk_plan;
+    const softmax_stages::Chip chip = softmax_stages::this_chip();
+    return element_bytes == sizeof(float) ? topk_plan<float>(shape.rows, shape.cols, shape.k, {},
+                                                             chip, workspace_bytes, aligned)
+                                          : topk_plan<__half>(shape.rows, shape.cols, shape.k, {},
+                                                              chip, workspace_bytes, aligned);
 }
 Plan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
@@ -64,7 +55,8 @@ runner::Traffic with_sample(const Shape& shape, DType) {
 
 template <Way kWay>
 Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
-    return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors(),
+    const auto multiprocessors = static_cast<int>(softmax_stages::this_chip().multiprocessors);
+    return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors,
                                         workspace_bytes);
 }
 
@@ -110,8 +102,10 @@ runner::Variant list_of_few() {
 }
 
 runner::Variant front(const std::string& name, const std::string& summary, Kind kind) {
-    const auto launcher = [](const auto* x, const auto& results, auto... rest) {
-        return softmax_topk::topk(x, results, rest...);
+    const auto launcher = [](const auto* x, const auto& results, int64_t rows, int64_t cols,
+                             int64_t k, auto... rest) {
+        return softmax_stages::topk(x, results.probabilities, results.indices, rows, cols, k,
+                                    {results.logits, results.log_sum_exp}, rest...);
     };
     return with(operations::topk::variant_of<Results>(kind, name, summary, launcher), kMostK,
                 INT32_MAX, 256, planned);

@@ -4,19 +4,17 @@
 
 #include "06_softmax_topk/variants.hpp"
 #include "common/operations/sampling/variant.hpp"
-#include "common/runner/device.hpp"
-#include "further/sampling.cuh"
+#include "further/sample.cuh"
 
 namespace {
 
 using operations::sampling::Kind;
 using operations::sampling::Shape;
 using runner::DType;
-using softmax_topk::sampling::Options;
-using softmax_topk::sampling::Plan;
+using softmax_stages::SamplePlan;
 using softmax_topk::sampling::Way;
 
-Options in_header(const operations::sampling::Options& options) {
+softmax_stages::SampleOptions in_header(const operations::sampling::Options& options) {
     return {
         static_cast<float>(options.temperature), options.top_k, static_cast<float>(options.top_p),
         static_cast<float>(options.min_p),       options.seed,  0};
@@ -67,20 +65,18 @@ runner::Variant way(const std::string& name, const std::string& summary,
                                 size_t, cudaStream_t stream) {
         namespace sampling = softmax_topk::sampling;
         if (rows == 0) return cudaSuccess;
-        return sampling::launch({way, 0, "", 0, 0}, x, sampling::chosen_to(columns, probabilities),
-                                rows, cols, sampling::draw_of(in_header(options), cols), nullptr, 0,
-                                stream);
+        return sampling::launch_rows(way, x, rows, cols,
+                                     softmax_stages::draw_of(in_header(options), cols),
+                                     sampling::chosen_to(columns, probabilities), stream);
     };
     return with(operations::sampling::variant_of(Kind::sample_token, name, summary, launcher));
 }
 
-Plan planned(const Shape& shape, DType dtype) {
-    int multiprocessors = 0;
-    runner::check_cuda(softmax_topk::multiprocessors_here(&multiprocessors),
-                       "asking for multiprocessors");
+SamplePlan planned(const Shape& shape, DType dtype) {
     return runner::visit(dtype, [&](auto of) {
-        return softmax_topk::sampling::plan<typename decltype(of)::type>(
-            shape.rows, shape.cols, in_header(shape.options), multiprocessors, SIZE_MAX);
+        return softmax_stages::sample_plan<typename decltype(of)::type>(
+            shape.rows, shape.cols, in_header(shape.options), softmax_stages::this_chip(),
+            SIZE_MAX);
     });
 }
 
@@ -88,8 +84,8 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
     const auto launcher = [](const auto* x, auto* columns, float* probabilities, int64_t rows,
                              int64_t cols, const operations::sampling::Options& options,
                              auto... rest) {
-        return softmax_topk::sampling::sample(x, columns, probabilities, rows, cols,
-                                              in_header(options), rest...);
+        return softmax_stages::sample(x, columns, probabilities, rows, cols, in_header(options),
+                                      rest...);
     };
     runner::Variant variant = with(operations::sampling::variant_of(kind, name, summary, launcher));
     variant.workspace_bytes = [](const Shape& shape, DType dtype) {
@@ -110,7 +106,7 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
         "a list is read, and the row where the list ends before the cuts are found";
     variant.way = [](const Shape& shape, DType dtype) {
         constexpr const char* kNames[] = {"best", "whole_row", "list", "cuts"};
-        const Plan plan = planned(shape, dtype);
+        const SamplePlan plan = planned(shape, dtype);
         return std::string(kNames[static_cast<int>(plan.way)]) + ": " + plan.reason;
     };
     return variant;

@@ -430,10 +430,8 @@ void sorts_short_rows_again_where_it_must(int64_t k) {
 
     DeviceBuffer<int32_t> columns(static_cast<size_t>(kRows * k));
     columns.poison();
-    CHECK(softmax_topk::topk(
-              all.data(),
-              softmax_topk::Results<float, int32_t>{nullptr, columns.data(), nullptr, nullptr},
-              kRows, kRowCols, k, nullptr, 0, nullptr) == cudaSuccess);
+    CHECK(softmax_stages::topk(all.data(), nullptr, columns.data(), kRows, kRowCols, k, {}, nullptr,
+                               0, nullptr) == cudaSuccess);
     runner::check_cuda(cudaDeviceSynchronize(), "finding the best of short rows");
     std::vector<int32_t> wanted;
     for (const std::vector<float>& row : rows) {
@@ -536,10 +534,8 @@ TEST_CASE("no list of up to 32 that blocks have reads anything twice, whatever t
         DeviceBuffer<int32_t> columns(static_cast<size_t>(kRows * 33));
         const auto loaded = [&](int64_t k) -> std::optional<int64_t> {
             runner::Observation observation;
-            CHECK(softmax_topk::topk(x.data(),
-                                     softmax_topk::Results<float, int32_t>{nullptr, columns.data(),
-                                                                           nullptr, nullptr},
-                                     kRows, kRowCols, k, nullptr, 0, nullptr) == cudaSuccess);
+            CHECK(softmax_stages::topk(x.data(), nullptr, columns.data(), kRows, kRowCols, k, {},
+                                       nullptr, 0, nullptr) == cudaSuccess);
             runner::check_cuda(cudaDeviceSynchronize(), "finding the best");
             const std::optional<runner::Counts> counts = observation.counts();
             if (!counts) return std::nullopt;

@@ -227,23 +227,4 @@ cudaError_t tensor_core(const Problem<T>& g, cudaStream_t stream) {
     });
 }
 
-// The front call: the highest step that takes the type and whose tiles C fills at least by half each way.
-enum class Step { naive, tiled, register_tiled, tensor_core };
-template <class T>
-Step plan(const Problem<T>& g) {
-    if (g.m < kTile / 2 || g.n < kTile / 2) return Step::naive;
-    if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2) return Step::tiled;
-    return sizeof(T) == 2 ? Step::tensor_core : Step::register_tiled;
-}
-template <class T>
-cudaError_t gemm(const Problem<T>& g, cudaStream_t stream) {
-    const Step step = plan(g);
-    if (step == Step::naive) return naive(g, stream);
-    if (step == Step::tiled) return tiled(g, stream);
-    if constexpr (sizeof(T) == 2) {
-        if (step == Step::tensor_core && has_tensor_cores()) return tensor_core(g, stream);
-    }
-    return register_tiled(g, stream);
-}
-
 }  // namespace batched_gemm

@@ -12,11 +12,10 @@ int main() {
     cudaMemcpy(on_gpu + 6, b, sizeof(b), cudaMemcpyHostToDevice);
     batched_gemm::Problem<float> g{};
     g.batch = 1, g.m = 2, g.n = 2, g.k = 3;
-    g.alpha = 1, g.beta = 0;
     g.a.data = on_gpu, g.a.ld = 3;
     g.b.data = on_gpu + 6, g.b.ld = 2;
     g.c.data = on_gpu + 12, g.c.ld = 2;
-    cudaError_t status = batched_gemm::gemm(g, nullptr);
+    cudaError_t status = batched_gemm::tiled(g, nullptr);
     if (status == cudaSuccess) status = cudaMemcpy(c, g.c.data, sizeof(c), cudaMemcpyDeviceToHost);
     cudaFree(on_gpu);
     if (status != cudaSuccess) return std::fprintf(stderr, "%s\n", cudaGetErrorString(status)), 1;

@@ -88,7 +88,7 @@ runner::Variant of_kind(const std::string& name, const std::string& summary,
 runner::Variant half_sums() {
     runner::Variant variant =
         of_kind<__half>("mma_half_sums", "mma with sums in half", operations::gemm::Kind::half_sums,
-                        batched_gemm::half_sums_gemm);
+                        batched_gemm::half_sums_gemm<__half>);
     variant.open_inputs = {operations::gemm::kWide};
     variant.why_open = "sums in half of numbers of such different sizes may be all rounding";
     return variant;
@@ -103,7 +103,7 @@ std::vector<runner::Variant> mma_variants() {
             split_k(),
             in_tiles_for_it(half_sums()),
             of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,
-                           batched_gemm::tf32_gemm)};
+                           batched_gemm::tf32_gemm<float>)};
 }
 
 }  // namespace batched_gemm_variants

@@ -11,6 +11,7 @@
 #include "common/runner/build_info.hpp"
 #include "common/runner/stage.hpp"
 #include "common/testing/random_cases.hpp"
+#include "test_front.cuh"
 #include "test_mma.cuh"
 #include "test_tuner.cuh"
 
@@ -24,7 +25,6 @@ namespace {
 
 using batched_gemm::Matrices;
 using batched_gemm::Problem;
-using batched_gemm::Step;
 using runner::DeviceBuffer;
 using runner::DType;
 
@@ -39,7 +39,7 @@ std::vector<Launcher<T>> all_launchers() {
     std::vector<Launcher<T>> all = {{"naive", batched_gemm::naive<T>},
                                     {"tiled", batched_gemm::tiled<T>},
                                     {"register_tiled", batched_gemm::register_tiled<T>},
-                                    {"gemm", batched_gemm::gemm<T>}};
+                                    {"multiply", softmax_stages::multiply<T>}};
     if constexpr (std::is_same_v<T, float>)
         all.push_back({"double_buffered", batched_gemm::double_buffered});
     if constexpr (sizeof(T) == 2) all.push_back({"tensor_core", batched_gemm::tensor_core<T>});
@@ -309,18 +309,25 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(number(zeros[32]) == -7.f);
 }
 
-TEST_CASE("the front call takes the highest step whose tiles C fills by half") {
-    const auto step = [](auto of, int64_t m, int64_t n) {
-        using T = decltype(of);
-        return batched_gemm::plan(problem<T>(1, m, n, 64, nullptr, nullptr, nullptr));
+TEST_CASE("the front call's plan: clusters for few tiles, else the highest step that C fills") {
+    using softmax_stages::GemmOptions;
+    using softmax_stages::GemmWay;
+    const auto way = [](auto of, int64_t m, int64_t n, int64_t k = 64, int64_t capability = 9) {
+        const softmax_stages::Chip chip{132, 0, capability >= 9 ? 16 : 0, 0, capability};
+        return softmax_stages::gemm_plan<decltype(of)>(1, m, n, k, {}, chip).way;
     };
-    CHECK(step(__half{}, 64, 64) == Step::tensor_core);
-    CHECK(step(__nv_bfloat16{}, 4096, 64) == Step::tensor_core);
-    CHECK(step(float{}, 64, 64) == Step::register_tiled);
-    CHECK(step(__half{}, 63, 4096) == Step::tiled);
-    CHECK(step(__half{}, 4096, 16) == Step::tiled);
-    CHECK(step(float{}, 4096, 15) == Step::naive);
-    CHECK(step(float{}, 1, 1) == Step::naive);
+    CHECK(way(__half{}, 4096, 4096, 4096) == GemmWay::mma);
+    CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::split_k);
+    CHECK(way(__half{}, 8, 4096, 4096, 8) == GemmWay::mma);
+    CHECK(way(__half{}, 64, 64, 4096, 7) == GemmWay::tiled);
+    // Lines that are no whole packs.
+    CHECK(way(__half{}, 64, 65) == GemmWay::tensor_core);
+    CHECK(way(__nv_bfloat16{}, 4096, 65) == GemmWay::tensor_core);
+    CHECK(way(float{}, 64, 64) == GemmWay::register_tiled);
+    CHECK(way(__half{}, 63, 4097) == GemmWay::tiled);
+    CHECK(way(__half{}, 4096, 17) == GemmWay::tiled);
+    CHECK(way(float{}, 4096, 15) == GemmWay::naive);
+    CHECK(way(float{}, 1, 1) == GemmWay::naive);
 }
 
 TEST_CASE("packs are loaded where lines begin and end at multiples of 16 bytes, and nowhere else") {

@@ -46,9 +46,9 @@ struct Matrices {
 template <class T>
 struct Problem {
     int64_t batch, m, n, k;
-    float alpha;
+    float alpha = 1.f;
     Matrices<const T> a, b;
-    float beta;
+    float beta = 0.f;
     Matrices<T> c;
 };
 

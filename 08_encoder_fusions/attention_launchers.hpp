@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of attention_mma.cuh and fused_attention.cuh that attention_variants.cu compiles for the encoder and
-// the test as well. To be included behind those headers.
+// The launchers of attention.cuh and of what it includes that attention_variants.cu compiles for the encoder and
+// the test as well. To be included behind that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
@@ -8,9 +8,8 @@
 namespace fused_attention {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
-#define LAUNCHERS(T)                                                                               \
-    INSTANCE cudaError_t query_per_block(const Problem<T>&, int64_t, void*, size_t, cudaStream_t); \
-    INSTANCE cudaError_t attention(const Problem<T>&, void*, size_t, cudaStream_t)
+#define LAUNCHERS(T) \
+    INSTANCE cudaError_t query_per_block(const Problem<T>&, int64_t, void*, size_t, cudaStream_t)
 // NOLINTEND(bugprone-macro-parentheses)
 
 LAUNCHERS(float);

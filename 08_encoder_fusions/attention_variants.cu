@@ -7,8 +7,7 @@
 
 #include "common/operations/attention/operation.hpp"
 #include "common/runner/build_info.hpp"
-#include "common/runner/device.hpp"
-#include "further/attention_mma.cuh"
+#include "further/attention.cuh"
 
 namespace encoder_fusions_variants {
 namespace {
@@ -155,20 +154,13 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
 }
 
 // The front call's plan, with as much workspace as it wants.
-fused_attention::Plan plan_of(const Shape& s, DType dtype, size_t workspace) {
-    int multiprocessors = 0;
-    runner::check_cuda(fused_attention::multiprocessors_here(&multiprocessors),
-                       "asking for multiprocessors");
+softmax_stages::AttentionPlan plan_of(const Shape& s, DType dtype, size_t workspace) {
+    softmax_stages::AttentionOptions options;
+    options.causal = s.causal;
     return runner::visit(dtype, [&](auto of) {
-        Problem<typename decltype(of)::type> g{};
-        g.batch = s.batch;
-        g.heads = s.heads;
-        g.queries = s.queries;
-        g.keys = s.keys;
-        g.size = s.size;
-        g.causal = s.causal;
-        return fused_attention::plan(g, multiprocessors, batched_gemm::has_tensor_cores(),
-                                     workspace);
+        return softmax_stages::attention_plan<typename decltype(of)::type>(
+            s.batch, s.heads, s.queries, s.keys, s.size, options, softmax_stages::this_chip(),
+            workspace);
     });
 }
 
@@ -176,7 +168,7 @@ runner::Variant front_call() {
     runner::Variant front = variant(
         "attention", "whichever of them the problem wants", Kind::attention, kTeamOfMma,
         [](const auto& g, const Call& call) {
-            return fused_attention::attention(g, call.workspace, call.workspace_bytes, call.stream);
+            return softmax_stages::attend(g, call.workspace, call.workspace_bytes, call.stream);
         });
     front.dtypes = {DType::float32, DType::float16, DType::bfloat16};
     front.measured_up_to =
@@ -188,13 +180,14 @@ runner::Variant front_call() {
         return plan_of(shape, dtype, SIZE_MAX).workspace_bytes;
     };
     front.traffic_at = [](const Shape& shape, DType dtype) {
-        const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
-        const Team& team = plan.way == fused_attention::Way::mma ? kTeamOfMma : kTeamOfQuery;
+        const softmax_stages::AttentionPlan plan = plan_of(shape, dtype, SIZE_MAX);
+        const Team& team =
+            plan.way == softmax_stages::AttentionWay::mma ? kTeamOfMma : kTeamOfQuery;
         return traffic_of(shape, dtype, {plan.queries, team.readers, plan.parts});
     };
     front.way = [](const Shape& shape, DType dtype) {
-        const fused_attention::Plan plan = plan_of(shape, dtype, SIZE_MAX);
-        const bool by_mma = plan.way == fused_attention::Way::mma;
+        const softmax_stages::AttentionPlan plan = plan_of(shape, dtype, SIZE_MAX);
+        const bool by_mma = plan.way == softmax_stages::AttentionWay::mma;
         const bool few = plan.queries == fused_attention::kFewQueries;
         const std::string way = !by_mma ? "query_per_block"
                                 : few   ? "attention_mma_few"

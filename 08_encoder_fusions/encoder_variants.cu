@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08 beyond its lesson: further/encoder.cuh, further/early_kernels.cuh.
+// Stage 08 beyond its lesson: further/forward.cuh, further/early_kernels.cuh.
 #include "08_encoder_fusions/variants.hpp"
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include "common/operations/encoder/operation.hpp"
 #include "further/early_kernels.cuh"
-#include "further/encoder.cuh"
+#include "further/forward.cuh"
 #include "further/tuned_products.hpp"
 
 // Behind the headers: what other files compile.
@@ -64,24 +64,24 @@ void tune_within(const std::string& whole, const std::function<cudaError_t(cudaS
 
 namespace {
 
-using encoder::Attention;
-using encoder::Config;
-using encoder::Layer;
+using encoder_layers::Attention;
+using encoder_layers::Config;
+using encoder_layers::Layer;
 using operations::encoder::Shape;
 
-encoder::Activation activation_of(operations::encoder::Activation activation) {
+encoder_layers::Activation activation_of(operations::encoder::Activation activation) {
     using Named = operations::encoder::Activation;
     switch (activation) {
         case Named::gelu:
             break;
         case Named::gelu_by_tanh:
-            return encoder::Activation::gelu_by_tanh;
+            return encoder_layers::Activation::gelu_by_tanh;
         case Named::relu:
-            return encoder::Activation::relu;
+            return encoder_layers::Activation::relu;
         case Named::silu:
-            return encoder::Activation::silu;
+            return encoder_layers::Activation::silu;
     }
-    return encoder::Activation::gelu;
+    return encoder_layers::Activation::gelu;
 }
 
 // How a variant goes about it.
@@ -173,22 +173,23 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
             const std::vector<Layer<T>> layers = layers_of<T>(call, s);
             const int32_t* const lengths = s.tokens > 0 ? call.input<int32_t>("lengths") : nullptr;
             const auto forward = [&](size_t bytes, const auto& products, cudaStream_t stream) {
-                return encoder::forward(config_of(s, way), layers.data(), call.input<T>("x"),
-                                        lengths, call.output<T>("y"), call.workspace, bytes, stream,
-                                        products);
+                return encoder_layers::forward(config_of(s, way), layers.data(), call.input<T>("x"),
+                                               lengths, call.output<T>("y"), call.workspace, bytes,
+                                               stream, products);
             };
             if (way.early && !way.tuned)
-                return forward(call.workspace_bytes, encoder::EarlyKernels{}, call.stream);
+                return forward(call.workspace_bytes, encoder_layers::EarlyKernels{}, call.stream);
             if (!way.tuned)
-                return forward(call.workspace_bytes, encoder::OwnProducts{}, call.stream);
+                return forward(call.workspace_bytes, encoder_layers::OwnProducts{}, call.stream);
             const size_t of_encoder = call.workspace_bytes - operations::gemm::kCublasWorkspace;
             void* const of_cublas = static_cast<char*>(call.workspace) + of_encoder;
             const std::string whole = is_worth_tuning(s, call.dtype) ? whole_text(call, name) : "";
             return tuned_as_a_whole(call, whole, [&](cudaStream_t stream) {
                 if (way.early)
                     return forward(of_encoder,
-                                   TunedProducts<encoder::EarlyBetween>(of_cublas, whole), stream);
-                return forward(of_encoder, TunedProducts<encoder::Between>(of_cublas, whole),
+                                   TunedProducts<encoder_layers::EarlyBetween>(of_cublas, whole),
+                                   stream);
+                return forward(of_encoder, TunedProducts<encoder_layers::Between>(of_cublas, whole),
                                stream);
             });
         });
@@ -201,7 +202,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
     variant.workspace_bytes = [way](const runner::Shape& shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
             // A multiple of 256, behind which cuBLASLt's begins.
-            return encoder::encoder_workspace_bytes<typename decltype(of)::type>(
+            return encoder_layers::workspace_bytes<typename decltype(of)::type>(
                        config_of(shape, way)) +
                    (way.tuned ? operations::gemm::kCublasWorkspace : 0);
         });
@@ -251,6 +252,6 @@ std::vector<runner::Variant> encoder_variants() {
 }  // namespace encoder_fusions_variants
 
 // For the test, too.
-template cudaError_t encoder::forward(const Config&, const Layer<float>*, const float*,
-                                      const int32_t*, float*, void*, size_t, cudaStream_t,
-                                      const OwnProducts&);
+template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*, const float*,
+                                             const int32_t*, float*, void*, size_t, cudaStream_t,
+                                             const OwnProducts&);

@@ -72,7 +72,7 @@ template <class Element>
 struct Norm {
     const Element* gamma;
     const Element* beta;
-    float epsilon;
+    float epsilon = 1e-5f;
 };
 template <int kPack, class T>
 Norm<Pack<T, kPack>> packs(const Norm<T>& norm) {

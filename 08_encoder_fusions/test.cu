@@ -12,6 +12,7 @@
 #include "further/padding_by_lengths.cuh"
 #include "test_attention.cuh"
 #include "test_encoder.cuh"
+#include "test_front.cuh"
 #include "unfused.cuh"
 
 // Behind the headers: what the stage's files compile.

@@ -12,17 +12,17 @@
 #include "common/runner/device.hpp"
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
-#include "further/attention_mma.cuh"
+#include "further/attention.cuh"
 
 namespace attention_tests {
 
 using fused_attention::Heads;
-using fused_attention::Plan;
 using fused_attention::Problem;
-using fused_attention::Way;
 using operations::attention::Shape;
 using runner::DeviceBuffer;
 using runner::DType;
+using softmax_stages::AttentionPlan;
+using softmax_stages::AttentionWay;
 
 inline runner::Stage stage_of_attention() {
     runner::Stage stage;
@@ -186,7 +186,7 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
         change(g);
         const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, 0, nullptr);
         CHECK(fused_attention::attention_mma(g, 1, nullptr, 0, nullptr) == first);
-        CHECK(fused_attention::attention(g, nullptr, 0, nullptr) == first);
+        CHECK(softmax_stages::attend(g, nullptr, 0, nullptr) == first);
         return first;
     };
     CHECK(status_of([](auto& g) { g.batch = -1; }) == cudaErrorInvalidValue);
@@ -232,84 +232,52 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(fused_attention::attention_mma(large, 1, nullptr, 0, nullptr) == cudaErrorNotSupported);
 }
 
-TEST_CASE("a workspace of what attention refuses is refused, and has no bytes") {
-    const auto is_refused = [](auto change) {
-        Problem<__half> g{};
-        g.batch = 1;
-        g.heads = 2;
-        g.queries = 1;
-        g.keys = 4096;
-        g.size = 64;
-        change(g);
-        size_t bytes = 7;
-        const cudaError_t status = fused_attention::attention_workspace_bytes(&bytes, g);
-        return status == cudaErrorInvalidValue && bytes == 0;
-    };
-    CHECK_FALSE(is_refused([](auto&) {}));
-    CHECK_FALSE(is_refused([](auto& g) { g.batch = 0; }));
-    CHECK(is_refused([](auto& g) { g.batch = -1; }));
-    CHECK(is_refused([](auto& g) { g.queries = -1; }));
-    CHECK(is_refused([](auto& g) { g.keys = -1; }));
-    CHECK(is_refused([](auto& g) { g.size = 257; }));
-    CHECK(is_refused([](auto& g) { g.queries = int64_t{1} << 40; }));
-}
+const softmax_stages::Chip kH200{132, 231424, 16, 4.27e6};
 
 TEST_CASE("the plan of attention shares keys where queries are few, if there is a workspace") {
     const auto plan = [](auto of, int64_t batch, int64_t queries, int64_t keys, size_t bytes) {
-        Problem<decltype(of)> g{};
-        g.batch = batch;
-        g.heads = 16;
-        g.queries = queries;
-        g.keys = keys;
-        g.size = 128;
-        return fused_attention::plan(g, 132, true, bytes);
+        return softmax_stages::attention_plan<decltype(of)>(batch, 16, queries, keys, 128, {},
+                                                            kH200, bytes);
     };
-    const Plan many = plan(__half{}, 4, 8192, 8192, SIZE_MAX);
-    CHECK(many.way == Way::mma);
+    const AttentionPlan many = plan(__half{}, 4, 8192, 8192, SIZE_MAX);
+    CHECK(many.way == AttentionWay::mma);
     CHECK(many.parts == 1);
     CHECK(many.workspace_bytes == 0);
-    const Plan few = plan(__half{}, 1, 1, 16384, SIZE_MAX);
+    const AttentionPlan few = plan(__half{}, 1, 1, 16384, SIZE_MAX);
     CHECK(few.parts == 16);
     CHECK(few.workspace_bytes == 16 * 16 * 130 * 4);
-    const Plan without = plan(__half{}, 1, 1, 16384, few.workspace_bytes - 1);
+    const AttentionPlan without = plan(__half{}, 1, 1, 16384, few.workspace_bytes - 1);
     CHECK(without.parts == 1);
     CHECK(without.more_workspace_bytes == few.workspace_bytes);
-    CHECK(plan(float{}, 1, 1, 16384, 0).way == Way::query_per_block);
+    CHECK(plan(float{}, 1, 1, 16384, 0).way == AttentionWay::query_per_block);
 }
 
 TEST_CASE(
     "the plan of attention takes 64 queries a block where a mask leaves few keys to wide heads") {
-    Problem<__half> g{};
-    g.batch = 32;
-    g.heads = 16;
-    g.queries = g.keys = 1024;
-    g.size = 128;
-    g.causal = true;
-    const auto queries = [&](auto change) {
-        Problem<__half> changed = g;
-        change(changed);
-        return fused_attention::plan(changed, 132, true).queries;
+    const auto queries = [](int64_t keys, int64_t size, bool causal) {
+        softmax_stages::AttentionOptions options;
+        options.causal = causal;
+        return softmax_stages::attention_plan<__half>(32, 16, 1024, keys, size, options, kH200)
+            .queries;
     };
-    CHECK(queries([](auto&) {}) == fused_attention::kFewQueries);
-    CHECK(queries([](auto& of) { of.size = 72; }) == fused_attention::kFewQueries);
+    CHECK(queries(1024, 128, true) == fused_attention::kFewQueries);
+    CHECK(queries(1024, 72, true) == fused_attention::kFewQueries);
     constexpr int kMany = fused_attention::kQueriesAtOnce;
-    CHECK(queries([](auto& of) { of.causal = false; }) == kMany);
-    CHECK(queries([](auto& of) { of.size = 64; }) == kMany);
-    CHECK(queries([](auto& of) { of.size = 100; }) == kMany);  // no packs
-    CHECK(queries([](auto& of) { of.keys = 1025; }) == kMany);
-    CHECK(queries([](auto& of) { of.size = 129; }) == 1);
+    CHECK(queries(1024, 128, false) == kMany);
+    CHECK(queries(1024, 64, true) == kMany);
+    CHECK(queries(1024, 100, true) == kMany);  // no packs
+    CHECK(queries(1025, 128, true) == kMany);
+    CHECK(queries(1024, 129, true) == 1);
 }
 
 // Scores would be as many as queries times keys.
 TEST_CASE("what attention keeps beside its operands grows with the length at most") {
-    constexpr int kMultiprocessors = 132, kSize = 64;
-    constexpr int64_t kPlaces = 2 * kMultiprocessors, kBytesOfSet = (kSize + 2) * sizeof(float);
+    constexpr int kSize = 64;
+    constexpr int64_t kBytesOfSet = (kSize + 2) * sizeof(float);
+    const int64_t kPlaces = 2 * kH200.multiprocessors;
     for (int64_t seq = 256; seq <= 16384; seq *= 2) {
-        Problem<__half> g{};
-        g.batch = g.heads = 1;
-        g.queries = g.keys = seq;
-        g.size = kSize;
-        const Plan plan = fused_attention::plan(g, kMultiprocessors, true, SIZE_MAX);
+        const AttentionPlan plan =
+            softmax_stages::attention_plan<__half>(1, 1, seq, seq, kSize, {}, kH200, SIZE_MAX);
         INFO(seq << " queries and keys");
         CHECK(plan.workspace_bytes <=
               static_cast<size_t>(kPlaces * fused_attention::kQueriesAtOnce * kBytesOfSet));

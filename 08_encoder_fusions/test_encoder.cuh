@@ -18,11 +18,11 @@
 #include "common/testing/outcome.hpp"
 #include "common/testing/random_cases.hpp"
 #include "common/testing/redirected.hpp"
-#include "further/encoder.cuh"
+#include "further/forward.cuh"
 
-extern template cudaError_t encoder::forward(const Config&, const Layer<float>*, const float*,
-                                             const int32_t*, float*, void*, size_t, cudaStream_t,
-                                             const OwnProducts&);
+extern template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*,
+                                                    const float*, const int32_t*, float*, void*,
+                                                    size_t, cudaStream_t, const OwnProducts&);
 
 runner::Stage describe_08_encoder_fusions();
 
@@ -107,20 +107,22 @@ TEST_CASE("padding that becomes NaN on its way changes no token") {
     const DeviceBuffer<float> zeros(std::vector<float>(48, 0.f)), ones(std::vector<float>(16, 1.f));
     const DeviceBuffer<int32_t> lengths(std::vector<int32_t>{2});
     const float *const p = memory.data(), *const none = zeros.data();
-    const encoder::Norm<float> norm{ones.data(), none, 0.f};
-    const encoder::Layer<float> layer{{p, none}, {p, none}, norm, {p, none}, {p, none}, norm};
-    for (const encoder::Attention attention :
-         {encoder::Attention::fused, encoder::Attention::unfused}) {
+    const encoder_layers::Norm<float> norm{ones.data(), none, 0.f};
+    const encoder_layers::Layer<float> layer{{p, none}, {p, none}, norm,
+                                             {p, none}, {p, none}, norm};
+    for (const encoder_layers::Attention attention :
+         {encoder_layers::Attention::fused, encoder_layers::Attention::unfused}) {
         for (const bool split_qkv : {false, true}) {
-            encoder::Config config{1, 3, 2, 8, 16, 1};
+            encoder_layers::Config config{1, 3, 2, 8, 16, 1};
             config.prenorm = true;
             config.attention = attention;
             config.split_qkv = split_qkv;
-            DeviceBuffer<unsigned char> workspace(encoder::encoder_workspace_bytes<float>(config));
+            DeviceBuffer<unsigned char> workspace(encoder_layers::workspace_bytes<float>(config));
             DeviceBuffer<float> y(3 * 16);
             y.poison();
-            REQUIRE(encoder::forward(config, &layer, x.data(), lengths.data(), y.data(),
-                                     workspace.data(), workspace.size(), nullptr) == cudaSuccess);
+            REQUIRE(encoder_layers::forward(config, &layer, x.data(), lengths.data(), y.data(),
+                                            workspace.data(), workspace.size(),
+                                            nullptr) == cudaSuccess);
             REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
             const std::vector<float> result = y.download();
             for (size_t i = 0; i < result.size(); ++i)
@@ -148,20 +150,20 @@ TEST_CASE("after twelve layers an encoder's bound still says something") {
 
 // A small encoder whose parameters are all there.
 struct Small {
-    encoder::Config config{2, 3, 2, 8, 16, 1};
+    encoder_layers::Config config{2, 3, 2, 8, 16, 1};
     DeviceBuffer<float> memory{std::vector<float>(48 * 16, 0.125f)};
     DeviceBuffer<float> y{std::vector<float>(2 * 3 * 16, -7.f)};
     DeviceBuffer<int32_t> lengths{std::vector<int32_t>{2, 1}};
     DeviceBuffer<unsigned char> workspace{size_t{1} << 16};
 
-    encoder::Layer<float> layer() const {
+    encoder_layers::Layer<float> layer() const {
         const float* const p = memory.data();
         return {{p, p}, {p, p}, {p, p, 1e-6f}, {p, p}, {p, p}, {p, p, 1e-6f}};
     }
     template <class Change>
     cudaError_t status_of(Change change) {
         struct {
-            encoder::Config config;
+            encoder_layers::Config config;
             const float* x;
             const int32_t* lengths;
             float* y;
@@ -170,9 +172,9 @@ struct Small {
             bool with_layers;
         } call{config, memory.data(), lengths.data(), y.data(), workspace.data(), 1 << 16, true};
         change(call);
-        const encoder::Layer<float> one = layer();
-        return encoder::forward(call.config, call.with_layers ? &one : nullptr, call.x,
-                                call.lengths, call.y, call.workspace, call.bytes, nullptr);
+        const encoder_layers::Layer<float> one = layer();
+        return encoder_layers::forward(call.config, call.with_layers ? &one : nullptr, call.x,
+                                       call.lengths, call.y, call.workspace, call.bytes, nullptr);
     }
 };
 
@@ -193,17 +195,17 @@ TEST_CASE("what is no encoder is refused, and nothing is done for nothing") {
     refused([](auto& call) { call.x = nullptr; });
     refused([](auto& call) { call.y = nullptr; });
     refused([](auto& call) { call.workspace = nullptr; });
-    refused([](auto& call) { call.workspace = static_cast<char*>(call.workspace) + 16; });
+    refused([](auto& call) { call.workspace = static_cast<char*>(call.workspace) + 8; });
     refused(
-        [](auto& call) { call.bytes = encoder::encoder_workspace_bytes<float>(call.config) - 1; });
+        [](auto& call) { call.bytes = encoder_layers::workspace_bytes<float>(call.config) - 1; });
     refused([](auto& call) { call.with_layers = false; });
     CHECK(small.status_of([](auto& call) { call.config.batch = 0, call.x = nullptr; }) ==
           cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (const float each : small.y.download()) CHECK(each == -7.f);
-    encoder::Config none = small.config;
+    encoder_layers::Config none = small.config;
     none.seq = -1;
-    CHECK(encoder::encoder_workspace_bytes<float>(none) == 0);
+    CHECK(encoder_layers::workspace_bytes<float>(none) == 0);
 }
 
 TEST_CASE(
@@ -244,14 +246,14 @@ TEST_CASE(
 
 // Memory for as many tokens as there are, not for as many as there could be.
 TEST_CASE("packed tokens take less workspace") {
-    encoder::Config config{32, 384, 12, 64, 3072, 12};
-    const size_t padded = encoder::encoder_workspace_bytes<__half>(config);
+    encoder_layers::Config config{32, 384, 12, 64, 3072, 12};
+    const size_t padded = encoder_layers::workspace_bytes<__half>(config);
     CHECK(padded == 256 + size_t{32} * 384 * 768 * 2 * 5);
     config.packed = true;
     config.tokens = 32 * 384 / 2;
-    CHECK(encoder::encoder_workspace_bytes<__half>(config) == 256 + size_t{32} * 192 * 768 * 2 * 6);
-    config.attention = encoder::Attention::unfused;
-    CHECK(encoder::encoder_workspace_bytes<__half>(config) > 3 * padded / 2);
+    CHECK(encoder_layers::workspace_bytes<__half>(config) == 256 + size_t{32} * 192 * 768 * 2 * 6);
+    config.attention = encoder_layers::Attention::unfused;
+    CHECK(encoder_layers::workspace_bytes<__half>(config) > 3 * padded / 2);
 }
 
 // From files to a file, as `run` does it: the output is what the variant makes of the same numbers.

@@ -39,6 +39,6 @@ std::vector<runner::Variant> transpose_variants();  // transpose.cuh
 std::vector<runner::Variant> half2_variants();      // further/half2_arithmetic.cuh
 std::vector<runner::Variant>
 attention_variants();  // further/fused_attention.cuh, further/attention_mma.cuh
-std::vector<runner::Variant> encoder_variants();  // further/encoder.cuh
+std::vector<runner::Variant> encoder_variants();  // further/forward.cuh
 
 }  // namespace encoder_fusions_variants

@@ -1,19 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the stage's headers cost to compile: seconds, kernels and bytes, for further/README.md.
+"""What the stage's headers cost to compile, for further/README.md.
 
 compile_cost.py NVCC: writes compile_cost.json beside itself. No GPU is needed.
 """
-import json
 import pathlib
-import re
-import subprocess
 import sys
-import tempfile
-import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-FLAGS = ["-O3", "-std=c++17", "-gencode", "arch=compute_90a,code=sm_90a", "-c"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from common.records import compile_cost  # noqa: E402
+
 CALL = "template cudaError_t warp_softmax::{0}<{1}>(const {1}*, {1}*, int64_t, int64_t, cudaStream_t);\n"
 HEADER = '#include "04_warp_softmax/{}"\n'
 
@@ -29,36 +25,7 @@ SOURCES = {
         CALL.format("softmax_any_width", "__half"),
 }
 
-
-def cost(nvcc, source, folder):
-    """Seconds (the better of two), kernels, bytes of the object file."""
-    file, built = folder / "calls.cu", folder / "calls.o"
-    file.write_text(source)
-    command = [nvcc, *FLAGS, "-I", str(ROOT), str(file), "-o", str(built)]
-    seconds = []
-    for _ in range(2):
-        start = time.monotonic()
-        subprocess.run(command, check=True)
-        seconds.append(time.monotonic() - start)
-    said = subprocess.run([*command, "-Xptxas", "-v"], check=True, capture_output=True, text=True)
-    return {"seconds": round(min(seconds), 1), "kernels": len(re.findall(r"Compiling entry", said.stderr)),
-            "bytes": built.stat().st_size}
-
-
-def main():
+if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    nvcc = sys.argv[1]
-    version = re.search(r"V([\d.]+)", subprocess.run([nvcc, "--version"], check=True, text=True,
-                                                     capture_output=True).stdout).group(1)
-    with tempfile.TemporaryDirectory() as folder:
-        records = [{"calls": calls, **cost(nvcc, source, pathlib.Path(folder))}
-                   for calls, source in SOURCES.items()]
-    out = pathlib.Path(__file__).with_suffix(".json")
-    head = json.dumps({"schema": 1, "nvcc": version, "flags": FLAGS})
-    out.write_text(f'{head[:-1]}, "records": [\n' + ",\n".join(map(json.dumps, records)) + "\n]}\n")
-    print(out)
-
-
-if __name__ == "__main__":
-    main()
+    compile_cost.write(sys.argv[1], pathlib.Path(__file__).with_suffix(".json"), SOURCES)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../../04_warp_softmax/front_call.cuh"
 #include "../../04_warp_softmax/further/row_groups.cuh"
 
 namespace smem_softmax {
@@ -67,6 +68,11 @@ struct Device {
     int multiprocessors = 0;
     int cluster = 1;  // blocks of a cluster, at most
 };
+inline Device device_of(const softmax_stages::Chip& chip) {
+    constexpr int kPortableCluster = 8;
+    return {static_cast<int>(chip.room) + 1024, static_cast<int>(chip.multiprocessors),
+            chip.largest_cluster > 0 ? kPortableCluster : 1};
+}
 
 // The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
 // tile: held where that is enough; of 0 bytes, to be read twice, by up to threads_without. Width 0 where

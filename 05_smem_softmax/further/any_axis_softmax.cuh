@@ -482,26 +482,6 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 
 // ---------------------------------------------------------------- the launch
 
-// What the plan needs of the current device. Clusters, where the kernel was compiled for them.
-template <class Kernel>
-cudaError_t this_device(Kernel kernel, Device* device) {
-    const auto ask = [kernel](Device* answer, int id) {
-        constexpr int kPortableCluster = 8;
-        int has_clusters = 0;
-        cudaFuncAttributes compiled{};
-        cudaError_t error = cudaFuncGetAttributes(&compiled, kernel);
-        const auto get = [&](int* value, cudaDeviceAttr attribute) {
-            if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, id);
-        };
-        get(&answer->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin);
-        get(&answer->multiprocessors, cudaDevAttrMultiProcessorCount);
-        get(&has_clusters, cudaDevAttrClusterLaunch);
-        answer->cluster = has_clusters != 0 && compiled.ptxVersion >= 90 ? kPortableCluster : 1;
-        return error;
-    };
-    return ask_once(device, ask, reinterpret_cast<const void*>(kernel));
-}
-
 // A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
 // registers<kPacks>() for tiles in registers; kNumbers that a column's sums are.
 template <class Family, Reads kReads, class T>
@@ -562,11 +542,8 @@ cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, cons
 // begin: 0 where they do not.
 template <class Family, class T>
 size_t workspace_bytes(Sizes sizes, int tensors) {
-    Device device;
-    if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0 ||
-        this_device(Family::template get<1, false, Reads::once, T>(), &device) != cudaSuccess) {
-        return 0;
-    }
+    if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0) return 0;
+    const Device device = device_of(softmax_stages::this_chip());
     size_t most = 0;
     for (const int phase : {-1, 0, 1}) {
         const Plan plan = plan_for<T>(sizes, tensors, phase, device, true);
@@ -586,10 +563,7 @@ cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stre
     };
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
-    Device device;
-    const cudaError_t error =
-        this_device(Family::template get<1, false, Reads::once, T>(), &device);
-    if (error != cudaSuccess) return error;
+    const Device device = device_of(softmax_stages::this_chip());
     const auto plan_with = [&](bool scratch) {
         return plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device, scratch);
     };

@@ -21,9 +21,13 @@
 #include <cuda/ptx>
 #endif
 
+#include "../../04_warp_softmax/front_call.cuh"
 #include "rows_in_turn.cuh"
 
 namespace smem_softmax {
+
+using softmax_stages::Chip;
+using softmax_stages::this_chip;
 
 inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
 
@@ -146,36 +150,6 @@ struct Cut {
     int64_t rows_at_once;  // in one launch; of the grid: side by side
 };
 
-// What the cut depends on, of the current device.
-struct Chip {
-    int64_t multiprocessors;
-    int64_t room;             // bytes of shared memory for a block's rows
-    int64_t largest_cluster;  // blocks; 0 where there are no clusters
-    double bytes_per_us;      // of a copy, as far as the device tells
-};
-
-// Blocks in the largest cluster that a device can run: 0 where it has none, or where the kernel was
-// compiled for GPUs that have none.
-inline cudaError_t find_largest_cluster(int64_t* largest, int device) {
-    const auto kernel = row_on_chip_kernel<Algorithm::softmax, kHeld, true, true, Cluster, float>;
-    int has_clusters = 0;
-    cudaFuncAttributes compiled{};
-    *largest = 0;
-    cudaError_t error = cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, device);
-    if (error != cudaSuccess || has_clusters == 0) return error;
-    error = cudaFuncGetAttributes(&compiled, kernel);
-    if (error != cudaSuccess || compiled.ptxVersion < 90) return error;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(kLargestCluster);
-    config.blockDim = dim3(1024);
-    int blocks = 0;
-    error = set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (error != cudaSuccess) return error;
-    error = cudaOccupancyMaxPotentialClusterSize(&blocks, kernel, &config);
-    if (error == cudaSuccess) *largest = std::min(blocks, kLargestCluster);
-    return error;
-}
-
 // Bytes of shared memory for the rows of a block that shares a multiprocessor with others, up to 1024
 // threads of them.
 inline int64_t room_for(int threads, const Chip& chip) {
@@ -186,24 +160,6 @@ inline int64_t room_for(int threads, const Chip& chip) {
 inline int64_t packs_kept(int threads, int tensors, const Chip& chip) {
     return threads *
            (kHeld / tensors + room_for(threads, chip) / (int64_t{16} * tensors * threads));
-}
-
-// The current device, asked once. Without a device one that is good for a plan; the launch then says
-// what is wrong.
-inline Chip current_chip() {
-    Chip chip{1, 0, 0, 4.27e6};
-    ask_once(&chip, [](Chip* answer, int device) {
-        const double megahertz =
-            static_cast<double>(device_attribute(cudaDevAttrMemoryClockRate)) / 1e3;
-        const auto bits = static_cast<double>(device_attribute(cudaDevAttrGlobalMemoryBusWidth));
-        const double peak = 2 * megahertz * bits / 8;  // bytes a microsecond; a copy gets 87 %
-        if (peak > 0) answer->bytes_per_us = 0.87 * peak;
-        answer->multiprocessors =
-            std::max<int64_t>(1, device_attribute(cudaDevAttrMultiProcessorCount));
-        answer->room = room_for_rows();
-        return find_largest_cluster(&answer->largest_cluster, device);
-    });
-    return chip;
 }
 
 // Packs of a block's slice. Slices begin on a line of the cache where rows do.
@@ -410,7 +366,7 @@ template <class T>
 Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
                size_t workspace_bytes) {
     const auto cut_of = [&](bool has_scratch) {
-        return cut_for(rows, packs_of<T>(cols), kWidest<T>, tensors, current_chip(), has_scratch);
+        return cut_for(rows, packs_of<T>(cols), kWidest<T>, tensors, this_chip(), has_scratch);
     };
     const Cut cut = cut_of(workspace != nullptr);
     return workspace_bytes_of(cut, rows) <= workspace_bytes ? cut : cut_of(false);
@@ -421,7 +377,7 @@ Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 1, current_chip(), true),
+    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 1, this_chip(), true),
                               rows);
 }
 
@@ -434,7 +390,7 @@ inline int64_t blocks_beside(const Slice& slice, const Chip& chip) {
 // How long a row waits for the one before it where both could begin together: until that can have been
 // read, if nobody else reads. row_bytes: of what is read.
 inline unsigned nanoseconds_apart(double row_bytes) {
-    return static_cast<unsigned>(1e3 * row_bytes / current_chip().bytes_per_us);
+    return static_cast<unsigned>(1e3 * row_bytes / this_chip().bytes_per_us);
 }
 
 // Of so many blocks that there are places for, those that a cluster finds, as it needs all of its own close
@@ -451,7 +407,7 @@ inline constexpr int64_t kTurns = 4;
 // 88 x 720897 floats on an H200, where all of it gives 0.87 and nothing 0.855. (Gradients of 244 x 262144,
 // all of it: 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
-    const Chip chip = current_chip();
+    const Chip chip = this_chip();
     const int64_t beside = blocks_beside(cut.slice, chip);
     const int64_t clusters = places_for_clusters(beside * chip.multiprocessors) / cut.blocks;
     if (cut.slice.kept == 0 || beside > 2 || rows < kTurns * clusters) return {};

@@ -2,11 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/softmax, version 1.0
 //
-// The front call: softmax and log-softmax of whatever one has, and their gradients.
-//   new here   plan(): a pure function that says which of the ways takes the least time, and why
+// The front calls: softmax and log-softmax of whatever one has, and their gradients.
+//   call       softmax, log_softmax, softmax_backward, log_softmax_backward: see front_call.cuh
+//   timed      front_softmax, front_log_softmax, softmax_backward, log_softmax_backward
+//   new here   softmax_plan(): a pure function that says which of the ways takes the least time, and why
 //   traffic    1 read + 1 write per element wherever the chip can keep a row
-//   accepts    float, __half, __nv_bfloat16, double; any sizes, any address; along the last axis or
-//              along the middle one of (outer, dim, inner); y may be x
+//   accepts    float, __half, __nv_bfloat16, double; any sizes, up to 2^31 - 1 columns; any address that T has;
+//              along the last axis or, by options.inner, any other; y may be x, dx y or dy
 //   rows       as in 04
 //   needs      CUDA 12.5; nothing but x and y, but few long rows take less time with a workspace
 #pragma once
@@ -20,25 +22,32 @@
 
 namespace softmax_stages {
 
-using smem_softmax::Chip;
 using smem_softmax::Cut;
 using smem_softmax::Share;
 using smem_softmax::Tile;
 using warp_softmax::Algorithm;
 
-// Who has a row: a few lanes of a warp, in their registers (04); the threads of a tile, in theirs; a
-// block, a cluster or the whole grid, in registers and shared memory.
-enum class Tier { lanes, tile, block, cluster, grid };
+// Of all four.
+struct SoftmaxOptions {
+    int64_t inner =
+        1;  // the tensors are rows x cols x inner: elements from one of a row to the next
+};
 
-struct Plan {
+// Who has a row: a few lanes of a warp, in their registers (04); the threads of a tile, in theirs; a
+// block, a cluster or the whole grid, in registers and shared memory. Along another axis than the last: blocks have
+// columns of several rows.
+enum class Tier { lanes, tile, block, cluster, grid, columns };
+
+struct SoftmaxPlan {
     Tier tier;
     Tile tile;  // of the second
-    Cut cut;    // of the last three
-    double us;  // predicted
+    Cut cut;    // of block, cluster and grid
+    double us;  // predicted; 0: of this tier nothing is
     const char* reason;
     size_t workspace_bytes;       // that it uses
     size_t more_workspace_bytes;  // with so many it would take us_with_more; else 0
     double us_with_more;
+    smem_softmax::any_axis::Plan columns;  // of the last
 };
 
 // What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
@@ -123,18 +132,19 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
            std::max(total / (share * chip.bytes_per_us), in_turn * block_bytes / kBytesOfOne);
 }
 
-// The plan for rows x cols elements, with so much workspace. aligned: whether x and y begin at multiples
-// of 16 bytes. Pure: it looks at its arguments alone. (03's split_row is not among the ways: it does what
-// a cluster or the grid does here, of floats alone.)
+// ---------------------------------------------------------------- plans
+
+// For rows x cols elements along the last axis. (03's split_row is not among the ways: it does what a cluster
+// or the grid does here, of floats alone.)
 template <class T>
-Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes = 0,
-          bool aligned = true) {
+SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes,
+                         bool aligned) {
     const auto of_cut = [&](bool has_scratch) {
         constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
         constexpr const char* kReasons[] = {"a block has the row on the chip",
                                             "more than a block's registers",
                                             "too few or too long rows for clusters"};
-        Plan one{};
+        SoftmaxPlan one{};
         one.cut = smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols),
                                         smem_softmax::kWidest<T>, 1, chip, has_scratch);
         one.tier = kTiers[static_cast<int>(one.cut.share)];
@@ -143,9 +153,9 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
         one.reason = kReasons[static_cast<int>(one.cut.share)];
         return one;
     };
-    Plan best = of_cut(false);
+    SoftmaxPlan best = of_cut(false);
     const auto consider = [&](Tier tier, const Tile& tile, double us, const char* reason) {
-        if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0};
+        if (us <= best.us) best = {tier, tile, {}, us, reason, 0, 0, 0, {}};
     };
     for (const int packs : {2, 4}) {
         if (const auto tile = smem_softmax::tile_for<T>(cols, aligned, packs)) {
@@ -158,7 +168,7 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
     if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
         consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip), "a warp has the row in registers");
     }
-    const Plan most = of_cut(true);
+    const SoftmaxPlan most = of_cut(true);
     if (most.us >= best.us) return best;
     if (most.workspace_bytes <= workspace_bytes) return most;
     best.more_workspace_bytes = most.workspace_bytes;
@@ -166,24 +176,149 @@ Plan plan(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes =
     return best;
 }
 
+// Along the middle axis. tensors: that are read; numbers: that a column's sums are.
+template <class T>
+SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tensors, int numbers,
+                            const Chip& chip, size_t workspace_bytes, bool aligned) {
+    namespace any_axis = smem_softmax::any_axis;
+    const any_axis::Sizes sizes{outer, dim, inner};
+    const auto plan_with = [&](bool scratch) {
+        SoftmaxPlan one{};
+        one.tier = Tier::columns;
+        one.columns = any_axis::plan_for<T>(sizes, tensors, aligned ? 0 : -1,
+                                            any_axis::device_of(chip), scratch);
+        one.workspace_bytes =
+            one.columns.sums_bytes(sizes, numbers * sizeof(warp_softmax::ComputeOf<T>));
+        one.reason = one.columns.packs > 0   ? "blocks have columns in registers"
+                     : one.columns.held      ? "blocks have columns in shared memory"
+                     : one.columns.parts > 0 ? "more than the chip can keep: sums by a first launch"
+                                             : "more than the chip can keep: two reads";
+        return one;
+    };
+    SoftmaxPlan best = plan_with(false);
+    const SoftmaxPlan most = plan_with(true);
+    if (most.workspace_bytes > best.workspace_bytes) {
+        if (most.workspace_bytes <= workspace_bytes) return most;
+        best.more_workspace_bytes = most.workspace_bytes;
+    }
+    return best;
+}
+
+// The plan of softmax and log_softmax. aligned: whether x and y begin at multiples of 16 bytes.
+template <class T>
+SoftmaxPlan softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                         const Chip& chip, size_t bytes = 0, bool aligned = true) {
+    return options.inner == 1
+               ? plan_of_rows<T>(rows, cols, chip, bytes, aligned)
+               : plan_of_columns<T>(rows, cols, options.inner, 1, 2, chip, bytes, aligned);
+}
+template <class T>
+SoftmaxPlan log_softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                             const Chip& chip, size_t bytes = 0, bool aligned = true) {
+    return softmax_plan<T>(rows, cols, options, chip, bytes, aligned);
+}
+
+// The plan of both gradients. aligned: whether y, dy and dx do.
+template <class T>
+SoftmaxPlan softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                                  const Chip& chip, size_t bytes = 0, bool aligned = true) {
+    if (options.inner != 1)
+        return plan_of_columns<T>(rows, cols, options.inner, 2, 1, chip, bytes, aligned);
+    SoftmaxPlan best{};
+    if (cols <= 32 * warp_softmax::kMaxHeldBackward<T>) {
+        best.tier = Tier::lanes;
+        best.reason = "a warp has the row in registers";
+        return best;
+    }
+    constexpr Tier kTiers[] = {Tier::block, Tier::cluster, Tier::grid};
+    constexpr const char* kReasons[] = {"a block has both rows on the chip",
+                                        "more than a block's registers",
+                                        "too few or too long rows for clusters"};
+    const auto cut_with = [&](bool has_scratch) {
+        return smem_softmax::cut_for(rows, smem_softmax::packs_of<T>(cols),
+                                     smem_softmax::kWidest<T>, 2, chip, has_scratch);
+    };
+    best.cut = cut_with(true);
+    best.workspace_bytes = smem_softmax::workspace_bytes_of(best.cut, rows);
+    if (best.workspace_bytes > bytes) {
+        best.more_workspace_bytes = best.workspace_bytes;
+        best.workspace_bytes = 0;
+        best.cut = cut_with(false);
+    }
+    best.tier = kTiers[static_cast<int>(best.cut.share)];
+    best.reason = kReasons[static_cast<int>(best.cut.share)];
+    return best;
+}
+template <class T>
+SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                                      const Chip& chip, size_t bytes = 0, bool aligned = true) {
+    return softmax_backward_plan<T>(rows, cols, options, chip, bytes, aligned);
+}
+
+// ---------------------------------------------------------------- workspaces
+
+// The most that plans for any address want. columns: along another axis; plan(aligned): along the last.
+template <class Columns, class PlanOf>
+cudaError_t most_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                 const SoftmaxOptions& options, Columns columns, PlanOf plan) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = 0;
+    if (rows < 0 || cols < 0 || cols > INT32_MAX || options.inner < 0) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0 || options.inner == 0) return cudaSuccess;
+    *bytes = options.inner != 1 ? columns(rows, cols, options.inner)
+                                : std::max(plan(true).workspace_bytes, plan(false).workspace_bytes);
+    return cudaSuccess;
+}
+template <class T>
+cudaError_t softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                    const SoftmaxOptions& options) {
+    return most_workspace_bytes(
+        bytes, rows, cols, options, smem_softmax::any_axis_workspace_bytes<T>, [&](bool aligned) {
+            return softmax_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
+        });
+}
+template <class T>
+cudaError_t log_softmax_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                        const SoftmaxOptions& options) {
+    return softmax_workspace_bytes<T>(bytes, rows, cols, options);
+}
+template <class T>
+cudaError_t softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                             const SoftmaxOptions& options) {
+    return most_workspace_bytes(
+        bytes, rows, cols, options, smem_softmax::any_axis_backward_workspace_bytes<T>,
+        [&](bool aligned) {
+            return softmax_backward_plan<T>(rows, cols, options, this_chip(), SIZE_MAX, aligned);
+        });
+}
+template <class T>
+cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                                 const SoftmaxOptions& options) {
+    return softmax_backward_workspace_bytes<T>(bytes, rows, cols, options);
+}
+
+// ---------------------------------------------------------------- the calls
+
+// Each row by its plan.
 template <Algorithm kAlgorithm, class T>
-cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
-                    size_t workspace_bytes, cudaStream_t stream) {
+cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
+                            size_t bytes, cudaStream_t stream) {
     bool empty = false;
     const cudaError_t error = smem_softmax::check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
-    const Plan best =
-        plan<T>(rows, cols, smem_softmax::current_chip(),
-                workspace == nullptr ? 0 : workspace_bytes, smem_softmax::are_aligned(x, y));
+    const SoftmaxPlan best =
+        plan_of_rows<T>(rows, cols, this_chip(), bytes, smem_softmax::are_aligned(x, y));
     if (best.tier == Tier::lanes) {
         // While the L2 has room for y it puts the parts of a sector together, however they come.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
         const bool small = rows * cols * static_cast<int64_t>(sizeof(T)) <= kCached;
-        const auto way =
-            small ? warp_softmax::row_groups_softmax<T> : warp_softmax::softmax_any_width<T>;
-        const auto log =
-            small ? warp_softmax::log_softmax<T> : warp_softmax::log_softmax_any_width<T>;
-        return (kAlgorithm == Algorithm::softmax ? way : log)(x, y, rows, cols, stream);
+        if constexpr (kAlgorithm == Algorithm::softmax) {
+            return (small ? warp_softmax::row_groups_softmax<T>
+                          : warp_softmax::softmax_any_width<T>)(x, y, rows, cols, stream);
+        } else {
+            return (small ? warp_softmax::log_softmax<T>
+                          : warp_softmax::log_softmax_any_width<T>)(x, y, rows, cols, stream);
+        }
     }
     if (best.tier == Tier::tile) {
         return smem_softmax::launch_tile<kAlgorithm>(best.tile, x, y, rows, cols, stream);
@@ -194,139 +329,71 @@ cudaError_t of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspac
     return smem_softmax::launch_as<kAlgorithm>(best.cut, x, y, rows, cols, workspace, stream);
 }
 
-// ---------------------------------------------------------------- along the last axis
-
-// Bytes of workspace with which softmax and log_softmax of this shape take the least time on the
-// current device: 0 for most.
-template <class T>
-size_t softmax_workspace_bytes(int64_t rows, int64_t cols) {
-    if (rows <= 0 || cols <= 0) return 0;
-    const Plan best = plan<T>(rows, cols, smem_softmax::current_chip());
-    return std::max(best.workspace_bytes, best.more_workspace_bytes);
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_forward(const T* x, T* y, int64_t rows, int64_t cols,
+                           const SoftmaxOptions& options, void* workspace, size_t bytes,
+                           cudaStream_t stream) {
+    using Columns = smem_softmax::any_axis::Forward<kAlgorithm>;
+    const size_t usable = usable_bytes(workspace, bytes);
+    if (options.inner == 1)
+        return softmax_of_rows<kAlgorithm>(x, y, rows, cols, workspace, usable, stream);
+    if (cols > INT32_MAX) return cudaErrorInvalidValue;
+    return smem_softmax::any_axis::launch<Columns>(
+        {rows, cols, options.inner}, usable > 0 ? workspace : nullptr, usable, stream, x, y);
 }
 
-// Softmax of each row of x into y (rows x cols, row-major, device memory; y may be x). workspace: device
-// memory of any content, 16-byte aligned, or null; used where it is softmax_workspace_bytes() or more. It
-// belongs to one call at a time, on one stream: two calls that may overlap need one each.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a negative size, more than 2^31 - 1
-// columns, and an address that no T has.
-template <class T>
-cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
-                    size_t workspace_bytes, cudaStream_t stream) {
-    return of_rows<Algorithm::softmax>(x, y, rows, cols, workspace, workspace_bytes, stream);
-}
-template <class T>
-cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    return softmax(x, y, rows, cols, nullptr, 0, stream);
-}
-
-// log(softmax(x)) of each row.
-template <class T>
-cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
-                        size_t workspace_bytes, cudaStream_t stream) {
-    return of_rows<Algorithm::log_softmax>(x, y, rows, cols, workspace, workspace_bytes, stream);
-}
-template <class T>
-cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    return log_softmax(x, y, rows, cols, nullptr, 0, stream);
+template <Algorithm kAlgorithm, class T>
+cudaError_t launch_gradient(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
+                            const SoftmaxOptions& options, void* workspace, size_t bytes,
+                            cudaStream_t stream) {
+    using Columns = smem_softmax::any_axis::Backward<kAlgorithm>;
+    using warp_softmax::DirectLoad;
+    using warp_softmax::DirectStore;
+    const size_t usable = usable_bytes(workspace, bytes);
+    void* const scratch = usable > 0 ? workspace : nullptr;
+    if (cols > INT32_MAX) return cudaErrorInvalidValue;
+    if (options.inner != 1)
+        return smem_softmax::any_axis::launch<Columns>({rows, cols, options.inner}, scratch, usable,
+                                                       stream, y, dy, dx);
+    if (cols <= 32 * warp_softmax::kMaxHeldBackward<T>)
+        return warp_softmax::launch_backward<kAlgorithm>(
+            DirectLoad<T>{y, cols}, DirectLoad<T>{dy, cols}, DirectStore<T>{dx, cols}, rows, cols,
+            stream);
+    return smem_softmax::launch_backward<kAlgorithm>(y, dy, dx, rows, cols, scratch, usable,
+                                                     stream);
 }
 
-// dx from y, which softmax or log_softmax gave, and from its gradient dy (rows x cols each); dx may be y
-// or dy. workspace as above, with softmax_backward_workspace_bytes(). Errors as softmax.
+// y = softmax of each row of x. y may be x. Workspaces: few rows, of hundreds of thousands of columns.
+template <class T>
+cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                    void* workspace, size_t bytes, cudaStream_t stream) {
+    return launch_forward<Algorithm::softmax>(x, y, rows, cols, options, workspace, bytes, stream);
+}
+
+// y = log(softmax) of each row of x.
+template <class T>
+cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
+                        void* workspace, size_t bytes, cudaStream_t stream) {
+    return launch_forward<Algorithm::log_softmax>(x, y, rows, cols, options, workspace, bytes,
+                                                  stream);
+}
+
+// dx from y, which softmax gave, and from its gradient dy. dx may be y or dy.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
-                             void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return cols <= 32 * warp_softmax::kMaxHeldBackward<T>
-               ? warp_softmax::softmax_backward(y, dy, dx, rows, cols, stream)
-               : smem_softmax::softmax_backward(y, dy, dx, rows, cols, workspace, workspace_bytes,
-                                                stream);
-}
-template <class T>
-cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
-                                 void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return cols <= 32 * warp_softmax::kMaxHeldBackward<T>
-               ? warp_softmax::log_softmax_backward(y, dy, dx, rows, cols, stream)
-               : smem_softmax::log_softmax_backward(y, dy, dx, rows, cols, workspace,
-                                                    workspace_bytes, stream);
-}
-template <class T>
-cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
+                             const SoftmaxOptions& options, void* workspace, size_t bytes,
                              cudaStream_t stream) {
-    return softmax_backward(y, dy, dx, rows, cols, nullptr, 0, stream);
-}
-template <class T>
-cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
-                                 cudaStream_t stream) {
-    return log_softmax_backward(y, dy, dx, rows, cols, nullptr, 0, stream);
-}
-template <class T>
-size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
-    return smem_softmax::softmax_backward_workspace_bytes<T>(rows, cols);
+    return launch_gradient<Algorithm::softmax>(y, dy, dx, rows, cols, options, workspace, bytes,
+                                               stream);
 }
 
-// ---------------------------------------------------------------- along any axis
-
-// The same along dim of (outer, dim, inner), row-major.
+// dx from y, which log_softmax gave.
 template <class T>
-size_t softmax_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
-    return inner == 1 ? softmax_workspace_bytes<T>(outer, dim)
-                      : smem_softmax::any_axis_workspace_bytes<T>(outer, dim, inner);
-}
-template <class T>
-cudaError_t softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner, void* workspace,
-                    size_t workspace_bytes, cudaStream_t stream) {
-    return inner == 1 ? softmax(x, y, outer, dim, workspace, workspace_bytes, stream)
-                      : smem_softmax::softmax_any_axis(x, y, outer, dim, inner, workspace,
-                                                       workspace_bytes, stream);
-}
-template <class T>
-cudaError_t softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                    cudaStream_t stream) {
-    return softmax(x, y, outer, dim, inner, nullptr, 0, stream);
-}
-template <class T>
-cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                        void* workspace, size_t workspace_bytes, cudaStream_t stream) {
-    return inner == 1 ? log_softmax(x, y, outer, dim, workspace, workspace_bytes, stream)
-                      : smem_softmax::log_softmax_any_axis(x, y, outer, dim, inner, workspace,
-                                                           workspace_bytes, stream);
-}
-template <class T>
-cudaError_t log_softmax(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
-                        cudaStream_t stream) {
-    return log_softmax(x, y, outer, dim, inner, nullptr, 0, stream);
-}
-template <class T>
-size_t softmax_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
-    return inner == 1 ? softmax_backward_workspace_bytes<T>(outer, dim)
-                      : smem_softmax::any_axis_backward_workspace_bytes<T>(outer, dim, inner);
-}
-template <class T>
-cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                             int64_t inner, void* workspace, size_t workspace_bytes,
-                             cudaStream_t stream) {
-    return inner == 1 ? softmax_backward(y, dy, dx, outer, dim, workspace, workspace_bytes, stream)
-                      : smem_softmax::softmax_backward_any_axis(y, dy, dx, outer, dim, inner,
-                                                                workspace, workspace_bytes, stream);
-}
-template <class T>
-cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                             int64_t inner, cudaStream_t stream) {
-    return softmax_backward(y, dy, dx, outer, dim, inner, nullptr, 0, stream);
-}
-template <class T>
-cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                                 int64_t inner, void* workspace, size_t workspace_bytes,
+cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
+                                 const SoftmaxOptions& options, void* workspace, size_t bytes,
                                  cudaStream_t stream) {
-    return inner == 1
-               ? log_softmax_backward(y, dy, dx, outer, dim, workspace, workspace_bytes, stream)
-               : smem_softmax::log_softmax_backward_any_axis(y, dy, dx, outer, dim, inner,
-                                                             workspace, workspace_bytes, stream);
-}
-template <class T>
-cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
-                                 int64_t inner, cudaStream_t stream) {
-    return log_softmax_backward(y, dy, dx, outer, dim, inner, nullptr, 0, stream);
+    return launch_gradient<Algorithm::log_softmax>(y, dy, dx, rows, cols, options, workspace, bytes,
+                                                   stream);
 }
 
 }  // namespace softmax_stages

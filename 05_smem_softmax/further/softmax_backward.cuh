@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(kTurnThreads, 2)
 template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
-    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, current_chip(), true),
+    return workspace_bytes_of(cut_for(rows, packs_of<T>(cols), kWidest<T>, 2, this_chip(), true),
                               rows);
 }
 
@@ -262,8 +262,7 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
     if (error != cudaSuccess || empty) return error;
     if (!have_one_alignment<T>(y, dx) || !have_one_alignment<T>(dy, dx)) {
         return launch_cut(row_backward_kernel<kAlgorithm, true, false, Block, T>, Block{}, rows,
-                          cols,
-                          cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, current_chip(), true),
+                          cols, cluster_cut(packs_of<T>(cols), kWidest<T>, 2, 1, this_chip(), true),
                           stream, y, dy, dx);
     }
     const Cut cut = cut_within<T>(rows, cols, 2, workspace, workspace_bytes);

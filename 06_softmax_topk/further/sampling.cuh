@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/sampling, version 1.0
 //
-// The next token of a language model: a column of each row, chosen at random by its probability.
+// The kernels of sample(): a column of each row, chosen at random by its probability.
 //   new here   one random number a row: it points into the columns that stay, each as wide as its probability
 //   order      temperature, top-k, top-p of what that leaves, min-p: as in Hugging Face's transformers; of equal
 //              elements the lower columns stay, as in a stable sort
@@ -15,21 +15,11 @@
 
 #include <cub/block/block_scan.cuh>
 
+#include "block_topk.cuh"
 #include "mass_cut.cuh"
 #include "philox.cuh"
-#include "topk.cuh"
 
 namespace softmax_topk::sampling {
-
-// How a column is chosen. What is as it stands here changes nothing.
-struct Options {
-    float temperature = 1.f;  // x is divided by it; 0: the best column
-    int64_t top_k = 0;        // the so many best columns stay; 0: all
-    float top_p = 1.f;        // the fewest best columns stay that together have this probability
-    float min_p = 0.f;        // what is less probable than this share of the best goes
-    uint64_t seed = 0;
-    uint64_t offset = 0;  // another one for each token of a sequence
-};
 
 // Where a row's column goes, in 32 bits or 64, and the probability with which it was chosen among what stays.
 // What is nullptr is not wanted.
@@ -342,80 +332,9 @@ __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols
     }
 }
 
-// ---------------------------------------------------------------- the call
+// ---------------------------------------------------------------- the launch
 
 enum class Way { best, whole_row, list, cuts };
-
-struct Plan {
-    Way way;
-    int64_t listed;  // of the third way: how many best of each row are listed
-    const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with so many it would not read rows again and again; else 0
-};
-
-// Lists begin at multiples of 256 bytes of the workspace; behind them lies what topk() asks for.
-constexpr size_t aligned(size_t bytes) {
-    return (bytes + 255) / 256 * 256;
-}
-template <class T>
-size_t list_bytes(int64_t rows, int64_t length) {
-    const auto count = static_cast<size_t>(rows);
-    const auto places = count * static_cast<size_t>(length);
-    return aligned(places * sizeof(T)) + aligned(places * sizeof(int32_t)) +
-           aligned(count * sizeof(float));
-}
-
-inline bool is_valid(const Options& options) {
-    const bool is_best = options.temperature == 0.f;
-    const bool is_temperature = options.temperature > 0.f &&
-                                kLog2e / options.temperature <= FLT_MAX &&
-                                options.temperature <= FLT_MAX;  // comparisons with NaN are false
-    return (is_best || is_temperature) && options.top_k >= 0 && options.top_p > 0.f &&
-           options.top_p <= 1.f && options.min_p >= 0.f && options.min_p <= 1.f;
-}
-
-// The plan for rows x cols elements, on so many multiprocessors, with so much workspace. Pure: it looks at its
-// arguments alone.
-template <class T>
-Plan plan(int64_t rows, int64_t cols, const Options& options, int multiprocessors,
-          size_t workspace_bytes) {
-    const bool cuts_k = options.top_k > 0 && options.top_k < cols;
-    if (options.temperature == 0.f) return {Way::best, 0, "the best of one read", 0, 0};
-    if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
-        return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
-    if (cuts_k && options.top_k > kMostK)
-        return {Way::cuts, 0, "more than topk() lists: the row is read for each digit of a cut", 0,
-                0};
-    const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
-    const size_t lists = list_bytes<T>(rows, listed);
-    const softmax_topk::Plan of_list =
-        softmax_topk::plan(rows, cols, listed, sizeof(T), multiprocessors, SIZE_MAX, false);
-    if (workspace_bytes < lists)
-        return {Way::cuts, 0, "no workspace for lists: the row is read for each digit of a cut", 0,
-                lists + of_list.workspace_bytes};
-    return {Way::list, listed, "cuts are looked for among the best",
-            lists + of_list.workspace_bytes, 0};
-}
-
-// Whether a column can be chosen of each of these rows.
-inline bool is_possible(int64_t rows, int64_t cols, const Options& options) {
-    return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options) &&
-           (rows == 0 || cols > 0);
-}
-
-// What a workspace should hold, for the current device. Less is no error. cudaErrorInvalidValue, and 0 bytes, for
-// what sample() refuses.
-template <class T>
-cudaError_t sample_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
-                                   const Options& options) {
-    *bytes = 0;
-    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
-    int multiprocessors = 0;
-    const cudaError_t status = multiprocessors_here(&multiprocessors);
-    *bytes = plan<T>(rows, cols, options, multiprocessors, SIZE_MAX).workspace_bytes;
-    return status;
-}
 
 // A short row has a warp, any other a block of as many threads as there may be; a short list a few of them.
 constexpr int64_t kShortRow = 1024;
@@ -426,29 +345,13 @@ inline int threads_for(int64_t cols) {
 }
 
 template <class T>
-cudaError_t launch_list(const T* x, int64_t rows, int64_t cols, const Draw& draw, int64_t length,
-                        const Chosen& chosen, void* workspace, size_t bytes, cudaStream_t stream) {
-    auto* at = static_cast<unsigned char*>(workspace);
-    const auto take = [&](size_t count) {
-        unsigned char* const from = at;
-        at += aligned(count);
-        return from;
-    };
-    const auto places = static_cast<size_t>(rows * length);
-    const Lists<T> lists{reinterpret_cast<T*>(take(places * sizeof(T))),
-                         reinterpret_cast<int32_t*>(take(places * sizeof(int32_t))),
-                         reinterpret_cast<float*>(take(static_cast<size_t>(rows) * sizeof(float))),
-                         length};
-    const Results<T, int32_t> results{nullptr, lists.columns, lists.elements, lists.log_sum_exp};
-    const cudaError_t status =
-        topk(x, results, rows, cols, length, at,
-             bytes - static_cast<size_t>(at - static_cast<unsigned char*>(workspace)), stream);
-    if (status != cudaSuccess) return status;
+cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draw& draw,
+                             const Lists<T>& lists, const Chosen& chosen, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
-    if (length <= kBlockOfShortList) {  // none but top-k, or a whole row, is so short
+    if (lists.length <= kBlockOfShortList) {  // none but top-k, or a whole row, is so short
         from_list_kernel<kBlockOfShortList, true>
             <<<blocks, kBlockOfShortList, 0, stream>>>(x, cols, lists, draw, chosen);
-    } else if (draw.top_k > 0 || length == cols) {
+    } else if (draw.top_k > 0 || lists.length == cols) {
         from_list_kernel<kLargestBlock, true>
             <<<blocks, kLargestBlock, 0, stream>>>(x, cols, lists, draw, chosen);
     } else {
@@ -471,51 +374,13 @@ cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const D
     }
     return cudaGetLastError();
 }
-
-// By a plan, of no more rows than a grid has blocks.
+// By any way but that of lists.
 template <class T>
-cudaError_t launch(const Plan& plan, const T* x, const Chosen& chosen, int64_t rows, int64_t cols,
-                   const Draw& draw, void* workspace, size_t bytes, cudaStream_t stream) {
-    if (plan.way == Way::list)
-        return launch_list(x, rows, cols, draw, plan.listed, chosen, workspace, bytes, stream);
+cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
+                        const Chosen& chosen, cudaStream_t stream) {
     return threads_for(cols) == kWarp
-               ? launch_rows<kWarp>(plan.way, x, rows, cols, draw, chosen, stream)
-               : launch_rows<kLargestBlock>(plan.way, x, rows, cols, draw, chosen, stream);
-}
-
-inline Draw draw_of(const Options& options, int64_t cols) {
-    const int64_t top_k = options.top_k < cols ? options.top_k : 0;
-    return {kLog2e / options.temperature,
-            units_of_best(cols),
-            static_cast<uint32_t>(top_k),
-            options.top_p,
-            options.min_p,
-            options.seed,
-            options.offset};
-}
-
-// A column of each row of x (rows x cols, row-major, device memory), chosen at random: to columns, and the
-// probability with which it was chosen, among what stays, to probabilities, where that is not nullptr. The same x,
-// options and rows give the same columns in every run. workspace: 16-byte-aligned device memory that belongs to one
-// call at a time, or nullptr. Asynchronous on stream. cudaErrorInvalidValue for a negative size, more than 2^31 - 1
-// rows or columns, rows without columns, a null pointer, an address that no element has, and options that mean
-// nothing: a temperature below 0 or so small that its reciprocal is infinite, top_k below 0, top_p outside of (0, 1],
-// min_p outside of [0, 1].
-template <class T, class Index>
-cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
-                   const Options& options, void* workspace, size_t bytes, cudaStream_t stream) {
-    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
-    if (rows == 0) return cudaSuccess;
-    if (x == nullptr || columns == nullptr) return cudaErrorInvalidValue;
-    if (!is_placed(x) || !is_placed(columns) || !is_placed(probabilities))
-        return cudaErrorInvalidValue;
-    int multiprocessors = 0;
-    const cudaError_t status = multiprocessors_here(&multiprocessors);
-    if (status != cudaSuccess) return status;
-    const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
-    return launch(plan<T>(rows, cols, options, multiprocessors, usable ? bytes : 0), x,
-                  chosen_to(columns, probabilities), rows, cols, draw_of(options, cols), workspace,
-                  bytes, stream);
+               ? launch_rows<kWarp>(way, x, rows, cols, draw, chosen, stream)
+               : launch_rows<kLargestBlock>(way, x, rows, cols, draw, chosen, stream);
 }
 
 }  // namespace softmax_topk::sampling

@@ -3,7 +3,9 @@
 // softmax-stages 06_softmax_topk/further/topk, version 1.0
 //
 // The front call: the k most likely columns of each row, of whatever one has.
-//   new here   plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
+//   call       topk: see front_call.cuh
+//   timed      front_topk
+//   new here   topk_plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
 //   traffic    1 read per element; where thresholds are guessed, for k above 32 or by a cluster, a sample, too, and
 //              now and then 2 reads: see block_topk.cuh
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
@@ -13,7 +15,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../../04_warp_softmax/ask_once.cuh"
+#include "../../04_warp_softmax/front_call.cuh"
 #include "cluster_topk.cuh"
 #include "short_rows.cuh"
 #include "small_lists.cuh"
@@ -75,80 +77,12 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t eleme
     return pays ? blocks : 0;
 }
 
-// The plan for rows x cols elements of so many bytes, on so many multiprocessors, with so much workspace. aligned:
-// whether x begins at a multiple of 16 bytes. largest_cluster: blocks that a cluster may have, 0 where there is none.
-// Pure: it looks at its arguments alone.
-inline Plan plan(int64_t rows, int64_t cols, int64_t k, size_t element_bytes, int multiprocessors,
-                 size_t workspace_bytes = 0, bool aligned = true, int largest_cluster = 0) {
-    const int blocks =
-        blocks_of_cluster(rows, cols, k, element_bytes, multiprocessors, largest_cluster);
-    if (blocks > 0)
-        return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
-    if (k > kListed) {
-        const int threads = threads_of_list(rows, cols, k, multiprocessors);
-        if (threads < kBlock) return {Way::block, threads, 1, "few threads have a row", 0, 0};
-        return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, workspace_bytes);
-    }
-    const auto pack = static_cast<int64_t>(16 / element_bytes);
-    const int64_t misplaced = aligned && cols % pack == 0 ? 0 : pack - 1;  // at most, of a row
-    for (int lanes = 2; lanes <= 32; lanes *= 2) {
-        if (cols + misplaced <= lanes * kHeld)
-            return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
-    }
-    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
-    if (rows >= kWarpsForAll * multiprocessors)
-        return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
-    return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, workspace_bytes);
-}
-
-inline cudaError_t multiprocessors_here(int* count) {
-    return warp_softmax::ask_once(count, [](int* answer, int device) {
-        return cudaDeviceGetAttribute(answer, cudaDevAttrMultiProcessorCount, device);
-    });
-}
-
-// Blocks in the largest cluster of the current device: 0 where it has none, or where the kernel was compiled for
-// GPUs that have none.
-inline cudaError_t largest_cluster_here(int* blocks) {
-    return warp_softmax::ask_once(blocks, [](int* answer, int device) {
-        const auto kernel = cluster_topk_kernel<kLargestCluster, kOfCluster, float>;
-        cudaFuncAttributes compiled{};
-        int has_clusters = 0;
-        *answer = 0;
-        cudaError_t error = cudaDeviceGetAttribute(&has_clusters, cudaDevAttrClusterLaunch, device);
-        if (error != cudaSuccess || has_clusters == 0) return error;
-        error = cudaFuncGetAttributes(&compiled, kernel);
-        if (error != cudaSuccess || compiled.ptxVersion < 90) return error;
-        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-        if (error != cudaSuccess) return error;
-        cudaLaunchConfig_t config{};
-        config.gridDim = dim3(1, kLargestCluster);
-        config.blockDim = dim3(kBlock);
-        return cudaOccupancyMaxPotentialClusterSize(answer, kernel, &config);
-    });
-}
-
 // Whether these are numbers of rows and columns, and of places in a list.
 inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
     return rows >= 0 && cols >= 0 && cols <= INT32_MAX && k >= 0 && k <= cols && k <= kMostK;
 }
 
 constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so many blocks
-
-// What a workspace should hold, for the current device. Less is no error. cudaErrorInvalidValue, and 0 bytes, for
-// what topk() refuses.
-inline cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int64_t k,
-                                        size_t element_bytes) {
-    *bytes = 0;
-    if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
-    int multiprocessors = 0, largest_cluster = 0;
-    cudaError_t status = multiprocessors_here(&multiprocessors);
-    if (status == cudaSuccess) status = largest_cluster_here(&largest_cluster);
-    *bytes = plan(std::min(rows, kMostRows), cols, k, element_bytes, multiprocessors, 0, true,
-                  largest_cluster)
-                 .more_workspace_bytes;
-    return status;
-}
 
 // What the launchers below have in common.
 template <class T>
@@ -300,37 +234,77 @@ Outputs<T> outputs_of(const Results<T, Index>& results) {
     return outputs;
 }
 
-// Whether an element can lie there. (nullptr is where nothing does: what is not wanted.)
-template <class Element>
-bool is_placed(const Element* address) {
-    return reinterpret_cast<uintptr_t>(address) % sizeof(Element) == 0;
+}  // namespace softmax_topk
+
+namespace softmax_stages {
+
+// More results, where they are not nullptr.
+template <class T>
+struct TopkOptions {
+    T* logits = nullptr;           // rows x k: the elements of x themselves
+    float* log_sum_exp = nullptr;  // of each row
+};
+
+using TopkPlan = softmax_topk::Plan;
+
+// aligned: whether x begins at a multiple of 16 bytes.
+template <class T>
+TopkPlan topk_plan(int64_t rows, int64_t cols, int64_t k, const TopkOptions<T>&, const Chip& chip,
+                   size_t bytes = 0, bool aligned = true) {
+    using namespace softmax_topk;
+    const auto multiprocessors = static_cast<int>(chip.multiprocessors);
+    const int blocks = blocks_of_cluster(rows, cols, k, sizeof(T), multiprocessors,
+                                         static_cast<int>(chip.largest_cluster));
+    if (blocks > 0)
+        return {Way::cluster, 0, blocks, "few long rows: a cluster of blocks has one", 0, 0};
+    if (k > kListed) {
+        const int threads = threads_of_list(rows, cols, k, multiprocessors);
+        if (threads < kBlock) return {Way::block, threads, 1, "few threads have a row", 0, 0};
+        return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, bytes);
+    }
+    constexpr auto kPack = static_cast<int64_t>(16 / sizeof(T));
+    const int64_t misplaced = aligned && cols % kPack == 0 ? 0 : kPack - 1;  // at most, of a row
+    for (int lanes = 2; lanes <= 32; lanes *= 2) {
+        if (cols + misplaced <= lanes * kHeld)
+            return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
+    }
+    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
+    if (rows >= kWarpsForAll * multiprocessors)
+        return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
+    return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, bytes);
 }
 
-// The k best of each row of x (rows x cols, row-major, device memory), the best first, to where `results` says.
-// workspace: 16-byte-aligned device memory that belongs to one call at a time, or nullptr. Asynchronous on
-// stream. cudaErrorInvalidValue for a negative size, k above cols or 1024, more than 2^31 - 1 columns,
-// nullptr for x, and an address that no element has. Of no rows, or of k = 0, nothing is written.
-template <class T, class Index>
-cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int64_t cols,
-                 int64_t k, void* workspace, size_t bytes, cudaStream_t stream) {
-    if (!is_possible(rows, cols, k)) return cudaErrorInvalidValue;
+template <class T>
+cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int64_t k,
+                                 const TopkOptions<T>& options) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = 0;
+    if (!softmax_topk::is_possible(rows, cols, k)) return cudaErrorInvalidValue;
     if (rows == 0 || k == 0) return cudaSuccess;
-    if (x == nullptr || !is_placed(x) || !is_placed(results.probabilities) ||
-        !is_placed(results.indices) || !is_placed(results.logits) ||
-        !is_placed(results.log_sum_exp))
+    *bytes = topk_plan<T>(std::min(rows, softmax_topk::kMostRows), cols, k, options, this_chip())
+                 .more_workspace_bytes;
+    return cudaSuccess;
+}
+
+// The k best of each row of x, the best first: their softmax to probabilities and their columns, int32_t or int64_t, to
+// indices, rows x k each. Each result may be nullptr: it is not wanted. k: up to cols and 1024; cols: up to 2^31 - 1.
+template <class T, class Index>
+cudaError_t topk(const T* x, std::common_type_t<T>* probabilities, Index* indices, int64_t rows,
+                 int64_t cols, int64_t k, const TopkOptions<T>& options, void* workspace,
+                 size_t bytes, cudaStream_t stream) {
+    using softmax_topk::kMostRows;
+    if (!softmax_topk::is_possible(rows, cols, k)) return cudaErrorInvalidValue;
+    if (rows == 0 || k == 0) return cudaSuccess;
+    if (!is_placed(x) || !is_placed(probabilities, true) || !is_placed(indices, true) ||
+        !is_placed(options.logits, true) || !is_placed(options.log_sum_exp, true))
         return cudaErrorInvalidValue;
-    int multiprocessors = 0, largest_cluster = 0;
-    cudaError_t status = multiprocessors_here(&multiprocessors);
-    if (status == cudaSuccess) status = largest_cluster_here(&largest_cluster);
-    if (status != cudaSuccess) return status;
-    const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
-    const bool usable = workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0;
-    const Outputs<T> all = outputs_of(results);
+    const softmax_topk::Outputs<T> all = softmax_topk::outputs_of(softmax_topk::Results<T, Index>{
+        probabilities, indices, options.logits, options.log_sum_exp});
     for (int64_t row = 0; row < rows; row += kMostRows) {
         const auto from = [&](auto* rows_of, int64_t width) {
             return rows_of == nullptr ? nullptr : rows_of + row * width;
         };
-        const Problem<T> part{
+        const softmax_topk::Problem<T> part{
             x + row * cols,
             {from(all.probabilities, k), from(all.columns, k), from(all.wide_columns, k),
              from(all.logits, k), from(all.log_sum_exp, 1)},
@@ -338,12 +312,13 @@ cudaError_t topk(const T* x, const Results<T, Index>& results, int64_t rows, int
             cols,
             k,
             stream};
-        status = launch(plan(part.rows, cols, k, sizeof(T), multiprocessors, usable ? bytes : 0,
-                             aligned, largest_cluster),
-                        part, workspace);
+        const TopkPlan plan =
+            topk_plan<T>(part.rows, cols, k, options, this_chip(), usable_bytes(workspace, bytes),
+                         reinterpret_cast<uintptr_t>(x) % 16 == 0);
+        const cudaError_t status = softmax_topk::launch(plan, part, workspace);
         if (status != cudaSuccess) return status;
     }
     return cudaSuccess;
 }
 
-}  // namespace softmax_topk
+}  // namespace softmax_stages

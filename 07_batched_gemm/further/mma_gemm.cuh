@@ -506,13 +506,18 @@ cudaError_t mma_gemm(const Problem<T>& g, cudaStream_t stream) {
 
 // With sums in half, which take half the registers, and twice as many a clock where a GPU is made for graphics:
 // their error grows with k. Other lines go by way of tensor_core(), whose sums are float.
-inline cudaError_t half_sums_gemm(const Problem<__half>& g, cudaStream_t stream) {
+template <class T>
+cudaError_t half_sums_gemm(const Problem<T>& g, cudaStream_t stream) {
+    static_assert(std::is_same_v<T, __half>, "tensor cores have sums in half of half alone");
     const cudaError_t status = launch_mma<__half, true>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
 // Of floats, of which tensor cores multiply the first 11 bits. Other lines go by way of register_tiled().
-inline cudaError_t tf32_gemm(const Problem<float>& g, cudaStream_t stream) {
+template <class T>
+cudaError_t tf32_gemm(const Problem<T>& g, cudaStream_t stream) {
+    static_assert(std::is_same_v<T, float>,
+                  "of halves tensor cores multiply all bits: see mma_gemm()");
     const cudaError_t status = launch_mma<float, true>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? register_tiled(g, stream) : status;
 }

@@ -110,14 +110,21 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
 
 // Of so many parts at most: more tiles than the GPU takes at once want none, and each part needs a step along k.
 template <class T>
-int64_t split_k_parts(const Problem<T>& g) {
-    const int64_t down = (g.m + Few::kRows - 1) / Few::kRows;
-    const int64_t blocks = g.batch * down * ((g.n + Few::kCols - 1) / Few::kCols);
-    const int64_t places =
-        Few::kAtOnce * warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount);
+int64_t split_k_parts(const Problem<T>& g, int64_t multiprocessors) {
+    const double down = static_cast<double>((g.m + Few::kRows - 1) / Few::kRows);
+    const double across = static_cast<double>((g.n + Few::kCols - 1) / Few::kCols);
+    const double blocks = static_cast<double>(g.batch) * down * across;
+    const auto places = static_cast<double>(Few::kAtOnce * multiprocessors);
     int64_t parts = 1;
-    while (parts < kMostParts && 2 * parts * blocks <= places && 2 * parts * 64 <= g.k) parts *= 2;
+    while (parts < kMostParts && static_cast<double>(2 * parts) * blocks <= places &&
+           2 * parts * 64 <= g.k)
+        parts *= 2;
     return parts;
+}
+// The same on the current device.
+template <class T>
+int64_t split_k_parts(const Problem<T>& g) {
+    return split_k_parts(g, warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
 // epilogue(alpha A B + beta C), the sums along k shared by `parts` blocks, 1 to 8 (split_k_parts() names a good

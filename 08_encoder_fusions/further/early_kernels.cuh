@@ -6,13 +6,13 @@
 //   new here   each kernel of a layer begins while the one before it ends, and a product's weights are on their way
 //              by then; products share k, so that a GPU is full of blocks even if rows are few
 //   accepts    __half, __nv_bfloat16; what else an encoder may be, as ever
-//   needs      a GPU of compute capability 9.0; elsewhere encoder.cuh's own kernels
+//   needs      a GPU of compute capability 9.0; elsewhere forward.cuh's own kernels
 //   source     CUDA programming guide, programmatic dependent launch
 #pragma once
 #include "../../07_batched_gemm/further/split_k.cuh"
-#include "encoder.cuh"
+#include "forward.cuh"
 
-namespace encoder {
+namespace encoder_layers {
 
 // What a norm reads first of a row is what the kernel before has written: that is waited for, with all of the rest but
 // what is the same for all rows, which is asked for. A block has a row.
@@ -53,16 +53,15 @@ cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
     return cudaErrorNotSupported;
 }
 
-// What lies between products, as encoder.cuh wants it.
+// What lies between products, as forward.cuh wants it.
 struct EarlyBetween {
     template <class T>
     cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
             using namespace fused_attention;
-            int multiprocessors = 0;
-            cudaError_t status = multiprocessors_here(&multiprocessors);
-            if (status != cudaSuccess) return status;
-            status =
+            const auto multiprocessors =
+                static_cast<int>(softmax_stages::this_chip().multiprocessors);
+            const cudaError_t status =
                 attention_mma(g, 1, nullptr, 0, stream, queries_of_block(g, multiprocessors), true);
             if (status != cudaErrorNotSupported) return status;
         }
@@ -88,10 +87,8 @@ struct EarlyBetween {
             };
             // Of more rows it is not short; and they want the cache, which an early launch gives away.
             constexpr int64_t kRowsOfMultiprocessor = 8;
-            int multiprocessors = 0;
-            const cudaError_t status = fused_attention::multiprocessors_here(&multiprocessors);
-            if (status != cudaSuccess) return status;
-            bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor * multiprocessors;
+            bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor *
+                                                    softmax_stages::this_chip().multiprocessors;
             const T* const all[] = {
                 product, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y};
             for (const T* each : all)
@@ -128,4 +125,4 @@ struct EarlyKernels : EarlyBetween {
     }
 };
 
-}  // namespace encoder
+}  // namespace encoder_layers

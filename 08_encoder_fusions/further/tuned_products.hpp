@@ -17,7 +17,7 @@
 #include "common/operations/gemm/cutlass_product.hpp"
 #include "common/runner/dtype.hpp"
 #include "early_kernels.cuh"
-#include "encoder.cuh"
+#include "forward.cuh"
 
 namespace encoder_fusions_variants {
 
@@ -52,7 +52,7 @@ batched_gemm::GemmTuner& tuner();
 void tune_within(const std::string& whole,
                  const std::function<cudaError_t(cudaStream_t stream)>& run, cudaStream_t stream);
 
-// As further/encoder.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole: what they are part
+// As further/forward.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole: what they are part
 // of, by a text of its own; empty: of anything. The first call of a problem waits for the device; while the stream is
 // being captured it does not, and goes our way.
 template <class Between>
@@ -92,9 +92,10 @@ private:
         constexpr bool is_plain = std::is_base_of_v<NoEnding, Activation>;
         if (way.parts > 0) {
             if constexpr (is_plain)
-                return encoder::product_sharing_k(g, way.parts, batched_gemm::Plain{}, stream);
+                return encoder_layers::product_sharing_k(g, way.parts, batched_gemm::Plain{},
+                                                         stream);
             else
-                return encoder::product_sharing_k(
+                return encoder_layers::product_sharing_k(
                     g, way.parts, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
                     stream);
         }
@@ -104,9 +105,9 @@ private:
                                                      g.b.data, bias, g.c.data, stream);
         if (way.lt == nullptr) {
             if constexpr (is_plain)
-                return encoder::OwnProducts{}.product(g, stream);
+                return encoder_layers::OwnProducts{}.product(g, stream);
             else
-                return encoder::OwnProducts{}.product(g, bias, activation, stream);
+                return encoder_layers::OwnProducts{}.product(g, bias, activation, stream);
         }
         const cudaError_t status =
             way.lt->launch(way.candidate, g.a.data, g.b.data, g.c.data, workspace_, stream, bias);

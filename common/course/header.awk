@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# `./stages header`: any stage's header as one file to copy. Text work, so that nothing is built for it.
-#   awk -v header=03_online_softmax/online_softmax.cuh -f header.awk
-# runs in the repository and prints that header with every header of the repository that it includes put in its
-# place, once. Licence lines stand once, on top; then come the includes from CUDA and C++. Where something cannot be
-# taken in, prints a line that says what and why, and nothing else, and exits with 1.
+# `./stages header`: headers of the repository as one file to copy. Text work, so that nothing is built for it.
+#   awk -v headers="03_online_softmax/online_softmax.cuh 06_softmax_topk/further/topk.cuh" -f header.awk
+# runs in the repository and prints these headers, in front of each those of the repository that it includes, each once
+# and in an include guard of its own: printed files go into one translation unit, whatever parts they share. Licence
+# lines stand once, on top, and then, of one header, its card; then come the includes from CUDA and C++. Where
+# something cannot be taken in, prints a line that says what and why, and nothing else, and exits with 1.
 
 function refuse(why) {
     print why
@@ -28,10 +29,6 @@ function add_include(line) {
     known[line]
 }
 
-function add_blank() {
-    if (lines > 0 && body[lines] != "") body[++lines] = ""
-}
-
 # 02_b/further/../../01_a/a.cuh as 01_a/a.cuh.
 function normal(path) {
     gsub(/\/\.\//, "/", path)
@@ -40,8 +37,14 @@ function normal(path) {
     return path
 }
 
+# SOFTMAX_STAGES_01_A_A_CUH for 01_a/a.cuh.
+function guard_of(path) {
+    gsub(/[^A-Za-z0-9]/, "_", path)
+    return "SOFTMAX_STAGES_" toupper(path)
+}
+
 # opening: the comment that the file begins with is the whole result's card.
-function take_in(path, opening,    line, word, rest, number, conditionals, status) {
+function take_in(path, opening,    line, word, rest, number, conditionals, status, body, blank) {
     taken_in[path]
     while ((status = (getline line < path)) > 0) {
         ++number
@@ -70,27 +73,28 @@ function take_in(path, opening,    line, word, rest, number, conditionals, statu
         } else if (is_licence(line)) {
             add_licence(line)
         } else if (line == "") {
-            add_blank()
+            blank = body == "" ? "" : "\n"
         } else if (word != "pragma" || !starts_with(rest, "once")) {
-            body[++lines] = line
+            body = body blank line "\n"
+            blank = ""
         }
     }
     if (status < 0) refuse(path ": cannot be read")
     close(path)
     sources = sources (sources == "" ? "" : ", ") path
+    parts = parts "\n#ifndef " guard_of(path) "\n#define " guard_of(path) "\n" body "#endif\n"
 }
 
 function take_in_once(from, name,    folder, path) {
     folder = from
     sub(/[^\/]*$/, "", folder)
     path = normal(folder name)
-    if (path in taken_in) return
-    take_in(path, 0)
-    add_blank()
+    if (!(path in taken_in)) take_in(path, 0)
 }
 
 BEGIN {
-    take_in(header, 1)
-    print licence card "//\n// One file made of: " sources "\n#pragma once\n" includes
-    for (i = 1; i <= lines; ++i) print body[i]
+    count = split(headers, all, " ")
+    for (i = 1; i <= count; ++i)
+        if (!(all[i] in taken_in)) take_in(all[i], count == 1)
+    print licence card "//\n// One file made of: " sources "\n#pragma once\n" includes parts
 }

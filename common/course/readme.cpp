@@ -52,7 +52,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
                 throw std::runtime_error(path.string() + ": no part is called '" + name +
                                          "'; there are xray, bytes, banks, layer, memory, " +
                                          report::table_names() +
-                                         ", in the main README speeds, and in each what is run, "
+                                         ", in the main README speeds, in USING.md calls, and in "
+                                         "each what is run, "
                                          "such as 'run 01 --quick'");
             });
         if (after != before) stale.push_back({path, after});
@@ -65,6 +66,13 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     bring_up_to_date(repository / "README.md",
                      [&](const std::string& name) -> std::optional<std::string> {
                          if (name == "speeds") return report::speeds(repository, names);
+                         return std::nullopt;
+                     });
+    bring_up_to_date(repository / "USING.md",
+                     [&](const std::string& name) -> std::optional<std::string> {
+                         if (name == "calls") return report::calls(repository, names);
+                         if (name == "compiled")
+                             return report::compiled(repository / records::kFrontCallCosts);
                          return std::nullopt;
                      });
     for (const runner::Stage& stage : stages) {

@@ -11,7 +11,7 @@ usage: ./stages VERB [STAGE...] [flags]
   run      check every variant against the fp64 reference, then measure it
   test     run the tests: of everything, or of the stages named
   list     the stages and their variants
-  header   print a stage as one self-contained header
+  header   print stages or front calls as one header
   example  run the smallest program that uses a stage
   fuzz     random shapes, types, inputs and addresses against the reference
   plot     draw what was measured, or what is recorded of a GPU
@@ -88,10 +88,10 @@ an error." ;;
 The stages in order; of those named, or with --all, their variants and the named
 inputs. Builds nothing, unless a stage's stage.cu has been changed since the
 last commit: then asks the program." ;;
-        header) echo "usage: ./stages header STAGE|softmax > softmax.hpp
-Prints a stage as one self-contained header that needs CUDA and CUB only; or
-\`softmax\`, the front call: any shape, four types, gradients, any axis. Installs
-and builds nothing." ;;
+        header) echo "usage: ./stages header NAME... > stages.hpp
+Prints stages and front calls as one self-contained header that needs CUDA and
+CUB only: ./stages header topk sample. Printed files go into one program and
+into one file of it. USING.md says what there is. Installs and builds nothing." ;;
         example) echo "usage: ./stages example STAGE [flags] [arguments of the example]
 Builds and runs the stage's example.cu, the smallest program with its header." ;;
         plot) echo "usage: ./stages plot [STAGE...] [flags]

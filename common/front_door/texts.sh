@@ -2,19 +2,36 @@
 # SPDX-License-Identifier: MIT
 # The verbs that are answered from the sources as they lie there: nothing is installed or built for them.
 
-# A stage's header is named as its folder is. The front call is in no stage's lesson.
+# A line "NAME HEADER" for each front call: the headers' cards say which they have.
+front_calls() {
+    (cd "$root" && awk '/^\/\/   call / {
+        sub(/^\/\/   call */, "")
+        sub(/:.*/, "")
+        for (i = split($0, names, /, */); i > 0; --i) print names[i], FILENAME
+    }' [0-9][0-9]_*/further/*.cuh 2>/dev/null) | sort || true
+}
+
+# Headers as one file: of stages, which are named as their folders are, and of front calls.
 print_header() {
-    local path text
-    if [[ $* == softmax ]]; then
-        path=$(cd "$root" && echo [0-9][0-9]_*/further/softmax.cuh)
-    else
-        split_words "$@"
-        ((${#stages[@]} == 1 && ${#rest[@]} == 0)) ||
-            fail 2 "header takes one stage, or softmax: ./stages header 03 > softmax.hpp"
-        path=${stages[0]}/${stages[0]#*_}.cuh
-    fi
-    text=$(cd "$root" && awk -v "header=$path" -f common/course/header.awk) || fail 1 "$text"
+    local calls word path text paths=() words=()
+    calls=$(front_calls)
+    IFS=', ' read -ra words <<<"$*"
+    for word in "${words[@]}"; do
+        path=$(awk -v name="$word" '$1 == name { print $2 }' <<<"$calls")
+        if [[ ! $path ]]; then
+            [[ $(stages_like "$word") ]] || fail 2 "no stage and no front call '$word'; $(headers_there_are "$calls")"
+            split_words "$word"
+            path=${stages[0]}/${stages[0]#*_}.cuh
+        fi
+        paths+=("$path")
+    done
+    ((${#paths[@]} > 0)) || fail 2 "header takes stages and front calls: ./stages header topk sample > stages.hpp; \
+$(headers_there_are "$calls")"
+    text=$(cd "$root" && awk -v "headers=${paths[*]}" -f common/course/header.awk) || fail 1 "$text"
     print_answer "$text"
+}
+headers_there_are() { # CALLS
+    echo "the front calls are: $(cut -d' ' -f1 <<<"$1" | paste -sd ' '); the stages are: $(all_stages | paste -sd ' ')"
 }
 
 # Whether the committed list is that of the sources: a test holds it against the programs, so it is unless

@@ -15,6 +15,8 @@ inline constexpr const char *kOwn = "own.json", *kPeers = "peers.json", *kWidths
                             *kCounters = "counters.json";
 // And those in NN_name/expected that are records: what the CPU device counts, and what compiling costs.
 inline constexpr const char *kCounts = "counts.json", *kCompileCost = "compile_cost.json";
+// What compiling the front calls costs: of all stages, and of no GPU.
+inline constexpr const char* kFrontCallCosts = "common/recorded/nvcc/front_calls.json";
 
 // "NVIDIA H200" as the name of its folder: "nvidia_h200".
 std::string folder_of(const std::string& gpu);

@@ -7,8 +7,11 @@
 namespace report {
 
 std::string compiled(const Source& source) {
-    const records::CompileCosts costs =
-        records::read_compile_costs(source.expected(records::kCompileCost));
+    return compiled(source.expected(records::kCompileCost));
+}
+
+std::string compiled(const std::filesystem::path& path) {
+    const records::CompileCosts costs = records::read_compile_costs(path);
     std::string text = head_of({"instantiated", "kernels", "seconds of nvcc", "kB of object file"});
     for (const records::CompileCost& cost : costs.all) {
         text += row_of({cost.calls, std::to_string(cost.kernels), io::number(cost.seconds, 1),

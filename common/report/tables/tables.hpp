@@ -18,6 +18,13 @@ std::string table_names();  // "measured, shares, ..."
 // Shows how fast each stage's lesson and its further variants are at a few shapes of the course's first operation.
 std::string speeds(const std::filesystem::path& repository, const std::vector<std::string>& stages);
 
+// Shows each front call beside the fastest of what one would use instead, at up to three shapes. The headers' cards say
+// which variant a call is timed as.
+std::string calls(const std::filesystem::path& repository, const std::vector<std::string>& stages);
+
+// Shows what is recorded in a file of compile_cost.py's.
+std::string compiled(const std::filesystem::path& path);
+
 // ---- by name
 
 // On a lesson's page: shows what was expected of each variant beside what came out, a row a shape, at most eight. Where the
@@ -41,7 +48,7 @@ std::string peers(const Source& source);
 std::string bars(const Source& source);
 // Shows by type where in a grid of widths a variant is farthest from the copy.
 std::string widths(const Source& source);
-// Shows what a header costs to compile, as compile_cost.py recorded it.
+// Shows what the stage's headers cost to compile.
 std::string compiled(const Source& source);
 // Shows OneFlow's table again, measured here: its softmax beside FasterTransformer's, on attention scores of 32 batches
 // and 64 heads.

@@ -113,9 +113,9 @@ printf '// card\n#pragma once\nint online;\n' >"$sandbox/course/03_online_softma
 expect 0 "// card.*One file made of: 03_online_softmax/online_softmax.cuh.*int online;" header 3
 [[ $program_output == "$output" ]] || wrong "header says more than the header: $output"
 expect 1 "01_naive_softmax/naive_softmax.cuh: cannot be read" header 01
-expect 2 "header takes one stage, or softmax" header
-expect 2 "header takes one stage, or softmax" header 1,3
-expect 2 "no stage '12'" header 12
+expect 1 "01_naive_softmax/naive_softmax.cuh: cannot be read" header 3,1
+expect 2 "header takes stages and front calls.*the stages are: 01_naive_softmax" header
+expect 2 "no stage and no front call '12'; the front calls are: .*the stages are: 01_naive_softmax" header 12
 for stage in 01_naive_softmax 03_online_softmax 13_online_topk; do
     mkdir "$sandbox/course/$stage/expected"
     printf '%s first\n    variant 2 + 1\n' $stage >"$sandbox/course/$stage/expected/list.txt"

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The front calls of softmax.cuh, held to their contract. For the stage's test.cu to include.
+#pragma once
+#include "common/testing/front_contract.hpp"
+#include "further/softmax.cuh"
+
+namespace front_tests {
+
+// One row so long that a workspace pays, and columns along another axis.
+template <class Call, class Bytes, class Plan, class Inputs>
+void softmax_holds(Call call, Bytes bytes, Plan plan, const Inputs& inputs) {
+    const struct { int64_t rows, cols, inner; } shapes[] = {{1, 240000, 1}, {2, 77, 5}};
+    for (const auto& shape : shapes) {
+        std::tuple outputs{testing::FrontOutput<float>(
+            static_cast<size_t>(shape.rows * shape.cols * shape.inner))};
+        testing::FrontContract(call, bytes, plan, inputs, outputs,
+                               std::array<int64_t, 2>{shape.rows, shape.cols},
+                               softmax_stages::SoftmaxOptions{shape.inner},
+                               softmax_stages::this_chip(), {{}, {}, {0, 1}})
+            .holds();
+    }
+}
+
+}  // namespace front_tests
+
+TEST_CASE("softmax, log_softmax and their gradients keep the contract of front calls") {
+    using namespace softmax_stages;
+    const runner::DeviceBuffer<float> x = testing::front_input<float>(240000);
+    const float* const in = x.data();
+    front_tests::softmax_holds(softmax<float>, softmax_workspace_bytes<float>, softmax_plan<float>,
+                               std::tuple{in});
+    front_tests::softmax_holds(log_softmax<float>, log_softmax_workspace_bytes<float>,
+                               log_softmax_plan<float>, std::tuple{in});
+    front_tests::softmax_holds(softmax_backward<float>, softmax_backward_workspace_bytes<float>,
+                               softmax_backward_plan<float>, std::tuple{in, in});
+    front_tests::softmax_holds(log_softmax_backward<float>,
+                               log_softmax_backward_workspace_bytes<float>,
+                               log_softmax_backward_plan<float>, std::tuple{in, in});
+}

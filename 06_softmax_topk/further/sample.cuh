@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 06_softmax_topk/further/sample, version 1.0
+//
+// The front call: the next token of a language model, a column of each row, chosen at random by its probability.
+//   call       sample: see front_call.cuh
+//   timed      sample
+//   new here   sample_plan(): a pure function that says whether cuts are found in a list of the best, or by reading
+//              the row again
+//   traffic    one read, and one warp's part of the row again; with cuts one read, and more where a list is too short
+//   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 rows and columns
+//   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
+#pragma once
+#include "sampling.cuh"
+#include "topk.cuh"
+
+namespace softmax_stages {
+
+// How a column is chosen. What is as it stands here changes nothing.
+struct SampleOptions {
+    float temperature = 1.f;  // x is divided by it; 0: the best column
+    int64_t top_k = 0;        // the so many best columns stay; 0: all
+    float top_p = 1.f;        // the fewest best columns stay that together have this probability
+    float min_p = 0.f;        // what is less probable than this share of the best goes
+    uint64_t seed = 0;
+    uint64_t offset = 0;  // another one for each token of a sequence
+};
+
+struct SamplePlan {
+    softmax_topk::sampling::Way way;
+    int64_t listed;  // of the way by lists: how many best of each row are listed
+    const char* reason;
+    size_t workspace_bytes;       // that it uses
+    size_t more_workspace_bytes;  // with so many it would not read rows again and again; else 0
+};
+
+inline bool is_valid(const SampleOptions& options) {
+    const bool is_best = options.temperature == 0.f;
+    const bool is_temperature = options.temperature > 0.f &&
+                                softmax_topk::kLog2e / options.temperature <= FLT_MAX &&
+                                options.temperature <= FLT_MAX;  // comparisons with NaN are false
+    return (is_best || is_temperature) && options.top_k >= 0 && options.top_p > 0.f &&
+           options.top_p <= 1.f && options.min_p >= 0.f && options.min_p <= 1.f;
+}
+inline bool is_possible(int64_t rows, int64_t cols, const SampleOptions& options) {
+    return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options);
+}
+
+// Options as kernels take them.
+inline softmax_topk::sampling::Draw draw_of(const SampleOptions& options, int64_t cols) {
+    const int64_t top_k = options.top_k < cols ? options.top_k : 0;
+    return {softmax_topk::kLog2e / options.temperature,
+            softmax_topk::sampling::units_of_best(cols),
+            static_cast<uint32_t>(top_k),
+            options.top_p,
+            options.min_p,
+            options.seed,
+            options.offset};
+}
+
+// Lists begin at multiples of 256 bytes of the workspace; behind them lies what topk() asks for.
+constexpr size_t list_part(size_t bytes) {
+    return (bytes + 255) / 256 * 256;
+}
+template <class T>
+size_t list_bytes(int64_t rows, int64_t length) {
+    const auto count = static_cast<size_t>(rows);
+    const auto places = count * static_cast<size_t>(length);
+    return list_part(places * sizeof(T)) + list_part(places * sizeof(int32_t)) +
+           list_part(count * sizeof(float));
+}
+
+template <class T>
+SamplePlan sample_plan(int64_t rows, int64_t cols, const SampleOptions& options, const Chip& chip,
+                       size_t bytes = 0) {
+    using softmax_topk::kMostK;
+    using softmax_topk::sampling::Way;
+    const bool cuts_k = options.top_k > 0 && options.top_k < cols;
+    if (options.temperature == 0.f) return {Way::best, 0, "the best of one read", 0, 0};
+    if (!cuts_k && options.top_p == 1.f && options.min_p == 0.f)
+        return {Way::whole_row, 0, "nothing is cut: one read", 0, 0};
+    if (cuts_k && options.top_k > kMostK)
+        return {Way::cuts, 0, "more than topk() lists: the row is read for each digit of a cut", 0,
+                0};
+    const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
+    const size_t lists = list_bytes<T>(rows, listed);
+    Chip without_clusters = chip;  // those need no workspace: enough for any
+    without_clusters.largest_cluster = 0;
+    const TopkPlan of_list =
+        topk_plan<T>(rows, cols, listed, {}, without_clusters, SIZE_MAX, false);
+    if (bytes < lists)
+        return {Way::cuts, 0, "no workspace for lists: the row is read for each digit of a cut", 0,
+                lists + of_list.workspace_bytes};
+    return {Way::list, listed, "cuts are looked for among the best",
+            lists + of_list.workspace_bytes, 0};
+}
+
+template <class T>
+cudaError_t sample_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
+                                   const SampleOptions& options) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = 0;
+    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    *bytes = sample_plan<T>(rows, cols, options, this_chip(), SIZE_MAX).workspace_bytes;
+    return cudaSuccess;
+}
+
+template <class T>
+cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
+                              const softmax_topk::sampling::Draw& draw, int64_t length,
+                              const softmax_topk::sampling::Chosen& chosen, void* workspace,
+                              size_t bytes, cudaStream_t stream) {
+    auto* at = static_cast<unsigned char*>(workspace);
+    const auto take = [&](size_t count) {
+        unsigned char* const from = at;
+        at += list_part(count);
+        return from;
+    };
+    const auto places = static_cast<size_t>(rows * length);
+    const softmax_topk::sampling::Lists<T> lists{
+        reinterpret_cast<T*>(take(places * sizeof(T))),
+        reinterpret_cast<int32_t*>(take(places * sizeof(int32_t))),
+        reinterpret_cast<float*>(take(static_cast<size_t>(rows) * sizeof(float))), length};
+    const size_t left = bytes - static_cast<size_t>(at - static_cast<unsigned char*>(workspace));
+    const cudaError_t status = topk(x, nullptr, lists.columns, rows, cols, length,
+                                    {lists.elements, lists.log_sum_exp}, at, left, stream);
+    if (status != cudaSuccess) return status;
+    return softmax_topk::sampling::launch_from_list(x, rows, cols, draw, lists, chosen, stream);
+}
+
+// A column of each row of x, chosen at random: to columns, int32_t or int64_t, and the probability with which it was
+// chosen, among what stays, to probabilities, where that is not nullptr. The same x, options and rows give the same
+// columns in every run. Options that mean nothing are refused: a temperature below 0 or so small that its reciprocal is
+// infinite, top_k below 0, top_p outside of (0, 1], min_p outside of [0, 1]. Of rows without columns nothing is chosen.
+template <class T, class Index>
+cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
+                   const SampleOptions& options, void* workspace, size_t bytes,
+                   cudaStream_t stream) {
+    namespace sampling = softmax_topk::sampling;
+    if (!is_possible(rows, cols, options)) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    if (!is_placed(x) || !is_placed(columns) || !is_placed(probabilities, true))
+        return cudaErrorInvalidValue;
+    const size_t usable = usable_bytes(workspace, bytes);
+    const SamplePlan plan = sample_plan<T>(rows, cols, options, this_chip(), usable);
+    const sampling::Draw draw = draw_of(options, cols);
+    const sampling::Chosen chosen = sampling::chosen_to(columns, probabilities);
+    if (plan.way == sampling::Way::list)
+        return sample_from_lists(x, rows, cols, draw, plan.listed, chosen, workspace, usable,
+                                 stream);
+    return sampling::launch_rows(plan.way, x, rows, cols, draw, chosen, stream);
+}
+
+}  // namespace softmax_stages

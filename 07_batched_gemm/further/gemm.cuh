@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/further/gemm, version 1.0
+//
+// The front call: products of matrices, by whichever of this stage's kernels suits them. No library is asked: see
+// gemm_tuner.hpp for a choice by measurement, also of a library's.
+//   call       gemm: see front_call.cuh
+//   timed      mma
+//   new here   gemm_plan(): a pure function that says which, and why
+//   traffic    loads per element of C: 2k / 128 on tensor cores, 2k / 64 where blocks share k
+//   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, k = 0 too; each of A and B stored as it is or
+//              transposed; any distances. 16-bit lines that begin and end at multiples of 16 bytes take least time
+//   needs      nothing; tensor cores from compute capability 8.0 on, clusters that share k from 9.0 on
+#pragma once
+#include "../../04_warp_softmax/front_call.cuh"
+#include "split_k.cuh"
+
+namespace softmax_stages {
+
+// c = alpha a b + beta c; where beta is 0, c is not read.
+struct GemmOptions {
+    float alpha = 1.f, beta = 0.f;
+    bool transpose_a = false, transpose_b = false;  // a is stored as k x m, b as n x k
+    // In elements, from a line in memory to the next.
+    int64_t ld_a = kClose, ld_b = kClose, ld_c = kClose;
+    // From a matrix of the batch to the next. Of a and b 0 will do: one matrix for all.
+    int64_t stride_a = kClose, stride_b = kClose, stride_c = kClose;
+};
+
+enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k };
+
+struct GemmPlan {
+    GemmWay way;
+    int64_t parts;  // blocks that share k, of the last
+    const char* reason;
+    size_t workspace_bytes;       // none is ever needed, or of use
+    size_t more_workspace_bytes;  // none
+};
+
+// The problem as this stage's kernels take it.
+template <class T>
+batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batch, int64_t m,
+                                      int64_t n, int64_t k, const GemmOptions& options) {
+    const auto matrices = [](auto* data, int64_t lines, int64_t length, int64_t ld, int64_t stride,
+                             bool transposed) {
+        batched_gemm::Matrices<std::remove_pointer_t<decltype(data)>> all;
+        all.data = data;
+        all.ld = ld == kClose ? length : ld;
+        all.stride = stride == kClose ? lines * all.ld : stride;
+        all.transposed = transposed;
+        return all;
+    };
+    const GemmOptions& o = options;
+    return {batch,
+            m,
+            n,
+            k,
+            o.alpha,
+            matrices(a, o.transpose_a ? k : m, o.transpose_a ? m : k, o.ld_a, o.stride_a,
+                     o.transpose_a),
+            matrices(b, o.transpose_b ? n : k, o.transpose_b ? k : n, o.ld_b, o.stride_b,
+                     o.transpose_b),
+            o.beta,
+            matrices(c, m, n, o.ld_c, o.stride_c, false)};
+}
+
+// in_packs: whether lines begin and end at multiples of 16 bytes.
+template <class T>
+GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_packs) {
+    constexpr int64_t kTile = batched_gemm::kTile, kBlockTile = batched_gemm::kBlockTile;
+    if (sizeof(T) == 2 && chip.capability >= 8 && in_packs) {
+        const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
+        constexpr int64_t kFewest =
+            4;  // two do not pay: 7.7 us instead of 6.9 at 16 x 128 x 128 x 128
+        if (parts >= kFewest && chip.largest_cluster > 0)
+            return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
+        return {GemmWay::mma, 1, "tensor cores, tiles on their way while others are used", 0, 0};
+    }
+    // The highest step whose tiles C fills at least by half each way.
+    if (g.m < kTile / 2 || g.n < kTile / 2)
+        return {GemmWay::naive, 1, "too few results for a tile", 0, 0};
+    if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2)
+        return {GemmWay::tiled, 1, "too few results for a large tile", 0, 0};
+    if (sizeof(T) == 4)
+        return {GemmWay::register_tiled, 1, "a thread has 8 x 8 sums in registers", 0, 0};
+    if (chip.capability >= 8)
+        return {GemmWay::tensor_core, 1, "tensor cores; elements are loaded one by one", 0, 0};
+    return {GemmWay::tiled, 1, "no tensor cores for this type", 0, 0};
+}
+template <class T>
+GemmPlan gemm_plan(int64_t batch, int64_t m, int64_t n, int64_t k, const GemmOptions& options,
+                   const Chip& chip, size_t = 0, bool aligned = true) {
+    const auto g = gemm_problem<T>(nullptr, nullptr, nullptr, batch, m, n, k, options);
+    return plan_of(g, chip, aligned && batched_gemm::consists_of_packs(g));
+}
+
+// By whichever the plan says.
+template <class T>
+cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
+    const GemmPlan plan = plan_of(g, this_chip(), batched_gemm::consists_of_packs(g));
+    if constexpr (sizeof(T) == 2) {
+        cudaError_t status = cudaErrorNotSupported;
+        if (plan.way == GemmWay::split_k)
+            status = batched_gemm::split_k_gemm(g, plan.parts, stream);
+        if (plan.way == GemmWay::mma) status = batched_gemm::mma_gemm(g, stream);
+        if (plan.way == GemmWay::tensor_core) status = batched_gemm::tensor_core(g, stream);
+        if (status != cudaErrorNotSupported) return status;
+    } else {
+        if (plan.way == GemmWay::register_tiled) return batched_gemm::register_tiled(g, stream);
+    }
+    return plan.way == GemmWay::naive ? batched_gemm::naive(g, stream)
+                                      : batched_gemm::tiled(g, stream);
+}
+
+// Whether these are sizes and distances of a product. (Addresses are looked at by whoever launches.)
+inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
+                        const GemmOptions& options) {
+    const auto is_good = [](int64_t distance, int64_t least) {
+        return distance == kClose || distance >= least;
+    };
+    return batch >= 0 && m >= 0 && n >= 0 && k >= 0 &&
+           is_good(options.ld_a, options.transpose_a ? m : k) &&
+           is_good(options.ld_b, options.transpose_b ? k : n) && is_good(options.ld_c, n) &&
+           is_good(options.stride_a, 0) && is_good(options.stride_b, 0) &&
+           is_good(options.stride_c, 1);
+}
+
+// 0: no way needs one.
+template <class T>
+cudaError_t gemm_workspace_bytes(size_t* bytes, int64_t batch, int64_t m, int64_t n, int64_t k,
+                                 const GemmOptions& options) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = 0;
+    return is_possible(batch, m, n, k, options) ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// c[i] = alpha a[i] b[i] + beta c[i] of each of `batch`: a is m x k, b k x n, c m x n. c may not overlap a or b. Refused
+// besides: lines that overlap, and 2^31 tiles or more.
+template <class T>
+cudaError_t gemm(const T* a, const T* b, T* c, int64_t batch, int64_t m, int64_t n, int64_t k,
+                 const GemmOptions& options, void*, size_t, cudaStream_t stream) {
+    if (!is_possible(batch, m, n, k, options)) return cudaErrorInvalidValue;
+    return multiply(gemm_problem(a, b, c, batch, m, n, k, options), stream);
+}
+
+}  // namespace softmax_stages

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The front call of gemm.cuh, held to its contract. For the stage's test.cu to include.
+#pragma once
+#include "common/testing/front_contract.hpp"
+#include "further/gemm.cuh"
+
+TEST_CASE("gemm keeps the contract of front calls, whichever kernel it takes") {
+    using namespace softmax_stages;
+    const auto hold = [](auto of, int64_t m, int64_t n, int64_t k) {
+        using T = decltype(of);
+        const runner::DeviceBuffer<T> a = testing::front_input<T>(static_cast<size_t>(2 * m * k));
+        const runner::DeviceBuffer<T> b = testing::front_input<T>(static_cast<size_t>(2 * k * n));
+        std::tuple outputs{testing::FrontOutput<T>(static_cast<size_t>(2 * m * n))};
+        testing::FrontContract(
+            gemm<T>, gemm_workspace_bytes<T>, gemm_plan<T>, std::tuple{a.data(), b.data()}, outputs,
+            std::array<int64_t, 4>{2, m, n, k}, GemmOptions{}, this_chip(), {{}, {}, {0, 1, 2}})
+            .holds();
+    };
+    hold(__half{}, 5, 24, 136);  // blocks that share k
+    hold(__half{}, 5, 23, 9);
+    hold(float{}, 17, 20, 9);
+}
+
+TEST_CASE("gemm: alpha is 1 unless another is asked for, and options say how matrices lie") {
+    using namespace softmax_stages;
+    const std::vector<float> of_a = {1, 2, 3, 4, 5, 6}, of_b = {1, 0, 0, 1, 1, 1};
+    const runner::DeviceBuffer<float> a(of_a), b(of_b);
+    runner::DeviceBuffer<float> c(std::vector<float>{1, 1, 1, 1});
+    const auto product = [&](const float* of, const GemmOptions& options) {
+        REQUIRE(gemm(of, b.data(), c.data(), 1, 2, 2, 3, options, nullptr, 0, nullptr) ==
+                cudaSuccess);
+        REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+        return c.download();
+    };
+    GemmOptions options;
+    options.beta = 1;
+    CHECK(product(a.data(), options) == std::vector<float>{5, 6, 11, 12});
+    CHECK(product(a.data(), {}) == std::vector<float>{4, 5, 10, 11});
+    const runner::DeviceBuffer<float> turned(std::vector<float>{1, 4, 0, 2, 5, 0, 3, 6, 0});
+    options = {};
+    options.transpose_a = true;
+    options.ld_a = 3;
+    options.alpha = 2;
+    CHECK(product(turned.data(), options) == std::vector<float>{8, 10, 20, 22});
+}

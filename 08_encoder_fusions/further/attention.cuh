@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/attention, version 1.0
+//
+// The front call: o = softmax(scale q k^T) v, of whatever one has; no score goes to memory.
+//   call       attention: see front_call.cuh
+//   timed      attention
+//   new here   attention_plan(): a pure function that says which kernel, and how many blocks share a query's keys
+//   traffic    as fused_attention.cuh and attention_mma.cuh
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any distances; masks by lengths and causal;
+//              packed sequences; on request each query's log-sum-exp
+//   rows       that see no key, or -inf alone, are 0; with NaN or +inf among their scores they are NaN
+#pragma once
+#include "../../04_warp_softmax/front_call.cuh"
+#include "attention_mma.cuh"
+
+namespace softmax_stages {
+
+// In elements: from a row of a head to the next, from a head to the next, from a sequence to the next.
+struct AttentionDistances {
+    int64_t row = kClose, head = kClose, sequence = kClose;
+};
+
+// Without distances tensors lie as [batch, heads, rows, size], packed ones as [rows, heads, size].
+struct AttentionOptions {
+    float scale = 0.f;                 // of a score; 0: 1 / sqrt(size)
+    bool causal = false;               // query i sees keys 0 to i + keys - queries
+    const int32_t* lengths = nullptr;  // keys that count, of each sequence; nullptr: all
+    // Packed sequences lie behind each other: at which row the queries and the keys of each begin, batch + 1 numbers; both
+    // or neither. `queries` and `keys` are then the most that a sequence has.
+    const int32_t* first_query = nullptr;
+    const int32_t* first_key = nullptr;
+    float* log_sum_exp = nullptr;  // of a query's scores, [batch, heads, queries] or [rows, heads]
+    AttentionDistances q, k, v, o;
+};
+
+enum class AttentionWay { query_per_block, mma };
+
+struct AttentionPlan {
+    AttentionWay way;
+    int queries;    // of a block
+    int64_t parts;  // blocks that share a query's keys
+    const char* reason;
+    size_t workspace_bytes;       // that it uses
+    size_t more_workspace_bytes;  // with so many, more blocks would share; else 0
+};
+
+// The problem as this stage's kernels take it.
+template <class T>
+fused_attention::Problem<T> attention_problem(const T* q, const T* k, const T* v, T* o,
+                                              int64_t batch, int64_t heads, int64_t queries,
+                                              int64_t keys, int64_t size,
+                                              const AttentionOptions& options) {
+    const bool packed = options.first_query != nullptr;
+    const auto heads_at = [&](auto* data, int64_t rows, int64_t width,
+                              const AttentionDistances& apart) {
+        const auto or_close = [](int64_t distance, int64_t close) {
+            return distance == kClose ? close : distance;
+        };
+        fused_attention::Heads<std::remove_pointer_t<decltype(data)>> all;
+        all.data = data;
+        all.row = or_close(apart.row, packed ? heads * width : width);
+        all.head = or_close(apart.head, packed ? width : rows * all.row);
+        all.sequence = or_close(apart.sequence, packed ? 0 : heads * all.head);
+        return all;
+    };
+    fused_attention::Problem<T> g{};
+    g.batch = batch;
+    g.heads = heads;
+    g.queries = queries;
+    g.keys = keys;
+    g.size = size;
+    g.q = heads_at(q, queries, size, options.q);
+    g.k = heads_at(k, keys, size, options.k);
+    g.v = heads_at(v, keys, size, options.v);
+    g.o = heads_at(o, queries, size, options.o);
+    g.scale = options.scale == 0.f ? 1.f / std::sqrt(static_cast<float>(std::max<int64_t>(size, 1)))
+                                   : options.scale;
+    g.causal = options.causal;
+    g.lengths = options.lengths;
+    g.first_query = options.first_query;
+    g.first_key = options.first_key;
+    g.log_sum_exp = heads_at(options.log_sum_exp, queries, 1, {});
+    return g;
+}
+
+template <class T>
+AttentionPlan plan_of(const fused_attention::Problem<T>& g, const Chip& chip, size_t bytes) {
+    using fused_attention::kFewQueries;
+    using fused_attention::kQueriesAtOnce;
+    const bool by_mma =
+        sizeof(T) == 2 && chip.capability >= 8 && g.size <= fused_attention::kMostSizeOfMma;
+    const AttentionWay way = by_mma ? AttentionWay::mma : AttentionWay::query_per_block;
+    constexpr int64_t kBlocksForAll = 2, kLeastKeys = 256, kMostParts = 64;
+    const int at_once = by_mma ? kQueriesAtOnce : 1;
+    const int64_t tiles = (g.queries + at_once - 1) / at_once;
+    const int64_t blocks = std::max<int64_t>(g.batch * g.heads * tiles, 1);
+    const int64_t parts =
+        std::min({kBlocksForAll * chip.multiprocessors / blocks, g.keys / kLeastKeys, kMostParts});
+    // A block of 128 queries computes more of a mask's edge in vain, and ends later: timed.
+    constexpr int64_t kLeastSize = 65, kMostKeys = 1024;
+    const bool edge_is_much =
+        by_mma && g.causal && g.size >= kLeastSize && g.size % 8 == 0 && g.keys <= kMostKeys;
+    if (parts < 2 && edge_is_much)
+        return {way, kFewQueries, 1, "few keys and a mask: 64 queries a block", 0, 0};
+    if (parts < 2) return {way, at_once, 1, "a block has all keys of its queries", 0, 0};
+    const size_t needed = fused_attention::workspace_bytes(g, parts);
+    if (bytes < needed)
+        return {way, at_once, 1, "a block has all keys of its queries, for want of a workspace",
+                0,   needed};
+    return {way, at_once, parts, "few queries: several blocks share their keys", needed, 0};
+}
+template <class T>
+AttentionPlan attention_plan(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
+                             int64_t size, const AttentionOptions& options, const Chip& chip,
+                             size_t bytes = 0) {
+    const T* const none = nullptr;
+    return plan_of(
+        attention_problem<T>(none, none, none, nullptr, batch, heads, queries, keys, size, options),
+        chip, bytes);
+}
+
+template <class T>
+cudaError_t attention_workspace_bytes(size_t* bytes, int64_t batch, int64_t heads, int64_t queries,
+                                      int64_t keys, int64_t size, const AttentionOptions& options) {
+    if (bytes == nullptr) return cudaErrorInvalidValue;
+    *bytes = 0;
+    const T* const none = nullptr;
+    const auto g =
+        attention_problem<T>(none, none, none, nullptr, batch, heads, queries, keys, size, options);
+    bool is_empty = false;
+    if (!fused_attention::is_possible(g, &is_empty) || !(g.scale > 0.f))
+        return cudaErrorInvalidValue;
+    if (!is_empty) *bytes = plan_of(g, this_chip(), 0).more_workspace_bytes;
+    return cudaSuccess;
+}
+
+// By whichever the plan says.
+template <class T>
+cudaError_t attend(const fused_attention::Problem<T>& g, void* workspace, size_t bytes,
+                   cudaStream_t stream) {
+    bool is_empty = false;
+    const cudaError_t status = fused_attention::look_at(g, &is_empty);
+    if (status != cudaSuccess || is_empty) return status;
+    const AttentionPlan plan = plan_of(g, this_chip(), usable_bytes(workspace, bytes));
+    if constexpr (sizeof(T) == 2) {
+        if (plan.way == AttentionWay::mma)
+            return fused_attention::attention_mma(g, plan.parts, workspace, bytes, stream,
+                                                  plan.queries);
+    }
+    return fused_attention::query_per_block(g, plan.parts, workspace, bytes, stream);
+}
+
+// o = softmax(scale q k^T) v of each of batch x heads: q and o have `queries` rows of `size` elements, k and v `keys`.
+// Refused besides: a scale below 0, one list of first rows without the other, more than 2^30 queries in all heads or
+// keys in one. Without keys o is 0.
+template <class T>
+cudaError_t attention(const T* q, const T* k, const T* v, T* o, int64_t batch, int64_t heads,
+                      int64_t queries, int64_t keys, int64_t size, const AttentionOptions& options,
+                      void* workspace, size_t bytes, cudaStream_t stream) {
+    if (!is_placed(options.lengths, true) || !is_placed(options.first_query, true) ||
+        !is_placed(options.first_key, true) || !is_placed(options.log_sum_exp, true))
+        return cudaErrorInvalidValue;
+    return attend(attention_problem(q, k, v, o, batch, heads, queries, keys, size, options),
+                  workspace, bytes, stream);
+}
+
+}  // namespace softmax_stages

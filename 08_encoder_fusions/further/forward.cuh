@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/forward, version 1.0
+//
+// A whole encoder like BERT's: layers of attention and feed-forward, from hidden states to hidden states.
+//   new here   nothing but the order: 07's products, and between them this stage's kernels; sequences filled up
+//              (padded) or one behind the other (packed), attention in one kernel (fused) or in five
+//   kernels    a layer has 7 with fused attention: three products of four end in what follows them
+//   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers; any other sizes
+//   source     FasterTransformer's BERT: its inputs, outputs and what its constructor takes; Vaswani et al. 2017
+#pragma once
+#include "../../07_batched_gemm/further/mma_gemm.cuh"
+#include "../bias_activation.cuh"
+#include "../layernorm.cuh"
+#include "../masked_softmax.cuh"
+#include "../padding.cuh"
+#include "../qkv_transpose.cuh"
+#include "../unfused.cuh"
+#include "attention.cuh"
+
+namespace encoder_layers {
+
+using encoder_fusions::Norm;
+using encoder_fusions::Pack;
+using encoder_fusions::Sequences;
+
+enum class Activation { gelu, gelu_by_tanh, relu, silu };
+enum class Attention { unfused, fused };
+
+struct Config {
+    int64_t batch, seq;   // sequences, and tokens of each or of the longest
+    int64_t heads, size;  // hidden states have heads * size numbers
+    int64_t inner;        // numbers between the two products of the feed-forward part
+    int64_t layers;
+    Activation activation = Activation::gelu;
+    bool prenorm = false;  // norms come before attention and feed-forward instead of behind
+    Attention attention = Attention::fused;
+    bool packed =
+        false;  // no row of padding is computed, but for tokens beyond what lengths add up to:
+    int64_t tokens = 0;  // how many there are, which the host has to know; what is more comes out 0
+    bool split_qkv = false;  // Q, K and V by a product each
+    float q_scaling = 1.f;   // scores are divided by this and by sqrt(size)
+
+    int64_t hidden() const { return heads * size; }
+    int64_t rows() const { return packed ? tokens : batch * seq; }
+};
+
+// y = x weight^T + bias; weight: a row for each number of y, as PyTorch's Linear has it.
+template <class T>
+struct Linear {
+    const T* weight;
+    const T* bias;
+};
+template <class T>
+struct Layer {
+    Linear<T> qkv;     // 3 hidden x hidden: rows of Q, then of K, then of V
+    Linear<T> output;  // of attention: hidden x hidden
+    Norm<T> attention_norm;
+    Linear<T> inner;  // inner x hidden
+    Linear<T> outer;  // hidden x inner
+    Norm<T> feed_forward_norm;
+};
+
+// ---- a layer's kernels: who multiplies otherwise, by cuBLASLt say, writes a struct like OwnProducts; and who does
+// otherwise what lies between products, one like Between
+
+struct Between {
+    template <class T>
+    cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
+        return softmax_stages::attend(g, nullptr, 0, stream);
+    }
+    // y = norm(product + bias + residual), and that sum, if it is wanted: rows x cols.
+    template <class T>
+    cudaError_t norm(const T* product, const T* bias, const T* residual, const Norm<T>& norm,
+                     T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
+        return encoder_fusions::add_bias_residual_prenorm(product, bias, residual, norm, sum, y,
+                                                          rows, cols, stream);
+    }
+};
+
+// Whether tensor cores take a product of 16-bit numbers.
+template <class T>
+bool takes_mma(const batched_gemm::Problem<T>& g) {
+    return batched_gemm::has_tensor_cores() && batched_gemm::consists_of_packs(g);
+}
+
+struct OwnProducts : Between {
+    // c = alpha a b; b: weights, which no kernel writes.
+    template <class T>
+    cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        return product_of_heads(g, stream);
+    }
+    // The same, of a batch; b: what a kernel has just written.
+    template <class T>
+    cudaError_t product_of_heads(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        if constexpr (sizeof(T) == 2) {
+            if (takes_mma(g)) return mma(g, batched_gemm::Plain{}, stream);
+        }
+        return batched_gemm::register_tiled(g, stream);
+    }
+    // c = activation(a b + bias), of one matrix whose rows lie close together. bias: a number a column.
+    template <class T, class Activation>
+    cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
+                        cudaStream_t stream) const {
+        if constexpr (sizeof(T) == 2) {
+            if (takes_mma(g))
+                return mma(g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
+                           stream);
+        }
+        const cudaError_t status = batched_gemm::register_tiled(g, stream);
+        if (status != cudaSuccess) return status;
+        return encoder_fusions::add_bias_activation(static_cast<const T*>(g.c.data), bias, g.c.data,
+                                                    g.m, g.n, activation, stream);
+    }
+
+private:
+    // Of the four ways in which a and b may be stored those two that an encoder has: fewer kernels to compile.
+    template <class T, class Epilogue>
+    static cudaError_t mma(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
+                           cudaStream_t stream) {
+        using Col = nvcuda::wmma::col_major;
+        using Row = nvcuda::wmma::row_major;
+        using batched_gemm::Stored;
+        if constexpr (std::is_same_v<Epilogue, batched_gemm::Plain>) {
+            if (!g.b.transposed)
+                return batched_gemm::launch_stored<float, Stored<Row, Row>, true>(g, epilogue,
+                                                                                  stream);
+        }
+        return batched_gemm::launch_stored<float, Stored<Row, Col>, true>(g, epilogue, stream);
+    }
+};
+
+// The same for Attention::fused alone, of weights alone, with fewer kernels to compile: what tensor cores do not take is
+// multiplied by smaller tiles, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES
+// is defined.
+struct FusedProducts : Between {
+    template <class T>
+    cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
+        return multiply(g, batched_gemm::Plain{}, stream);
+    }
+    template <class T, class Activation>
+    cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
+                        cudaStream_t stream) const {
+        using batched_gemm::Identity;
+        constexpr bool kIsFused = kHasAllInstances || std::is_same_v<Activation, Identity> ||
+                                  std::is_same_v<Activation, batched_gemm::Gelu>;
+        if constexpr (sizeof(T) == 2 && kIsFused) {
+            if (takes_mma(g))
+                return multiply(g, batched_gemm::BiasActivation<T, Activation>{{bias}, activation},
+                                stream);
+        }
+        const cudaError_t status = multiply(g, batched_gemm::Plain{}, stream);
+        if (status != cudaSuccess) return status;
+        return encoder_fusions::add_bias_activation(static_cast<const T*>(g.c.data), bias, g.c.data,
+                                                    g.m, g.n, activation, stream);
+    }
+
+private:
+#ifdef SOFTMAX_STAGES_ALL_INSTANCES
+    static constexpr bool kHasAllInstances = true;
+#else
+    static constexpr bool kHasAllInstances = false;
+#endif
+    template <class T, class Epilogue>
+    static cudaError_t multiply(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
+                                cudaStream_t stream) {
+        if constexpr (sizeof(T) == 2) {
+            using Weights = batched_gemm::Stored<nvcuda::wmma::row_major, nvcuda::wmma::col_major>;
+            if (takes_mma(g))
+                return batched_gemm::launch_shape<float, Weights, batched_gemm::Square<T>, true>(
+                    g, epilogue, stream);
+            return batched_gemm::tiled(g, stream);  // of a plain product alone
+        } else {
+            return batched_gemm::register_tiled(g, stream);
+        }
+    }
+};
+
+// ---- what there is between them
+
+// y = x, and zeros behind each sequence's end, both [batch, seq, row]. y may be x.
+template <class Pack>
+__global__ void clear_padding_kernel(const Pack* x, Pack* y, Sequences sequences, int packs,
+                                     int tiles) {
+    const int p = encoder_fusions::pack_of_thread();
+    if (p >= packs) return;
+    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const int64_t tokens = sequences.rows(b).count;
+    const int64_t first = b * sequences.seq;
+    Pack held[encoder_fusions::kRows];
+#pragma unroll
+    for (int i = 0; i < encoder_fusions::kRows; ++i) {
+        const int64_t s = encoder_fusions::row_of_thread(tile, i);
+        held[i] = Pack{};
+        if (s < tokens && x != y) held[i] = x[(first + s) * packs + p];
+    }
+#pragma unroll
+    for (int i = 0; i < encoder_fusions::kRows; ++i) {
+        const int64_t s = encoder_fusions::row_of_thread(tile, i);
+        if (s >= (x != y ? 0 : tokens) && s < sequences.seq) y[(first + s) * packs + p] = held[i];
+    }
+}
+template <class T>
+cudaError_t clear_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
+                          cudaStream_t stream) {
+    return encoder_fusions::for_each_sequence<T>(
+        {x, y}, sequences, cols, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
+            clear_padding_kernel<<<grid, block, 0, stream>>>(
+                encoder_fusions::packs<pack.value>(x), encoder_fusions::packs<pack.value>(y),
+                sequences, static_cast<int>(cols / pack.value), tiles);
+        });
+}
+
+// Tokens behind the last one that there is room for belong to nobody: nothing is written beyond it.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    cut_offsets_kernel(int32_t* offsets, int64_t count, int32_t most) {
+    for (int64_t i = threadIdx.x; i < count; i += blockDim.x)
+        offsets[i] = offsets[i] < most ? offsets[i] : most;
+}
+
+// Where everything lies in a workspace, and how long that is. What is used by turns shares its place: all of
+// attention's, and the feed-forward part's.
+template <class T>
+struct Buffers {
+    int32_t* offsets;  // batch + 1: at which token each sequence begins
+    T* states;         // of packed tokens; of padded ones the output serves
+    T* normed;         // where norms come first
+    T* product;        // of a row of hidden numbers a token
+    T *qkv, *context;  // attention's beginning and end; of unfused attention:
+    T *q, *k, *v, *scores, *by_heads;
+    T* inner;
+    size_t bytes = 0;
+
+    Buffers(const Config& c, void* workspace) : base_(static_cast<char*>(workspace)) {
+        const int64_t of_tokens = c.rows() * c.hidden(), of_batch = c.batch * c.seq * c.hidden();
+        const bool unfused = c.attention == Attention::unfused;
+        offsets = take<int32_t>(c.batch + 1);
+        states = take<T>(c.packed ? of_tokens : 0);
+        normed = take<T>(c.prenorm ? of_tokens : 0);
+        product = take<T>(of_tokens);
+        const size_t shared = bytes;
+        context = take<T>(of_tokens);
+        qkv = take<T>(3 * of_tokens);
+        q = take<T>(unfused ? of_batch : 0);
+        k = take<T>(unfused ? of_batch : 0);
+        v = take<T>(unfused ? of_batch : 0);
+        scores = take<T>(unfused ? c.batch * c.heads * c.seq * c.seq : 0);
+        by_heads = q;  // which nobody needs once there are scores
+        const size_t attention = bytes;
+        bytes = shared;
+        inner = take<T>(c.rows() * c.inner);
+        bytes = std::max(bytes, attention);
+    }
+
+private:
+    template <class Element>
+    Element* take(int64_t count) {
+        char* const place = base_ == nullptr ? nullptr : base_ + bytes;
+        constexpr size_t kAlignment = 256;  // of a line in the cache, twice
+        bytes += (static_cast<size_t>(count) * sizeof(Element) + kAlignment - 1) / kAlignment *
+                 kAlignment;
+        return reinterpret_cast<Element*>(place);
+    }
+    char* base_;
+};
+
+// Whether these are numbers of an encoder, and 30 bits count the queries of all heads, as attention wants it.
+inline bool is_possible(const Config& c) {
+    constexpr int64_t kMost = int64_t{1} << 30;
+    const int64_t each[] = {c.batch, c.seq, c.heads, c.size, c.inner, c.layers, c.tokens};
+    for (const int64_t size : each) {
+        if (size < 0 || size > kMost) return false;
+    }
+    return c.heads * c.size <= encoder_fusions::kMaxNormCols &&
+           c.batch * c.seq <= kMost / std::max<int64_t>(c.heads, 1) &&
+           c.tokens <= c.batch * c.seq && c.q_scaling > 0.f &&
+           (c.attention == Attention::unfused || c.size <= fused_attention::kMostSize);
+}
+
+// Bytes of workspace that forward() wants; 0 for what it refuses.
+template <class T>
+size_t workspace_bytes(const Config& config) {
+    return is_possible(config) ? Buffers<T>(config, nullptr).bytes : 0;
+}
+
+// launch(functor) with what a Config names.
+template <class Launch>
+cudaError_t with_activation(Activation activation, Launch launch) {
+    switch (activation) {
+        case Activation::gelu_by_tanh:
+            return launch(batched_gemm::GeluByTanh{});
+        case Activation::relu:
+            return launch(batched_gemm::Relu{});
+        case Activation::silu:
+            return launch(batched_gemm::Silu{});
+        case Activation::gelu:
+            break;
+    }
+    return launch(batched_gemm::Gelu{});
+}
+
+// One forward: what a layer and all of them are made of. Every function queues kernels; the first error stays.
+template <class T, class Products>
+class Forward {
+public:
+    Forward(const Config& config, const int32_t* lengths, const Buffers<T>& buffers, T* y,
+            const Products& products, cudaStream_t stream)
+        : c_(config),
+          lengths_(lengths),
+          at_(buffers),
+          states_(config.packed ? buffers.states : y),
+          products_(products),
+          stream_(stream) {}
+
+    cudaError_t run(const Layer<T>* layers, const T* x, T* y) {
+        const T* in = begin(x);
+        if (c_.prenorm && c_.layers > 0)
+            try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
+                                              c_.hidden(), stream_));
+        for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
+            // A norm that comes first is the next layer's. The last has none: its own goes nowhere.
+            const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
+            layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
+            in = states_;
+        }
+        end(in, y);
+        return status_;
+    }
+
+private:
+    void try_to(cudaError_t status) {
+        if (status_ == cudaSuccess) status_ = status;
+    }
+
+    // Tokens as layers want them: without padding, or with zeros there. Whatever is in it, NaN too, ends here.
+    const T* begin(const T* x) {
+        if (lengths_ == nullptr) return x;
+        const encoder_fusions::Offsets wanted{at_.offsets, nullptr, nullptr};
+        try_to(encoder_fusions::sequence_offsets(lengths_, c_.batch, c_.seq, wanted, stream_));
+        if (c_.rows() < c_.batch * c_.seq && status_ == cudaSuccess) {
+            constexpr int kThreads = 256;
+            cut_offsets_kernel<kThreads><<<1, kThreads, 0, stream_>>>(
+                at_.offsets, c_.batch + 1, static_cast<int32_t>(c_.rows()));
+            try_to(cudaGetLastError());
+        }
+        if (status_ != cudaSuccess) return x;
+        try_to(c_.packed
+                   ? encoder_fusions::remove_padding(x, states_, sequences(), c_.hidden(), stream_)
+                   : clear_padding(x, states_, sequences(), c_.hidden(), stream_));
+        return states_;
+    }
+    void end(const T* in, T* y) {
+        if (status_ != cudaSuccess) return;
+        if (c_.packed)
+            return try_to(
+                encoder_fusions::rebuild_padding(in, y, sequences(), c_.hidden(), stream_));
+        if (lengths_ != nullptr)
+            return try_to(clear_padding(in, y, sequences(), c_.hidden(), stream_));
+        if (in != y)  // there was no layer
+            try_to(cudaMemcpyAsync(y, in, static_cast<size_t>(c_.rows() * c_.hidden()) * sizeof(T),
+                                   cudaMemcpyDeviceToDevice, stream_));
+    }
+    Sequences sequences() const {
+        return {c_.batch, c_.seq, lengths_ == nullptr ? nullptr : at_.offsets};
+    }
+    // Sequences as their tokens lie.
+    Sequences rows() const { return {c_.batch, c_.seq, c_.packed ? at_.offsets : nullptr}; }
+
+    // y = x weight^T, x of `in` and y of `out` numbers a token; a row of y begins ld behind the one before.
+    batched_gemm::Problem<T> linear(const T* x, const T* weight, int64_t in, int64_t out, T* y,
+                                    int64_t ld) const {
+        return {1, c_.rows(), out, in, 1.f, {x, in}, {weight, in, 0, true}, 0.f, {y, ld}};
+    }
+
+    // from: what is multiplied; residual: what attention's result is added to, and states_ from then on.
+    void layer(const Layer<T>& layer, const T* from, const T* residual, const Norm<T>& next) {
+        if constexpr (std::is_base_of_v<FusedProducts, Products>) {
+            attend(layer.qkv, from);
+        } else {
+            c_.attention == Attention::fused ? attend(layer.qkv, from)
+                                             : attend_unfused(layer.qkv, from);
+        }
+        const int64_t hidden = c_.hidden();
+        try_to(products_.product(
+            linear(at_.context, layer.output.weight, hidden, hidden, at_.product, hidden),
+            stream_));
+        add_up(layer.output.bias, residual,
+               c_.prenorm ? layer.feed_forward_norm : layer.attention_norm);
+        try_to(with_activation(c_.activation, [&](auto activation) {
+            return products_.product(linear(c_.prenorm ? at_.normed : states_, layer.inner.weight,
+                                            hidden, c_.inner, at_.inner, c_.inner),
+                                     layer.inner.bias, activation, stream_);
+        }));
+        try_to(products_.product(
+            linear(at_.inner, layer.outer.weight, c_.inner, hidden, at_.product, hidden), stream_));
+        add_up(layer.outer.bias, states_, c_.prenorm ? next : layer.feed_forward_norm);
+    }
+
+    // states = product + bias + residual, normalised there or beside it.
+    void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
+        const T* const product = at_.product;
+        T* const sum = c_.prenorm ? states_ : nullptr;
+        try_to(products_.norm(product, bias, residual, norm, sum, c_.prenorm ? at_.normed : states_,
+                              c_.rows(), c_.hidden(), stream_));
+    }
+
+    int64_t of_head() const { return c_.seq * c_.size; }
+    float scale() const { return 1.f / (c_.q_scaling * std::sqrt(static_cast<float>(c_.size))); }
+
+    // One kernel reads Q, K and V where the product has put them, by distances, packed or not.
+    void attend(const Linear<T>& qkv, const T* from) {
+        const int64_t hidden = c_.hidden(), row = c_.split_qkv ? hidden : 3 * hidden;
+        const int64_t part = c_.split_qkv ? c_.rows() * hidden : hidden;
+        for (int64_t first = 0; first < 3 * hidden; first += row)
+            try_to(products_.product(linear(from, qkv.weight + first * hidden, hidden, row,
+                                            at_.qkv + first * c_.rows(), row),
+                                     qkv.bias + first, batched_gemm::Identity{}, stream_));
+        fused_attention::Problem<T> g{};
+        g.batch = c_.batch;
+        g.heads = c_.heads;
+        g.queries = g.keys = c_.seq;
+        g.size = c_.size;
+        g.q = {at_.qkv, c_.seq * row, c_.size, row};
+        g.k = {at_.qkv + part, c_.seq * row, c_.size, row};
+        g.v = {at_.qkv + 2 * part, c_.seq * row, c_.size, row};
+        g.o = {at_.context, c_.seq * hidden, c_.size, hidden};
+        g.scale = scale();
+        if (c_.packed) g.first_query = g.first_key = at_.offsets;
+        if (!c_.packed) g.lengths = lengths_;
+        try_to(products_.attention(g, stream_));
+    }
+
+    // Five kernels, between which scores go through memory; by heads there is padding in any case. (Where it has been
+    // computed with, a sixth clears it.)
+    void attend_unfused(const Linear<T>& qkv, const T* from) {
+        using namespace encoder_fusions;
+        const int64_t hidden = c_.hidden(), cols = c_.split_qkv ? hidden : 3 * hidden;
+        const int64_t heads = c_.batch * c_.heads;
+        for (int64_t first = 0; first < 3 * hidden; first += cols)
+            try_to(products_.product(linear(from, qkv.weight + first * hidden, hidden, cols,
+                                            at_.qkv + first, 3 * hidden),
+                                     stream_));
+        const T *const sums = at_.qkv, *const result = at_.by_heads;
+        // Weights of padding are 0, which values of it are multiplied by: whatever it has become, NaN too, ends here.
+        if (lengths_ != nullptr && !c_.packed)
+            try_to(clear_padding(sums, at_.qkv, sequences(), 3 * hidden, stream_));
+        try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
+                                      c_.size, stream_));
+        // Scaled before they are rounded: in half, scores as they are may be too large.
+        batched_gemm::Problem<T> g{heads, c_.seq, c_.seq, c_.size, scale(), {}, {}, 0.f, {}};
+        g.a = {at_.q, c_.size, of_head()};
+        g.b = {at_.k, c_.size, of_head(), true};
+        g.c = {at_.scores, c_.seq, c_.seq * c_.seq};
+        try_to(products_.product_of_heads(g, stream_));
+        try_to(masked_softmax(static_cast<const T*>(at_.scores), at_.scores, 1.f, false,
+                              sequences(), c_.heads, stream_));
+        g = {heads, c_.seq, c_.size, c_.seq, 1.f, {}, {}, 0.f, {}};
+        g.a = {at_.scores, c_.seq, c_.seq * c_.seq};
+        g.b = {at_.v, c_.size, of_head()};
+        g.c = {at_.by_heads, c_.size, of_head()};
+        try_to(products_.product_of_heads(g, stream_));
+        try_to(transpose_back(result, at_.context, rows(), c_.heads, c_.size, stream_));
+    }
+
+    const Config c_;
+    const int32_t* const lengths_;
+    const Buffers<T> at_;
+    T* const states_;  // from the first sum on
+    const Products products_;
+    const cudaStream_t stream_;
+    cudaError_t status_ = cudaSuccess;
+};
+
+// y = x through all layers: [batch, seq, hidden]; rows behind a sequence's end are not read, and come out 0. lengths:
+// tokens of each sequence, 0 to seq, or nullptr where all are full (all of these device memory; y may be x). layers:
+// config.layers of them, in host memory, which is not needed any more when this returns. workspace: of
+// workspace_bytes(), 16-byte-aligned, which belongs to one call at a time. Asynchronous on stream: nothing
+// is allocated or waited for, and it can be captured into a graph. cudaErrorInvalidValue for a null pointer, sizes
+// that is_possible() refuses, a workspace that is too small, and packed tokens without lengths. Products that begin
+// early (early_kernels.cuh) do not wait for weights: kernels launched early just before this must not write these.
+template <class T, class Products = OwnProducts>
+cudaError_t forward(const Config& config, const Layer<T>* layers, const T* x,
+                    const int32_t* lengths, T* y, void* workspace, size_t bytes,
+                    cudaStream_t stream, const Products& products = {}) {
+    if (!is_possible(config) || (config.packed && lengths == nullptr)) return cudaErrorInvalidValue;
+    if (config.batch == 0 || config.seq == 0 || config.hidden() == 0) return cudaSuccess;
+    if (x == nullptr || y == nullptr || workspace == nullptr ||
+        reinterpret_cast<uintptr_t>(workspace) % 16 != 0 || bytes < workspace_bytes<T>(config) ||
+        (layers == nullptr && config.layers > 0))
+        return cudaErrorInvalidValue;
+    const Buffers<T> buffers(config, workspace);
+    return Forward<T, Products>(config, lengths, buffers, y, products, stream).run(layers, x, y);
+}
+
+}  // namespace encoder_layers
