@@ -10,7 +10,7 @@
 //   rows       with NaN or +inf, or of -inf alone, have the probability NaN throughout; unfused: columns 0 to K - 1
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 4
 #pragma once
-#include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,25 +39,44 @@ __host__ __device__ inline bool precedes(Element a, Element b) {
     return equal ? a.p < b.p : a.u > b.u || a_is_nan;
 }
 
-// The K best of the elements seen so far, the best first. A place that is still free holds -inf and a column
-// behind all others, so that every element comes before it, -inf too.
+// The K best of the elements seen so far, the best first. A place that is still free holds -inf and a column behind all
+// others, so that every element comes before it, -inf too.
 // nvcc unrolls loops over the places, of which K is known: an array that a variable indexes lies in no registers.
+constexpr int32_t kFree = INT32_MAX;
 template <int K>
 struct Top {
     Element best[K];
 
     __host__ __device__ static Top none() {
         Top top;
-        for (int k = 0; k < K; ++k) top.best[k] = {-INFINITY, INT32_MAX};
+        for (int k = 0; k < K; ++k) top.best[k] = {-INFINITY, kFree};
         return top;
     }
 
-    // One element more. Most are not among the best, which the first comparison tells.
-    __host__ __device__ void insert(Element one) {
-        if (one.u < best[K - 1].u || !precedes(one, best[K - 1])) return;
+    // Algorithm 4, lines 8 to 15: one element more, of a column behind all others. So u alone is compared, and of
+    // equals the first stays. Most elements are not among the best, which the first comparison tells.
+    // The list begins with NaN in place of the paper's -inf: nothing is <= NaN, so masked elements may come, too.
+    __host__ __device__ static Top to_append() {
+        Top top = none();
+        for (int k = 0; k < K; ++k) top.best[k].u = NAN;
+        return top;
+    }
+    __host__ __device__ void append(Element one) {
+        if (one.u <= best[K - 1].u) return;
         best[K - 1] = one;                 // the worst goes
         for (int k = K - 1; k > 0; --k) {  // the others are sorted: it moves up to its place
-            if (!precedes(one, best[k - 1])) continue;  // no break: unrolled, each k is known
+            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, each k is known
+            best[k] = best[k - 1];
+            best[k - 1] = one;
+        }
+    }
+
+    // The same for any column and any element.
+    __host__ __device__ void insert(Element one) {
+        if (!precedes(one, best[K - 1])) return;
+        best[K - 1] = one;
+        for (int k = K - 1; k > 0; --k) {
+            if (!precedes(one, best[k - 1])) continue;
             best[k] = best[k - 1];
             best[k - 1] = one;
         }
@@ -65,7 +84,7 @@ struct Top {
 
     __host__ __device__ void drop_first() {
         for (int k = 0; k + 1 < K; ++k) best[k] = best[k + 1];
-        best[K - 1] = {-INFINITY, INT32_MAX};
+        best[K - 1] = {-INFINITY, kFree};
     }
 };
 
@@ -81,18 +100,42 @@ struct MergeTop {
     }
 };
 
+// Lines 6 and 7: the pair with one element more. Of the two exponentials one is exp(0): the element's where it is a new
+// maximum, else that of the elements before it. m begins at -FLT_MAX, since -inf - -inf would be NaN.
+constexpr Normalizer kNone{-FLT_MAX, 0.f};
+__device__ inline void add(Normalizer& pair, float x) {
+    const float other = expf(-fabsf(x - pair.m));
+    pair.d = x > pair.m ? pair.d * other + 1.f : pair.d + other;
+    pair.m = fmaxf(pair.m, x);
+}
+
 // What a pass knows of the elements it has seen: 03's pair, and the best of them. Each merges by itself.
 template <int K>
-struct Seen {
-    Normalizer normalizer;
+struct PairAndTop {
+    Normalizer pair;
     Top<K> top;
 };
-struct MergeSeen {
+struct MergeBoth {
     template <int K>
-    __host__ __device__ Seen<K> operator()(const Seen<K>& a, const Seen<K>& b) const {
-        return {Merge{}(a.normalizer, b.normalizer), MergeTop{}(a.top, b.top)};
+    __host__ __device__ PairAndTop<K> operator()(const PairAndTop<K>& a,
+                                                 const PairAndTop<K>& b) const {
+        return {Merge{}(a.pair, b.pair), MergeTop{}(a.top, b.top)};
     }
 };
+
+// A thread's list as a merge takes it: what is still free is -inf again. Where NaN is among the thread's elements, which
+// no comparison of u puts in order, the list is made once more.
+template <int K>
+__device__ void finish(Top<K>& top, const float* row, int64_t cols, bool has_nan) {
+    for (int k = 0; k < K; ++k) {
+        if (top.best[k].p == kFree) top.best[k].u = -INFINITY;
+    }
+    if (!has_nan) return;
+    top = Top<K>::none();
+    for (int64_t col = threadIdx.x; col < cols; col += blockDim.x) {
+        top.insert({row[col], static_cast<int32_t>(col)});
+    }
+}
 
 // The first k of a block's row, each as the probability that it stands for.
 template <int K, class Probability>
@@ -106,10 +149,11 @@ __device__ void write(const Top<K>& top, Probability probability, float* values,
     }
 }
 template <int K>
-__device__ void write(const Seen<K>& row, float* values, int32_t* indices, int64_t k) {
-    const float scale = 1.f / row.normalizer.d;
-    const auto probability = [&](float x) { return expf(x - row.normalizer.m) * scale; };
-    write(row.top, probability, values, indices, k);
+__device__ void write(const PairAndTop<K>& row, float* values, int32_t* indices, int64_t k) {
+    const float m = row.pair.m;
+    const float scale = m < INFINITY ? 1.f / row.pair.d : NAN;  // of +inf, as in PyTorch
+    write(
+        row.top, [=](float x) { return expf(x - m) * scale; }, values, indices, k);
 }
 
 // One block per row, in all kernels; threadIdx.x walks columns; thread 0 has the block's result.
@@ -123,10 +167,11 @@ __global__ void topk_kernel(const float* y, float* values, int32_t* indices, int
     __shared__ typename BlockReduce::TempStorage scratch;
     const float* y_row = y + blockIdx.x * cols;
 
-    Top<K> mine = Top<K>::none();
+    Top<K> mine = Top<K>::to_append();
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
-        mine.insert({y_row[col], static_cast<int32_t>(col)});
+        mine.append({y_row[col], static_cast<int32_t>(col)});
     }
+    finish(mine, y_row, cols, mine.best[0].u != mine.best[0].u);
     mine = BlockReduce(scratch).Reduce(mine, MergeTop{});
     const auto as_it_is = [](float probability) { return probability; };
     if (threadIdx.x == 0) write(mine, as_it_is, values, indices, k);
@@ -137,7 +182,7 @@ template <int K>
 __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
                                   int64_t k) {
     using ReduceMax = cub::BlockReduce<float, kThreads>;
-    using BlockReduce = cub::BlockReduce<Seen<K>, kThreads>;
+    using BlockReduce = cub::BlockReduce<PairAndTop<K>, kThreads>;
     __shared__ typename ReduceMax::TempStorage max_scratch;
     __shared__ typename BlockReduce::TempStorage scratch;
     __shared__ float row_max;
@@ -152,13 +197,15 @@ __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indice
     __syncthreads();
     max = row_max;
 
-    Seen<K> mine{{max, 0.f}, Top<K>::none()};  // all threads have the same m: merging adds d to d
+    PairAndTop<K> mine{{max, 0.f},
+                       Top<K>::to_append()};  // all have the same m: merging adds d to d
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
         const float x_j = x_row[col];
-        mine.normalizer.d += expf(x_j - max);
-        mine.top.insert({x_j, static_cast<int32_t>(col)});
+        mine.pair.d += expf(x_j - max);
+        mine.top.append({x_j, static_cast<int32_t>(col)});
     }
-    mine = BlockReduce(scratch).Reduce(mine, MergeSeen{});
+    finish(mine.top, x_row, cols, mine.pair.d != mine.pair.d);
+    mine = BlockReduce(scratch).Reduce(mine, MergeBoth{});
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
@@ -166,17 +213,18 @@ __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indice
 template <int K>
 __global__ void online_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
                                     int64_t k) {
-    using BlockReduce = cub::BlockReduce<Seen<K>, kThreads>;
+    using BlockReduce = cub::BlockReduce<PairAndTop<K>, kThreads>;
     __shared__ typename BlockReduce::TempStorage scratch;
     const float* x_row = x + blockIdx.x * cols;
 
-    Seen<K> mine{{-INFINITY, 0.f}, Top<K>::none()};
+    PairAndTop<K> mine{kNone, Top<K>::to_append()};
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
         const float x_j = x_row[col];
-        mine.normalizer = Merge{}(mine.normalizer, {x_j, 1.f});  // lines 6 and 7
-        mine.top.insert({x_j, static_cast<int32_t>(col)});       // lines 8 to 15
+        add(mine.pair, x_j);                                // lines 6 and 7
+        mine.top.append({x_j, static_cast<int32_t>(col)});  // lines 8 to 15
     }
-    mine = BlockReduce(scratch).Reduce(mine, MergeSeen{});
+    finish(mine.top, x_row, cols, mine.pair.d != mine.pair.d);
+    mine = BlockReduce(scratch).Reduce(mine, MergeBoth{});
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
@@ -192,6 +240,7 @@ cudaError_t launch_with_list(const float* x, const float* values, const int32_t*
         return cudaErrorInvalidValue;
     if (rows == 0 || k == 0) return cudaSuccess;
     if (!is_place(x) || !is_place(values) || !is_place(indices)) return cudaErrorInvalidValue;
+    if (k <= 5) return launch(std::integral_constant<int, 5>{}, static_cast<unsigned>(rows));
     if (k <= 8) return launch(std::integral_constant<int, 8>{}, static_cast<unsigned>(rows));
     if (k <= 16) return launch(std::integral_constant<int, 16>{}, static_cast<unsigned>(rows));
     return launch(std::integral_constant<int, 32>{}, static_cast<unsigned>(rows));

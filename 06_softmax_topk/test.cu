@@ -178,6 +178,21 @@ TEST_CASE("lists merge in any order and any tree, to the same bits, as a stable 
     }
 }
 
+TEST_CASE("a list of elements in the order of their columns is the same by u alone") {
+    std::mt19937 random(8);
+    for (int round = 0; round < 500; ++round) {
+        std::vector<Element> elements = random_elements(static_cast<int>(random() % 100), random);
+        for (Element& each : elements)
+            if (std::isnan(each.u)) each.u = -INFINITY;  // NaN has no order by u
+        List list = List::to_append();
+        for (const Element& each : elements) list.append(each);
+        for (Element& each : list.best)
+            if (each.p == softmax_topk::kFree) each.u = -INFINITY;
+        INFO("round " << round << ", " << elements.size() << " elements");
+        CHECK(same(list, sorted(elements)));
+    }
+}
+
 TEST_CASE("the ladder agrees with itself where no two elements are equal") {
     const std::vector<runner::Variant> variants = topk_variants_of_06();
     for (const Shape& shape : {Shape(3, 1000, 5), Shape(2, 5003, 32)}) {
