@@ -29,11 +29,24 @@ runner::Stage only(const runner::Stage& stage, bool further) {
     return part;
 }
 
-// The text with all links to a GPU's pictures led to those of the GPU that the pages show.
-std::string with_reference_pictures(const std::string& text) {
-    static const std::regex folder(R"(recorded/nvidia_\w+/pictures/)");
-    return std::regex_replace(
-        text, folder, "recorded/" + records::folder_of(records::kReferenceGpu) + "/pictures/");
+// The text of a page with all links to a GPU's pictures led to those of the GPU that the pages of their stage show.
+std::string with_shown_pictures(const std::filesystem::path& repository,
+                                const std::filesystem::path& page, const std::string& text) {
+    static const std::regex link(R"(\]\(([\w./]*recorded)/nvidia_\w+(/pictures/))");
+    std::string led;
+    auto rest = text.cbegin();
+    for (std::sregex_iterator each(text.begin(), text.end(), link), none; each != none; ++each) {
+        const std::filesystem::path recorded =
+            (page.parent_path() / (*each)[1].str()).lexically_normal();
+        const std::string stage = recorded.parent_path().filename();
+        const std::filesystem::path shown =
+            records::is_stage(stage) ? records::recorded_of(repository, stage, records::kShown)
+                                     : records::recorded_of_all(repository, records::kShown);
+        led.append(rest, (*each)[0].first);
+        led += "](" + (*each)[1].str() + "/" + shown.filename().string() + (*each)[2].str();
+        rest = (*each)[0].second;
+    }
+    return led.append(rest, text.cend());
 }
 
 }  // namespace
@@ -44,8 +57,8 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     const auto bring_up_to_date = [&](const std::filesystem::path& path, const PartMaker& part) {
         io::require_readable(path);
         const std::string before = io::text_in(path);
-        const std::string after =
-            with_generated_parts(with_reference_pictures(before), [&](const std::string& name) {
+        const std::string after = with_generated_parts(
+            with_shown_pictures(repository, path, before), [&](const std::string& name) {
                 if (name.rfind(kRun, 0) == 0) return output_part(repository, path, name);
                 const std::optional<std::string> text = part(name);
                 if (text) return *text;
@@ -78,9 +91,7 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
     for (const runner::Stage& stage : stages) {
         const std::filesystem::path expected = records::expected_of(repository, stage.name);
         const std::vector<records::Recording> recordings = records::read_counters(
-            records::recorded_of(repository, stage.name,
-                                 records::folder_of(records::kReferenceGpu)) /
-            records::kCounters);
+            records::recorded_of(repository, stage.name, records::kShown) / records::kCounters);
         // Counts are kept, and look at these.
         const runner::Stage lesson = only(stage, false), beyond = only(stage, true);
         for (const bool further : {false, true}) {

@@ -62,7 +62,7 @@ std::string xray_part(const runner::Stage& stage,
                        stage.name.substr(0, 2) +
                        " --lines --all` shows every line). Each pair is "
                        "the CPU device's count / the counter of an " +
-                       std::string(records::kReferenceGpu) + ":\n\n";
+                       records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name) + ":\n\n";
     text += head_of({"variant", "accesses per element", "load requests", "load sectors",
                      "store requests", "store sectors", "shared-memory bank conflicts"});
     for (const runner::Variant& variant : stage.variants) {
@@ -133,8 +133,9 @@ std::string banks_part(const runner::Stage& stage,
     const Banks banks(stage, words);
     std::string text =
         "Matrices loaded from shared memory by `ldmatrix`, counted on the CPU device at " +
-        text_of(banks.counted) + " / by an " + std::string(records::kReferenceGpu) + " at " +
-        text_of(banks.recorded) + ":\n\n";
+        text_of(banks.counted) + " / by an " +
+        records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name) + " at " + text_of(banks.recorded) +
+        ":\n\n";
     text += head_of({"variant", "requests", "wavefronts", "of each request", "bank conflicts"});
     for (const runner::Variant* variant : banks.variants) {
         const runner::DType dtype = variant->dtypes.front();
@@ -200,7 +201,8 @@ std::string counted_records(const runner::Stage& stage) {
 std::string bytes_part(const runner::Stage& stage,
                        const std::vector<records::Recording>& recordings) {
     std::string text =
-        "Megabytes of one launch, from the counters of an " + std::string(records::kReferenceGpu) +
+        "Megabytes of one launch, from the counters of an " +
+        records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name) +
         ": what x and y hold, what the warps asked for, what of it reached L2, and what DRAM "
         "delivered and took. The L2 of this GPU has two halves; what lives in the other half "
         "passes both and counts twice. What is still in the L2 when the kernel ends is not counted "

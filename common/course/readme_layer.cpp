@@ -139,7 +139,8 @@ std::string layer_part(const runner::Stage& stage,
             std::to_string(unfused.sum.kernels) + " make " +
             number(fused.sum.here.all() / unfused.sum.here.all(), 2) + " of the accesses";
     if (fused.sum.gpu && unfused.sum.gpu)
-        text += "; by the counters of an " + std::string(records::kReferenceGpu) + ", " +
+        text += "; by the counters of an " +
+                records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name) + ", " +
                 number(fused.sum.gpu->all() / unfused.sum.gpu->all(), 2);
     return text + ".\n";
 }

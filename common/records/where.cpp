@@ -5,6 +5,8 @@
 #include <cctype>
 #include <set>
 
+#include "common/records/fields.hpp"
+
 namespace records {
 namespace {
 
@@ -30,7 +32,8 @@ std::string folder_of(const std::string& gpu) {
 
 std::filesystem::path recorded_of(const std::filesystem::path& repository, const std::string& stage,
                                   const std::string& gpu_folder) {
-    return repository / stage / "recorded" / gpu_folder;
+    return repository / stage / "recorded" /
+           (gpu_folder == kShown ? folder_of(shown_gpu(repository, stage)) : gpu_folder);
 }
 
 std::filesystem::path expected_of(const std::filesystem::path& repository,
@@ -40,7 +43,18 @@ std::filesystem::path expected_of(const std::filesystem::path& repository,
 
 std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
                                       const std::string& gpu_folder) {
-    return recorded_of(repository, "common", gpu_folder);
+    return repository / "common/recorded" /
+           (gpu_folder == kShown ? folder_of(kEarlierReferenceGpu) : gpu_folder);
+}
+
+std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage) {
+    const auto date_of = [&](const char* gpu) {
+        const std::filesystem::path own = recorded_of(repository, stage, folder_of(gpu)) / kOwn;
+        return std::filesystem::exists(own) ? Fields(read_json(own)).short_words("date")
+                                            : std::string();
+    };
+    return date_of(kEarlierReferenceGpu) > date_of(kReferenceGpu) ? kEarlierReferenceGpu
+                                                                  : kReferenceGpu;
 }
 
 bool is_stage(const std::string& name) {

@@ -139,8 +139,7 @@ int plot_all_shown(const std::vector<Figure>& all, Words words) {
 }
 
 int plot_verb(Words words) {
-    if (!words.shown_in.empty() && words.from.empty())
-        words.from = {records::folder_of(records::kReferenceGpu)};
+    if (!words.shown_in.empty() && words.from.empty()) words.from = {records::kShown};
     const Sources sources = sources_for(words.from, words.stages, words.after_run);
     std::vector<RecordFolder> all = sources.drawn;
     if (words.after_run) all.insert(all.end(), sources.counted.begin(), sources.counted.end());

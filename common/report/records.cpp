@@ -52,7 +52,8 @@ HardwareCount count_of(const records::Profile& profile, const std::string& gpu) 
 bool is_gpu(const std::filesystem::path& path) {
     if (std::filesystem::exists(path)) return false;
     const std::vector<std::string> gpus = records::gpu_folders(STAGES_SOURCE_DIRECTORY);
-    return std::find(gpus.begin(), gpus.end(), path.string()) != gpus.end();
+    return path == records::kShown ||
+           std::find(gpus.begin(), gpus.end(), path.string()) != gpus.end();
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ RecordFolder newest_in(const std::filesystem::path& path) {
 }
 
 RecordFolder recorded_gpu() {
-    return newest_in(records::folder_of(records::kReferenceGpu));
+    return newest_in(records::kShown);
 }
 
 bool timed(const RecordFolder& folder, const std::vector<std::string>& words) {
@@ -83,7 +83,7 @@ Sources sources_for(const std::vector<std::string>& from, const std::vector<std:
     if (!any_timed && (from.empty() || after_run)) {
         if (!after_run)
             io::say(stdout, std::string("no GPU times in ") + kResults +
-                                "/: drawing what is recorded of an " + records::kReferenceGpu);
+                                "/: drawing what is recorded of a GPU");
         sources.drawn = {recorded_gpu()};
     }
     sources.counted.push_back(records::read_expected(STAGES_SOURCE_DIRECTORY));

@@ -124,8 +124,8 @@ void print_pages(const std::vector<CountedVariant>& all, const XrayOptions& opti
         return;
     }
     for (const CountedVariant& counted : all) {
-        const std::vector<records::Recording> recordings =
-            recorded_counters(counted.stage, records::kReferenceGpu);
+        const std::vector<records::Recording> recordings = recorded_counters(
+            counted.stage, records::shown_gpu(STAGES_SOURCE_DIRECTORY, counted.stage));
         const std::string text = counted.is_known ? text_of(counted, options, recordings)
                                                   : text_of_own(counted, options);
         std::fputs(text.c_str(), stdout);

@@ -163,10 +163,12 @@ std::string bars_on(const Source& source, bool with_gaps) {
 
 std::string bars(const Source& source) {
     std::string text = bars_on(source, true);
+    const std::filesystem::path shown =
+        records::recorded_of(source.repository, source.stage, source.gpu).filename();
     for (const std::string& gpu : records::gpu_folders(source.repository)) {
         Source other = source;
         other.gpu = gpu;
-        if (other.gpu != source.gpu && other.find(records::kOwn))
+        if (shown != gpu && other.find(records::kOwn))
             text += "\nThe same, measured on another GPU:\n\n" + bars_on(other, false);
     }
     return text;

@@ -142,8 +142,7 @@ void run(const std::string& stage, const std::filesystem::path& results) {
         if (each.record.stage == stage) mine.push_back(each);
     }
     for (const records::Folder& known :
-         {records::read_recorded(STAGES_SOURCE_DIRECTORY,
-                                 records::folder_of(records::kReferenceGpu)),
+         {records::read_recorded(STAGES_SOURCE_DIRECTORY, records::kShown),
           records::read_expected(STAGES_SOURCE_DIRECTORY)}) {
         const std::vector<Found> more = records_in(known);
         all.insert(all.end(), more.begin(), more.end());

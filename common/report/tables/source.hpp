@@ -25,7 +25,7 @@ struct Source {
     std::filesystem::path repository;
     std::string stage;     // NN_name
     bool further = false;  // the table stands in the README of what goes beyond the lesson
-    std::string gpu = records::folder_of(records::kReferenceGpu);  // the folder of its records
+    std::string gpu = records::kShown;  // the folder of its records
 
     // What the stage's runs recorded, what was timed beside peers, and a grid of widths. NotMeasured where there is no
     // such file, as where a table finds nothing in it.

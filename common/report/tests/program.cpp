@@ -196,7 +196,7 @@ TEST_CASE("plot --terminal: the variants with title, unit and notes, and what --
     run(folder, "plot --terminal --only floor 2>complaint | true");
     CHECK(folder.holds("complaint"));
     CHECK(folder.read("complaint").empty());
-    const std::string gpu = records::folder_of(records::kReferenceGpu);
+    const std::string gpu = records::kShown;
     const Outcome recorded = run(folder, "plot --terminal --from " + gpu);
     fits_the_page(recorded.text);
     const size_t stages =

@@ -383,7 +383,7 @@ TEST_CASE("fusing takes 6 of 15 kernels of an encoder layer, and six tenths of i
     const std::vector<runner::Stage> stages = runner::all_stages();
     const runner::Stage stage = runner::find_stage(stages, "08");
     const std::vector<records::Recording> recordings =
-        recorded_counters(stage.name, records::kReferenceGpu);
+        recorded_counters(stage.name, records::shown_gpu(STAGES_SOURCE_DIRECTORY, stage.name));
     struct Layer {
         int64_t kernels = 0;
         double loads = 0, stores = 0;          // as counted here
