@@ -75,6 +75,7 @@ struct alignas(64) Lane {
     Fiber fiber;
     uint3 index{};
     unsigned linear = 0;
+    struct Warp* warp = nullptr;  // its own
     uintptr_t stack_low = 0;
     uintptr_t stack_high = 0;  // of what the kernel has of it
 
@@ -121,9 +122,9 @@ struct Warp {
 
     // What the lanes of a collective receive: one pair of buffers per lowest lane of the meeting,
     // since disjoint groups of a warp meet independently; a pair, since a lane may reach the next
-    // meeting before another has read the last one's values. Behind those of the lanes stands which
-    // of them may be undefined: see undefined.hpp.
-    uint64_t values[kWarpSize][2][kWarpSize + 1];
+    // meeting before another has read the last one's values. Behind those of the lanes stand which
+    // of them may be undefined (see undefined.hpp) and, where they vote, which say yes.
+    uint64_t values[kWarpSize][2][kWarpSize + 2];
     uint8_t next_buffer[kWarpSize] = {};
 };
 
@@ -287,10 +288,6 @@ public:
     Undisturbed& operator=(const Undisturbed&) = delete;
 };
 
-inline Warp& warp_of(Worker& worker, const Lane& lane) {
-    return worker.warps[lane.linear / kWarpSize];
-}
-
 // The first of the warp's lanes, the others behind it.
 inline Lane* lanes_of_warp(Worker& worker, unsigned number) {
     return worker.lanes + static_cast<size_t>(number) * kWarpSize;
@@ -338,14 +335,13 @@ inline void become_scheduler() {
 // it goes on. Always inline: a processor predicts wrongly every return that follows a switch.
 [[gnu::always_inline]] inline void switch_away(Lane& lane) {
     Worker& worker = *current.worker;
-    Warp& warp = warp_of(worker, lane);
+    Warp& warp = *lane.warp;
     Fiber* to = &worker.home;
     if (warp.turn == 0 || worker.launch->stopped.load(std::memory_order_relaxed)) {
         become_scheduler();
     } else {
-        const unsigned next = static_cast<unsigned>(__builtin_ctz(warp.turn));
+        Lane& next_lane = (&lane - lane.linear % kWarpSize)[__builtin_ctz(warp.turn)];
         warp.turn &= warp.turn - 1;
-        Lane& next_lane = worker.lanes[lane.linear / kWarpSize * kWarpSize + next];
         become(next_lane);
         to = &next_lane.fiber;
     }
