@@ -166,6 +166,17 @@ char* map_stacks(size_t bytes) {
 
 }  // namespace
 
+void LaneLog::grow() {
+    const Undisturbed container_grows;
+    const size_t count = size(), room = 2 * count + 16;
+    auto* const larger = new Access[room];
+    std::copy(first_, end_, larger);
+    delete[] first_;
+    first_ = larger;
+    end_ = larger + count;
+    limit_ = larger + room;
+}
+
 void abandon() {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;

@@ -70,6 +70,28 @@ struct PolledWords {
     size_t branches = 0;
 };
 
+// What a lane did since the observer was last told. Nothing is done as often as to append to it, by functions that
+// are to need no register for what is seldom.
+class LaneLog {
+public:
+    void append(const Access& access) {
+        if (__builtin_expect(is_full(), 0)) grow();
+        *end_++ = access;
+    }
+    bool is_full() const { return end_ == limit_; }
+    [[gnu::noinline, gnu::cold]] void grow();
+
+    void clear() { end_ = first_; }
+    const Access* data() const { return first_; }
+    size_t size() const { return static_cast<size_t>(end_ - first_); }
+    Access& operator[](size_t i) { return first_[i]; }
+
+private:
+    Access* first_ = nullptr;  // never given back: workers live as long as the process
+    Access* end_ = nullptr;
+    Access* limit_ = nullptr;
+};
+
 // Begins with what every switch touches.
 struct alignas(64) Lane {
     Fiber fiber;
@@ -100,7 +122,7 @@ struct alignas(64) Lane {
     bool in_kernel = false;  // for kernels that the translation begins so: see begin_kernel
 
     // What the observer gets.
-    std::vector<Access> log;
+    LaneLog log;
     uint32_t path = 0;
     unsigned call_depth = 0;
     uint32_t paths[kRememberedCalls];
@@ -361,19 +383,10 @@ void take_turns(uintptr_t address, uintptr_t place);
 // Tells the record that is not finished what has happened by now.
 void finish_record();
 
-// Appends to the lane's log, and leaves the record before it unfinished if it is.
-inline void append_to_log(Lane& lane, const Access& access) {
-    if (lane.log.size() == lane.log.capacity()) {
-        const Undisturbed container_grows;
-        lane.log.reserve(2 * lane.log.size() + 16);
-    }
-    lane.log.push_back(access);
-}
-
 // Notes an access for the observer. What was noted before has happened by now.
 inline void log_access(Lane& lane, const Access& access) {
     if (current.unfinished != nullptr) finish_record();
-    append_to_log(lane, access);
+    lane.log.append(access);
 }
 
 // Notes, behind an access of the running lane to `address`, how it can order threads, or what else does.
