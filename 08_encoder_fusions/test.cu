@@ -124,7 +124,7 @@ TEST_CASE("a batch may have no tokens at all") {
 }
 
 TEST_CASE("any random case of 08: sizes, types, options, addresses") {
-    testing::passes_random_cases(describe_08_encoder_fusions(), 8, 0, 400,
+    testing::passes_random_cases(describe_08_encoder_fusions(), 8, 0, 300,
                                  [](int64_t) { return int64_t{1} << 12; });
 }
 

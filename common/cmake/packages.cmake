@@ -15,8 +15,8 @@ endmacro()
 
 # The packages whose headers are included, and the targets that bring them: a target that finds a header of the system
 # by chance may get another version of it than its neighbours.
-set(STAGES_PACKAGE_HEADERS "CLI/;nlohmann/;boost/context/")
-set(STAGES_PACKAGE_TARGETS "CLI11::CLI11;nlohmann_json::nlohmann_json;Boost::context")
+set(STAGES_PACKAGE_HEADERS "CLI/;nlohmann/")
+set(STAGES_PACKAGE_TARGETS "CLI11::CLI11;nlohmann_json::nlohmann_json")
 
 # packages_in(RESULT FILE): the targets of those that a file of the project includes, by way of its headers as well.
 function(packages_in result file)

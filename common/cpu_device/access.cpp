@@ -274,8 +274,8 @@ void finish_record() {
 
 void note_stored(uintptr_t address) {
     Lane* const lane = current.lane;
-    if (lane == nullptr || lane->log.empty()) return;
-    const Access& last = lane->log.back();
+    if (lane == nullptr || lane->log.size() == 0) return;
+    const Access& last = lane->log[lane->log.size() - 1];
     if (last.address != address || last.kind == AccessKind::waypoint) return;
     current.unfinished = lane;
     current.unfinished_record = lane->log.size() - 1;

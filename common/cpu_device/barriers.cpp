@@ -42,7 +42,7 @@ void complete_barrier(Worker& worker) {
     worker.barrier_places_differ |= worker.barrier_place != place;
     worker.barrier_threads++;
     worker.barrier_votes += predicate != 0;
-    Warp& warp = warp_of(worker, lane);
+    Warp& warp = *lane.warp;
     warp.at_barrier |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
     switch_away(lane);

@@ -33,7 +33,7 @@ void tell_gang(Worker& worker) {
     if (worker.cluster_arrivals == 0 || worker.cluster_told > phase) return;
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         const Lane& lane = worker.lanes[i];
-        const bool alive = (warp_of(worker, lane).alive() & bit_of(lane)) != 0;
+        const bool alive = (lane.warp->alive() & bit_of(lane)) != 0;
         if (alive && !(lane.cluster_arrived && lane.cluster_phase == phase)) return;
     }
     worker.cluster_arrivals = 0;
@@ -145,7 +145,7 @@ void wait() {
         fail(cudaErrorLaunchFailure, "a wait at the %s barrier without an arrival",
              is_cooperative() ? "grid's" : "cluster");
     }
-    Warp& warp = warp_of(worker, lane);
+    Warp& warp = *lane.warp;
     warp.at_cluster |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
     const uintptr_t place = lane.place;

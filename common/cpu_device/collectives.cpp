@@ -10,6 +10,9 @@
 namespace cpu_device {
 namespace {
 
+// The element of an exchange's values that has a bit for each lane whose value is odd.
+constexpr unsigned kVotes = kUndefinedLanes + 1;
+
 // Those that have come where `lane` waits, if they are all it waits for; else 0.
 unsigned complete_collective(const Warp& warp, const Lane* lanes, const Lane& lane) {
     const unsigned wanted = lane.mask & warp.alive();
@@ -25,10 +28,11 @@ void hand_out_values(Warp& warp, Lane* lanes, unsigned came) {
     const int leader = __builtin_ctz(came);
     uint64_t* values = warp.values[leader][warp.next_buffer[leader] ^= 1];
     if (came != ~0u) std::memset(values, 0, sizeof warp.values[0][0]);
-    values[kUndefinedLanes] = 0;
+    values[kUndefinedLanes] = values[kVotes] = 0;
     for (unsigned left = came; left != 0; left &= left - 1) {
         const int i = __builtin_ctz(left);
         values[i] = lanes[i].value;
+        values[kVotes] |= (lanes[i].value & 1) << i;
         if (lanes[i].undefined != 0) values[kUndefinedLanes] |= 1u << i;
         lanes[i].received = values;
         lanes[i].mask = came;
@@ -69,7 +73,7 @@ bool is_of_matrices(Collective kind) {
     lane.mask = mask;
     lane.kind = kind;
     lane.value = value;
-    Warp& warp = warp_of(*current.worker, lane);
+    Warp& warp = *lane.warp;
     warp.at_collective |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
     switch_away(lane);
@@ -131,6 +135,8 @@ const uint64_t* warp_exchange(unsigned mask, uint64_t value, Collective kind) {
 }
 
 unsigned lanes_equal(const uint64_t* values, unsigned mask, uint64_t wanted) {
+    if (current.lane->kind == Collective::vote && wanted == 1)
+        return static_cast<unsigned>(values[kVotes]) & mask;
     unsigned equal = 0;
     for (unsigned lane = 0; lane < 32; ++lane)
         equal |= static_cast<unsigned>(values[lane] == wanted) << lane;
@@ -154,7 +160,7 @@ void require_all_lanes(Collective kind) {
     const unsigned missing = ~current.lane->mask;
     if (missing == 0) return;
     const int lane = __builtin_ctz(missing);
-    const bool existed = (warp_of(*current.worker, *current.lane).existing >> lane & 1) != 0;
+    const bool existed = (current.lane->warp->existing >> lane & 1) != 0;
     fail(cudaErrorLaunchFailure, "%s needs all 32 lanes of a warp, and lane %d %s", name_of(kind),
          lane, existed ? "has exited" : "is not there: the block's size is no multiple of 32");
 }
@@ -215,7 +221,7 @@ void multiply_matrices(const MatrixProduct& mine) {
 unsigned active_mask() {
     Lane& lane = *current.lane;
     lane.place = as_address(__builtin_return_address(0));
-    Warp& warp = warp_of(*current.worker, lane);
+    Warp& warp = *lane.warp;
     warp.asks_active |= bit_of(lane);
     warp.ready &= ~bit_of(lane);
     switch_away(lane);

@@ -121,12 +121,22 @@ void report_index(const IndexOutOfBounds& data, uintptr_t index) {
     fail_here(failure);
 }
 
+[[gnu::noinline]] void note_waypoint_seldom(uintptr_t place);
+
 // Kept even where nothing is accessed: lanes of a warp run together between such places. It does not finish the record
 // before it: the retry loop of an atomic passes waypoints before the atomic has happened.
-[[gnu::noinline]] void note_waypoint(uintptr_t place) {
-    Lane* lane = current.lane;
+[[gnu::always_inline]] inline void note_waypoint(uintptr_t place) {
+    Lane* const lane = current.lane;
     if (lane == nullptr) return;
-    append_to_log(*lane, {0, place, lane->path, 0, AccessKind::waypoint, 0});
+    if (__builtin_expect(lane->log.is_full() || lane->log.size() + 1 >= kLongLog, 0))
+        return note_waypoint_seldom(place);
+    lane->log.append({0, place, lane->path, 0, AccessKind::waypoint, 0});
+}
+
+// The same where the log has to grow, or is long: then others get a turn.
+void note_waypoint_seldom(uintptr_t place) {
+    Lane* const lane = current.lane;
+    lane->log.append({0, place, lane->path, 0, AccessKind::waypoint, 0});
     if (lane->log.size() < kLongLog) return;
     lane->place = place;
     give_turn();

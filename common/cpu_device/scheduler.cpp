@@ -40,7 +40,7 @@ void lane_main() {
         lane.call_depth = 0;
         worker.launch->request->run(worker.launch->request->invocation);
         if (current.follows) check_last_store();
-        Warp& warp = warp_of(worker, lane);
+        Warp& warp = *lane.warp;
         warp.exited |= bit_of(lane);
         warp.ready &= ~bit_of(lane);
         note_progress(worker);
@@ -51,7 +51,7 @@ void lane_main() {
 void start_lanes(Worker& worker) {
     for (; worker.started < worker.launch->threads; worker.started++) {
         char* low = worker.stacks + worker.started * kStackStride;
-        worker.lanes[worker.started].fiber.start(low, low + kStackBytes, lane_main);
+        worker.lanes[worker.started].fiber.start(low + kStackBytes, lane_main);
     }
 }
 
@@ -166,6 +166,17 @@ char* map_stacks(size_t bytes) {
 
 }  // namespace
 
+void LaneLog::grow() {
+    const Undisturbed container_grows;
+    const size_t count = size(), room = 2 * count + 16;
+    auto* const larger = new Access[room];
+    std::copy(first_, end_, larger);
+    delete[] first_;
+    first_ = larger;
+    end_ = larger + count;
+    limit_ = larger + room;
+}
+
 void abandon() {
     Worker& worker = *current.worker;
     Lane& lane = *current.lane;
@@ -244,6 +255,7 @@ void become_worker(Worker& worker) {
     for (unsigned i = 0; i < kMaxThreads; i++) {
         Lane* lane = new (&worker.lanes[i]) Lane();
         lane->linear = i;
+        lane->warp = &worker.warps[i / kWarpSize];
         lane->stack_low = as_address(worker.stacks) + i * kStackStride;
         lane->stack_high = lane->stack_low + kStackBytes;
     }
@@ -292,7 +304,6 @@ void run_block(Worker& worker) {
     if (sigsetjmp(worker.landing, 0) == 0) {
         run_rounds(worker);
     } else {
-        worker.home.forget();  // what it held suspended is running again: here
         current.undisturbed = false;
         unblock_watchdog_signal();
         worker.launch->failure.record(worker.fault);

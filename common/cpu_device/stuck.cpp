@@ -57,7 +57,7 @@ const char* barrier_across_blocks(const Worker& worker) {
 }
 
 std::string where_is(const Worker& worker, const Lane& lane) {
-    const Warp& warp = worker.warps[lane.linear / kWarpSize];
+    const Warp& warp = *lane.warp;
     const unsigned bit = bit_of(lane);
     std::string what;
     if ((warp.exited & bit) != 0) return "has exited";
@@ -76,8 +76,8 @@ std::string where_is(const Worker& worker, const Lane& lane) {
 }
 
 // Equal for lanes of which where_is says the same.
-auto whereabouts(const Worker& worker, const Lane& lane) {
-    const Warp& warp = worker.warps[lane.linear / kWarpSize];
+auto whereabouts(const Lane& lane) {
+    const Warp& warp = *lane.warp;
     const unsigned bit = bit_of(lane);
     const bool exited = (warp.exited & bit) != 0, at_collective = (warp.at_collective & bit) != 0;
     return std::tuple(exited, (warp.at_barrier & bit) != 0, (warp.at_cluster & bit) != 0,
@@ -112,7 +112,7 @@ void report_divergent_barrier(Worker& worker, unsigned Warp::*state, const char*
     std::string text;
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         const Lane& other = worker.lanes[i];
-        const Warp& warp = warp_of(worker, other);
+        const Warp& warp = *other.warp;
         if ((warp.*state & bit_of(other)) != 0) continue;
         // Whole warps that have exited hold up nothing.
         if (warp.has_exited() && state == &Warp::at_barrier) continue;
@@ -188,8 +188,7 @@ bool report_different_barriers(Worker& worker) {
     const std::string first_line = line_of(first);
     for (unsigned i = 0; i < worker.launch->threads; i++) {
         const Lane& other = worker.lanes[i];
-        if ((warp_of(worker, other).at_barrier & bit_of(other)) == 0 || other.place == first.place)
-            continue;
+        if ((other.warp->at_barrier & bit_of(other)) == 0 || other.place == first.place) continue;
         const std::string line = line_of(other);
         if (line == first_line && other.barrier_number == first.barrier_number) continue;
         const std::string which = line == first_line ? "at another one of this line" : "at " + line;
@@ -225,7 +224,7 @@ std::string block_state(const Worker& worker) {
         const Lane& lane = worker.lanes[i];
         if ((worker.warps[i / kWarpSize].existing & bit_of(lane)) == 0) continue;
         const auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& other) {
-            return whereabouts(worker, *other.first) == whereabouts(worker, lane);
+            return whereabouts(*other.first) == whereabouts(lane);
         });
         if (group == groups.end()) {
             groups.push_back({&lane, 1});
@@ -249,7 +248,7 @@ std::string block_state(const Worker& worker) {
 void report_timeout(Worker& worker) {
     // Best is one that runs and was seen, for its line.
     const auto worth = [&](const Lane& lane) {
-        const Warp& warp = warp_of(worker, lane);
+        const Warp& warp = *lane.warp;
         if ((warp.exited & bit_of(lane)) != 0) return 0;
         return (lane.place != 0 ? 2 : 1) + ((warp.ready & bit_of(lane)) != 0 ? 2 : 0);
     };

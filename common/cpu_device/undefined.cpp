@@ -59,7 +59,7 @@ UndefinedShuffle& shuffle_of(Worker& worker, const Lane& lane) {
 }
 
 void describe(UndefinedShuffle& shuffle, unsigned mask, int source) {
-    const unsigned existing = warp_of(*current.worker, *current.lane).existing;
+    const unsigned existing = current.lane->warp->existing;
     if ((mask >> source & 1) == 0) {
         std::snprintf(shuffle.why, sizeof shuffle.why,
                       "reads lane %d, which is outside its mask 0x%08x", source, mask);

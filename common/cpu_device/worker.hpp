@@ -70,11 +70,34 @@ struct PolledWords {
     size_t branches = 0;
 };
 
+// What a lane did since the observer was last told. Nothing is done as often as to append to it, by functions that
+// are to need no register for what is seldom.
+class LaneLog {
+public:
+    void append(const Access& access) {
+        if (__builtin_expect(is_full(), 0)) grow();
+        *end_++ = access;
+    }
+    bool is_full() const { return end_ == limit_; }
+    [[gnu::noinline, gnu::cold]] void grow();
+
+    void clear() { end_ = first_; }
+    const Access* data() const { return first_; }
+    size_t size() const { return static_cast<size_t>(end_ - first_); }
+    Access& operator[](size_t i) { return first_[i]; }
+
+private:
+    Access* first_ = nullptr;  // never given back: workers live as long as the process
+    Access* end_ = nullptr;
+    Access* limit_ = nullptr;
+};
+
 // Begins with what every switch touches.
 struct alignas(64) Lane {
     Fiber fiber;
     uint3 index{};
     unsigned linear = 0;
+    struct Warp* warp = nullptr;  // its own
     uintptr_t stack_low = 0;
     uintptr_t stack_high = 0;  // of what the kernel has of it
 
@@ -99,7 +122,7 @@ struct alignas(64) Lane {
     bool in_kernel = false;  // for kernels that the translation begins so: see begin_kernel
 
     // What the observer gets.
-    std::vector<Access> log;
+    LaneLog log;
     uint32_t path = 0;
     unsigned call_depth = 0;
     uint32_t paths[kRememberedCalls];
@@ -121,9 +144,9 @@ struct Warp {
 
     // What the lanes of a collective receive: one pair of buffers per lowest lane of the meeting,
     // since disjoint groups of a warp meet independently; a pair, since a lane may reach the next
-    // meeting before another has read the last one's values. Behind those of the lanes stands which
-    // of them may be undefined: see undefined.hpp.
-    uint64_t values[kWarpSize][2][kWarpSize + 1];
+    // meeting before another has read the last one's values. Behind those of the lanes stand which
+    // of them may be undefined (see undefined.hpp) and, where they vote, which say yes.
+    uint64_t values[kWarpSize][2][kWarpSize + 2];
     uint8_t next_buffer[kWarpSize] = {};
 };
 
@@ -287,10 +310,6 @@ public:
     Undisturbed& operator=(const Undisturbed&) = delete;
 };
 
-inline Warp& warp_of(Worker& worker, const Lane& lane) {
-    return worker.warps[lane.linear / kWarpSize];
-}
-
 // The first of the warp's lanes, the others behind it.
 inline Lane* lanes_of_warp(Worker& worker, unsigned number) {
     return worker.lanes + static_cast<size_t>(number) * kWarpSize;
@@ -338,14 +357,13 @@ inline void become_scheduler() {
 // it goes on. Always inline: a processor predicts wrongly every return that follows a switch.
 [[gnu::always_inline]] inline void switch_away(Lane& lane) {
     Worker& worker = *current.worker;
-    Warp& warp = warp_of(worker, lane);
+    Warp& warp = *lane.warp;
     Fiber* to = &worker.home;
     if (warp.turn == 0 || worker.launch->stopped.load(std::memory_order_relaxed)) {
         become_scheduler();
     } else {
-        const unsigned next = static_cast<unsigned>(__builtin_ctz(warp.turn));
+        Lane& next_lane = (&lane - lane.linear % kWarpSize)[__builtin_ctz(warp.turn)];
         warp.turn &= warp.turn - 1;
-        Lane& next_lane = worker.lanes[lane.linear / kWarpSize * kWarpSize + next];
         become(next_lane);
         to = &next_lane.fiber;
     }
@@ -365,19 +383,10 @@ void take_turns(uintptr_t address, uintptr_t place);
 // Tells the record that is not finished what has happened by now.
 void finish_record();
 
-// Appends to the lane's log, and leaves the record before it unfinished if it is.
-inline void append_to_log(Lane& lane, const Access& access) {
-    if (lane.log.size() == lane.log.capacity()) {
-        const Undisturbed container_grows;
-        lane.log.reserve(2 * lane.log.size() + 16);
-    }
-    lane.log.push_back(access);
-}
-
 // Notes an access for the observer. What was noted before has happened by now.
 inline void log_access(Lane& lane, const Access& access) {
     if (current.unfinished != nullptr) finish_record();
-    append_to_log(lane, access);
+    lane.log.append(access);
 }
 
 // Notes, behind an access of the running lane to `address`, how it can order threads, or what else does.

@@ -73,7 +73,6 @@ doctor() {
 
     describe_system
     describe_needs "Needed by every verb but list, header and doctor" build
-    describe_needs "Needed by the CPU device" cpu
     describe_needs "Needed by test" test
     describe_needs "Needed by debug" debug
     describe_needs "Needed by lint" lint

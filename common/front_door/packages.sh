@@ -14,7 +14,6 @@ build  command:cmake:3.22           cmake                    CMake 3.22 or newer
 build  command:ninja                ninja-build              Ninja
 build  header:CLI/CLI.hpp           libcli11-dev             CLI11
 build  header:nlohmann/json.hpp     nlohmann-json3-dev       nlohmann-json
-cpu    library:libboost_context.so  libboost-context-dev     Boost.Context
 test   header:catch2/catch_all.hpp,catch2/catch.hpp  catch2  Catch2, version 2 or 3
 debug  command:gdb                  gdb                      gdb
 lint   command:git                  git                      git

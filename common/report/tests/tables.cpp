@@ -141,13 +141,21 @@ TEST_CASE("at the paper's widths a stage is held to the one before, a ladder to 
     }
     stage.commit(records::kOwn);
     CHECK(stage.table("paper") ==
-          "| columns | speed-up with 4000 rows | speed-up with 10 rows |\n"
-          "|---|---|---|\n| 1,008 | 3.00 | 1.50 |\n| 2,016 | - | - |\n" +
+          "| columns | 4000 rows | the paper's kernels | 10 rows | the paper's kernels |\n"
+          "|---|---|---|---|---|\n| 1,008 | 3.00 | - | 1.50 | - |\n| 2,016 | - | - | - | - |\n" +
               kStamp);
+    for (const int64_t cols : {1000, 1900}) {  // the second is too far from 2016
+        add("nvidia_online_softmax/safe_best", 4000, cols, 13);
+        add("nvidia_online_softmax/online_best", 4000, cols, 10);
+    }
+    stage.commit(records::kPeers);
     add("only", 10, 2016, 5).update({{"baseline", "05_another/front"}, {"speedup", 1.25}});
+    add("only", 4000, 1008, 5).update({{"baseline", "05_another/front"}, {"speedup", 2}});
     add("beyond", 10, 2016, 5).update({{"baseline", "06_made_up/only"}, {"speedup", 9}});
     stage.commit(records::kOwn);
-    CHECK_THAT(stage.table("paper"), ContainsSubstring("| 2,016 | - | 1.25 |\n"));
+    CHECK_THAT(
+        stage.table("paper"),
+        ContainsSubstring("| 1,008 | 2.00 | 1.30 | - | - |\n| 2,016 | - | - | 1.25 | - |\n"));
 }
 
 TEST_CASE("a grid of widths is shown by where it is farthest from the copy") {

@@ -168,7 +168,7 @@ shopt -u nocasematch
 # What the stand-in for apt-get installs. Its cmake makes of each target a program that says how it
 # was called.
 mkdir -p "$sandbox"/include/{CLI,nlohmann,catch2} "$sandbox/warehouse"
-touch "$sandbox"/include/{CLI/CLI.hpp,nlohmann/json.hpp,catch2/catch.hpp} "$sandbox/library/libboost_context.so"
+touch "$sandbox"/include/{CLI/CLI.hpp,nlohmann/json.hpp,catch2/catch.hpp}
 stand_in g++ <<<'echo "g++ 12.2.0"'
 # ninja would compile kernel.o, unless all is up to date. Two builds at once would be wrong.
 stand_in ninja <<'END'

@@ -13,16 +13,18 @@ namespace {
 
 using namespace runner;
 
-// Of the course's shapes those that bring out another way of most variants: short rows, wide ones, and with
-// an optional size.
+// Of the course's shapes those that bring out another way of most variants: short rows, wide ones (on a GPU all, else
+// the first), and with an optional size.
 std::vector<Shape> shapes_for(const Variant& variant) {
     constexpr int64_t kWide = 100000;  // elements
     std::vector<Shape> shapes = {usual_shape_of(variant)};
-    bool with_option = false;
+    bool with_wide = false, with_option = false;
     for (const Shape& shape : variant.operation->validated_at({})) {
         const bool optional = shape.rank() != shapes.front().rank();
-        if (variant.operation->elements(shape) >= kWide || (optional && !with_option))
+        const bool wide = variant.operation->elements(shape) >= kWide;
+        if ((wide && (on_gpu() || !with_wide)) || (optional && !with_option))
             shapes.push_back(shape);
+        with_wide = with_wide || wide;
         with_option = with_option || optional;
     }
     return shapes;
