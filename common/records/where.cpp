@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <sstream>
 
-#include "common/records/fields.hpp"
+#include "common/io/files.hpp"
 
 namespace records {
 namespace {
@@ -44,17 +45,13 @@ std::filesystem::path expected_of(const std::filesystem::path& repository,
 std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
                                       const std::string& gpu_folder) {
     return repository / "common/recorded" /
-           (gpu_folder == kShown ? folder_of(kEarlierReferenceGpu) : gpu_folder);
+           (gpu_folder == kShown ? folder_of(kGpuOfAll) : gpu_folder);
 }
 
 std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage) {
-    const auto date_of = [&](const char* gpu) {
-        const std::filesystem::path own = recorded_of(repository, stage, folder_of(gpu)) / kOwn;
-        return std::filesystem::exists(own) ? Fields(read_json(own)).short_words("date")
-                                            : std::string();
-    };
-    return date_of(kEarlierReferenceGpu) > date_of(kReferenceGpu) ? kEarlierReferenceGpu
-                                                                  : kReferenceGpu;
+    std::istringstream lines(io::text_in(repository / stage / "recorded/shown_gpu"));
+    std::string gpu;
+    return std::getline(lines, gpu) ? gpu : kReferenceGpu;
 }
 
 bool is_stage(const std::string& name) {

@@ -7,9 +7,8 @@
 
 namespace records {
 
-// Whose records the pages show, and the GPU that they show as long as a stage's records of it are the newer ones.
-inline constexpr const char *kReferenceGpu = "NVIDIA H100 80GB HBM3",
-                            *kEarlierReferenceGpu = "NVIDIA H200";
+// Whose records the pages show, and whose the pictures of several stages show.
+inline constexpr const char *kReferenceGpu = "NVIDIA H100 80GB HBM3", *kGpuOfAll = "NVIDIA H200";
 
 // The files in NN_name/recorded/GPU: times of its variants, beside peers, over a grid of widths; and a GPU's counters.
 inline constexpr const char *kOwn = "own.json", *kPeers = "peers.json", *kWidths = "widths.json",
@@ -32,7 +31,8 @@ std::filesystem::path expected_of(const std::filesystem::path& repository,
 std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
                                       const std::string& gpu_folder);
 
-// The GPU whose records a stage's pages show; `./stages readme` leads their pictures' links there.
+// The GPU whose records a stage's pages show: the reference, or the one that NN_name/recorded/shown_gpu names, where the
+// reference's are not whole yet. `./stages readme` leads the pictures' links there.
 std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage);
 
 // In place of a GPU's folder: of each stage that of the GPU which its pages show.
