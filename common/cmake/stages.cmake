@@ -3,17 +3,12 @@
 # 03_online_softmax, stages_03_online_softmax (which takes every verb), example_03_online_softmax and
 # test_03_online_softmax.
 
-# The command lines: main() of 03_online_softmax and its like, and of `stages` and stages_03_online_softmax. Most of what
-# either takes to compile is CLI11's header.
-add_library(stage_main OBJECT common/course/stage_main.cpp common/course/run_command.cpp)
-add_library(course_main OBJECT common/course/main.cpp common/course/run_command.cpp)
-add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/run_command.cpp)
-target_link_libraries(stage_main PRIVATE runner CLI11::CLI11 strict_warnings)
-target_link_libraries(course_main PRIVATE xray_command runner course CLI11::CLI11 strict_warnings)
-target_link_libraries(readme_main PRIVATE runner CLI11::CLI11 strict_warnings)
-foreach(command_line stage_main course_main readme_main)
-    compile_together(${command_line})
-    target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
+# The command line of all programs with stages. Most of what it takes to compile is CLI11's header.
+add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp)
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp)
+foreach(command_line course_main readme_main)
+    target_link_libraries(${command_line} PRIVATE runner CLI11::CLI11 strict_warnings)
+    compile_soon(${command_line})
 endforeach()
 
 # write_stage_list(RESULT PROGRAM STAGE...): the source file with which PROGRAM knows these stages.
@@ -38,7 +33,7 @@ endfunction()
 # add_program_of_verbs(PROGRAM STAGE...): the same, and its command line begins with a verb.
 function(add_program_of_verbs program)
     add_stage_program(${program} course_main ${ARGN})
-    target_link_libraries(${program} PRIVATE xray_command course)
+    target_link_libraries(${program} PRIVATE xray_command)
 endfunction()
 
 function(keep_ptx target stage)
@@ -68,7 +63,8 @@ function(add_stage name)
         endif()
         target_link_libraries(describe_${name} INTERFACE launchers_${stage})
     endforeach()
-    add_stage_program(${name} stage_main ${name})
+    add_stage_program(${name} course_main ${name})
+    target_link_libraries(${name} PRIVATE xray_none)
     add_program_of_verbs(stages_${name} ${name})
     set_target_properties(stages_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
@@ -90,12 +86,17 @@ endfunction()
 # debug_03_online_softmax: the stage's kernels, compiled so that a debugger finds every variable, and what opens one.
 add_library(debuggable INTERFACE)
 target_compile_options(debuggable INTERFACE -O0 -g -DCPU_DEVICE_DEBUGGED)
+if(STAGES_BACKEND STREQUAL "cpu")
+    add_library(debug_main OBJECT EXCLUDE_FROM_ALL common/course/debug.cpp common/course/gdb.cpp)
+    target_link_libraries(debug_main PRIVATE runner CLI11::CLI11 strict_warnings)
+    compile_soon(debug_main)
+endif()
 function(add_debug_program name)
     add_device_objects(debug_describe_${name} ${name}/stage.cu ${ARGN})
     target_link_libraries(debug_describe_${name} PRIVATE debuggable nlohmann_json::nlohmann_json strict_warnings)  # behind the -O1 -g1 of device_flags
     write_stage_list(list debug_${name} ${name})
-    add_executable(debug_${name} common/course/debug.cpp common/course/gdb.cpp "${list}")
-    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner CLI11::CLI11 strict_warnings)
+    add_executable(debug_${name} "${list}")
+    target_link_libraries(debug_${name} PRIVATE debug_main debug_describe_${name} xray_variant_run runner strict_warnings)
     link_operations_of(debug_${name} ${name})
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     # gdb in a kernel's thread, where the stage has a script that asks it.
@@ -112,7 +113,7 @@ function(add_program_of_all_stages)
     add_program_of_verbs(stages ${stages})
     if(STAGES_BACKEND STREQUAL "cpu")
         add_stage_program(readme readme_main ${stages})
-        target_link_libraries(readme PRIVATE course_readme course)
+        target_link_libraries(readme PRIVATE course_readme)
         set_target_properties(readme PROPERTIES EXCLUDE_FROM_ALL ON)
         add_dependencies(readme ${stages} my_programs)  # which it runs, as READMEs show them
     endif()
