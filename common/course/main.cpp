@@ -23,8 +23,7 @@ bool is_verb(const CLI::App& app, const std::string& word) {
 }
 
 void add_stages(CLI::App& verb, std::vector<std::string>& stages) {
-    verb.add_option("stage", stages,
-                    "stages: 03, online or 03_online_softmax; default: all");
+    verb.add_option("stage", stages, "stages: 03, online or 03_online_softmax; default: all");
 }
 
 int parse_and_run(int argc, char** argv) {

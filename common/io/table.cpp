@@ -2,8 +2,8 @@
 #include "common/io/table.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 
 #include "common/io/text.hpp"

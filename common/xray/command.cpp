@@ -16,7 +16,9 @@ struct Verbs::Flags {
     std::string dtype = {};
 };
 
-bool Verbs::are_linked() { return true; }
+bool Verbs::are_linked() {
+    return true;
+}
 
 Verbs::Verbs(CLI::App& app)
     : flags_(new Flags{
@@ -55,7 +57,9 @@ Verbs::Verbs(CLI::App& app)
 
 Verbs::~Verbs() = default;
 
-bool Verbs::chosen() const { return flags_->xray->parsed() || flags_->ncu->parsed(); }
+bool Verbs::chosen() const {
+    return flags_->xray->parsed() || flags_->ncu->parsed();
+}
 
 int Verbs::run(const std::vector<runner::Stage>& stages) {
     const auto parse_choice = [&](auto& options) {

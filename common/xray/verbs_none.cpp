@@ -7,10 +7,16 @@ namespace xray {
 
 struct Verbs::Flags {};
 
-bool Verbs::are_linked() { return false; }
+bool Verbs::are_linked() {
+    return false;
+}
 Verbs::Verbs(CLI::App&) {}
 Verbs::~Verbs() = default;
-bool Verbs::chosen() const { return false; }
-int Verbs::run(const std::vector<runner::Stage>&) { return 0; }
+bool Verbs::chosen() const {
+    return false;
+}
+int Verbs::run(const std::vector<runner::Stage>&) {
+    return 0;
+}
 
 }  // namespace xray
