@@ -53,8 +53,8 @@ function(compile_together target)
     endif()
 endfunction()
 
-# compile_soon(TARGET): the same of what can gain nothing but to be compiled sooner.
+# compile_soon(TARGET [MOST]): the same of what can gain nothing but to be compiled sooner.
 function(compile_soon target)
-    compile_together(${target})
+    compile_together(${target} ${ARGN})
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
 endfunction()
