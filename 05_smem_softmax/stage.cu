@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 05, against stage 04.
+// How the course checks and measures stage 05, its lesson, against stage 04. further.cu adds what goes beyond it.
 #include "smem_softmax.cuh"
 
 #include "../04_warp_softmax/warp_softmax.cuh"
-#include "05_smem_softmax/variants.hpp"
 #include "common/operations/softmax/call.hpp"
 
 namespace {
@@ -54,7 +53,7 @@ runner::Variant variant_of(const std::string& name, const std::string& summary) 
 
 }  // namespace
 
-runner::Stage describe_05_smem_softmax() {
+runner::Stage lesson_05_smem_softmax() {
     runner::Variant baseline;
     baseline.operation = operation_of(Kind::softmax);
     baseline.name = "04_warp_softmax/softmax";
@@ -95,13 +94,6 @@ runner::Stage describe_05_smem_softmax() {
     stage.name = "05_smem_softmax";
     stage.title = "a row lives in shared memory";
     stage.variants = {four_rows_packed, four_rows_interleaved, packed, softmax, uncached};
-    for (const auto& more : {smem_softmax::functor_variants(), smem_softmax::on_chip_variants(),
-                             smem_softmax::any_axis_variants()}) {
-        for (runner::Variant variant : more) {
-            variant.further = true;
-            stage.variants.push_back(variant);
-        }
-    }
     stage.baseline = baseline;
     return stage;
 }
