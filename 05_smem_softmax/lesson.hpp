@@ -51,7 +51,6 @@ runner::Variant variant_of(const std::string& name, const std::string& summary) 
 }
 
 runner::Variant baseline_variant();  // of stage 04
-std::vector<runner::Variant> four_rows_variants();
-runner::Variant uncached_variant();
+std::vector<runner::Variant> by_element_variants();
 
 }  // namespace smem_softmax_lesson
