@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 01.
+// How the course checks and measures stage 01: its lesson. further.cu adds what goes beyond it.
 #include "naive_softmax.cuh"
 
 #include "common/operations/softmax/call.hpp"
-#include "further/batched_loads.cuh"
 
-runner::Stage describe_01_naive_softmax() {
+runner::Stage lesson_01_naive_softmax() {
     using operations::softmax::Call;
     using operations::softmax::Kind;
     using operations::softmax::operation_of;
@@ -33,21 +32,9 @@ runner::Stage describe_01_naive_softmax() {
     };
     block_per_row.partial_sums = [](Shape, DType) { return 256; };
 
-    runner::Variant batched_loads = block_per_row;
-    batched_loads.name = "batched_loads";
-    batched_loads.summary = "eight loads of each thread in flight";
-    batched_loads.further = true;
-    batched_loads.launch = [](const Call& call) {
-        return naive_softmax::batched_loads(call.input<float>(), call.output<float>(), call.rows,
-                                            call.cols, call.stream);
-    };
-    batched_loads.partial_sums = [](Shape shape, DType) {
-        return naive_softmax::threads_for(shape.cols);
-    };
-
     runner::Stage stage;
     stage.name = "01_naive_softmax";
     stage.title = "softmax as the textbook writes it";
-    stage.variants = {thread_per_row, block_per_row, batched_loads};
+    stage.variants = {thread_per_row, block_per_row};
     return stage;
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 03, against stage 02.
+// How the course checks and measures stage 03, its lesson, against stage 02. further.cu adds what goes beyond it.
 #include "online_softmax.cuh"
 
 #include "../02_safe_softmax/safe_softmax.cuh"
 #include "common/operations/softmax/call.hpp"
-#include "further/batched.cuh"
-#include "further/log_sum_exp.cuh"
-#include "further/split_row.cuh"
 
-runner::Stage describe_03_online_softmax() {
+runner::Stage lesson_03_online_softmax() {
     using operations::softmax::Call;
     using operations::softmax::Kind;
     using operations::softmax::operation_of;
@@ -36,59 +33,10 @@ runner::Stage describe_03_online_softmax() {
     };
     block_per_row.partial_sums = [](Shape, DType) { return 256; };
 
-    runner::Variant batched = block_per_row;
-    batched.name = "batched";
-    batched.summary = "eight loads in flight, the maximum first";
-    batched.further = true;
-    batched.launch = [](const Call& call) {
-        return online_softmax::batched(call.input<float>(), call.output<float>(), call.rows,
-                                       call.cols, call.stream);
-    };
-    batched.partial_sums = [](Shape shape, DType) {
-        return online_softmax::threads_for(shape.cols);
-    };
-
-    runner::Variant split_row = block_per_row;
-    split_row.name = "split_row";
-    split_row.summary = "a row over many blocks, in two launches";
-    split_row.further = true;
-    split_row.launch = [](const Call& call) {
-        return online_softmax::split_row(call.input<float>(), call.output<float>(), call.rows,
-                                         call.cols, call.workspace, call.workspace_bytes,
-                                         call.stream);
-    };
-    split_row.partial_sums = [](Shape shape, DType) {
-        const int64_t adds = (online_softmax::slice_cols_for(shape.cols) + 255) / 256;
-        return std::max<int64_t>(256,
-                                 shape.cols / adds);  // as many adds a thread as in a whole slice
-    };
-    split_row.workspace_bytes = [](Shape shape, DType) {
-        return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
-    };
-
-    runner::Variant log_softmax = batched;
-    log_softmax.name = "log_softmax";
-    log_softmax.summary = "log(softmax(x)), small probabilities kept";
-    log_softmax.operation = operation_of(Kind::log_softmax);
-    log_softmax.launch = [](const Call& call) {
-        return online_softmax::log_softmax(call.input<float>(), call.output<float>(), call.rows,
-                                           call.cols, call.stream);
-    };
-
-    runner::Variant log_sum_exp = batched;
-    log_sum_exp.name = "log_sum_exp";
-    log_sum_exp.summary = "log of the normalizer: one read, a result a row";
-    log_sum_exp.operation = operation_of(Kind::log_sum_exp);
-    log_sum_exp.traffic = {1, 0};
-    log_sum_exp.launch = [](const Call& call) {
-        return online_softmax::log_sum_exp(call.input<float>(), call.output<float>(), call.rows,
-                                           call.cols, call.stream);
-    };
-
     runner::Stage stage;
     stage.name = "03_online_softmax";
     stage.title = "maximum and normalizer in one pass";
-    stage.variants = {block_per_row, batched, split_row, log_softmax, log_sum_exp};
+    stage.variants = {block_per_row};
     stage.baseline = baseline;
     return stage;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 06: each step against the one before.
+// How the course checks and measures stage 06, its lesson: each step against the one before. further.cu adds what goes
+// beyond it.
 #include "softmax_topk.cuh"
 
-#include "06_softmax_topk/variants.hpp"
 #include "common/operations/topk/variant.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ runner::Variant unfused(const std::string& name, const std::string& summary, dou
 
 }  // namespace
 
-runner::Stage describe_06_softmax_topk() {
+runner::Stage lesson_06_softmax_topk() {
     using namespace softmax_topk;
     runner::Stage stage;
     stage.name = "06_softmax_topk";
@@ -73,7 +73,5 @@ runner::Stage describe_06_softmax_topk() {
                 online_unfused),
         fused("safe_fused", "the maximum, then sum and best together", 2, safe_fused),
         fused("online_fused", "maximum, sum and best in one pass", 1, online_fused)};
-    for (const runner::Variant& variant : fast_variants()) stage.variants.push_back(variant);
-    for (const runner::Variant& variant : sampling_variants()) stage.variants.push_back(variant);
     return stage;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launchers of bias_activation.cuh and layernorm.cuh that token_variants.cu compiles for the encoder and the test
+// The launchers of bias_activation.cuh and layernorm.cuh that token_lesson.cu compiles for the encoder and the test
 // as well. To be included behind those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template

@@ -23,7 +23,7 @@ function(add_build_info target)
         COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUTPUT=${output}"
                 "-DBACKEND=${STAGES_BACKEND}" "-DCOMPILER=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
                 "-DNVCC=${CMAKE_CUDA_COMPILER_VERSION}" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
-    set_source_files_properties("${output}" PROPERTIES GENERATED ON)
+    set_source_files_properties("${output}" PROPERTIES GENERATED ON SKIP_UNITY_BUILD_INCLUSION ON)
     target_sources(${target} PRIVATE "${output}")
     add_dependencies(${target} look_up_commit)
 endfunction()

@@ -52,3 +52,9 @@ function(compile_together target)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
     endif()
 endfunction()
+
+# compile_soon(TARGET [MOST]): the same of what can gain nothing but to be compiled sooner.
+function(compile_soon target)
+    compile_together(${target} ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O0>)
+endfunction()

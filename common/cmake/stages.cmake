@@ -3,33 +3,32 @@
 # 03_online_softmax, stages_03_online_softmax (which takes every verb), example_03_online_softmax and
 # test_03_online_softmax.
 
-# The command lines: main() of 03_online_softmax and its like, and of `stages` and stages_03_online_softmax. Most of what
-# either takes to compile is CLI11's header.
-add_library(stage_main OBJECT common/course/stage_main.cpp common/course/run_command.cpp)
-add_library(course_main OBJECT common/course/main.cpp common/course/run_command.cpp)
-add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/run_command.cpp)
-target_link_libraries(stage_main PRIVATE runner CLI11::CLI11 strict_warnings)
-target_link_libraries(course_main PRIVATE xray_command runner course CLI11::CLI11 strict_warnings)
-target_link_libraries(readme_main PRIVATE runner CLI11::CLI11 strict_warnings)
-foreach(command_line stage_main course_main readme_main)
-    compile_together(${command_line})
-    target_compile_options(${command_line} PRIVATE -O0)  # compiled sooner is all that they can gain
+# The command line of all programs with stages. Most of what it takes to compile is CLI11's header.
+add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp)
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp)
+foreach(command_line course_main readme_main)
+    target_link_libraries(${command_line} PRIVATE runner CLI11::CLI11 strict_warnings)
+    compile_soon(${command_line})
 endforeach()
 
-# write_stage_list(RESULT PROGRAM STAGE...): the source file with which PROGRAM knows these stages.
+# write_stage_list(RESULT PROGRAM FUNCTION...): the source file with which PROGRAM knows the stages that these functions
+# return, describe_03_online_softmax or lesson_03_online_softmax. It defines runner::all_stages(), or what STAGE_LIST says.
 function(write_stage_list result program)
     set(list "${CMAKE_BINARY_DIR}/generated/stages_of_${program}.cpp")
+    if(NOT STAGE_LIST)
+        set(STAGE_LIST runner::all_stages)
+    endif()
     set(${result} "${list}" PARENT_SCOPE)
-    string(REGEX REPLACE "([^;]+);?" "runner::Stage describe_\\1();\n" STAGE_DECLARATIONS "${ARGN}")
-    string(REGEX REPLACE "([^;]+)" "describe_\\1()" STAGE_CALLS "${ARGN}")
+    string(REGEX REPLACE "([^;]+);?" "runner::Stage \\1();\n" STAGE_DECLARATIONS "${ARGN}")
+    string(REGEX REPLACE "([^;]+)" "\\1()" STAGE_CALLS "${ARGN}")
     string(REPLACE ";" ", " STAGE_CALLS "${STAGE_CALLS}")
     configure_file("${PROJECT_SOURCE_DIR}/common/cmake/stage_list.cpp.in" "${list}" @ONLY)
 endfunction()
 
 # add_stage_program(PROGRAM MAIN STAGE...): a program that knows these stages.
 function(add_stage_program program main)
-    write_stage_list(list ${program} ${ARGN})
     list(TRANSFORM ARGN PREPEND describe_ OUTPUT_VARIABLE descriptions)
+    write_stage_list(list ${program} ${descriptions})
     add_executable(${program} "${list}")
     target_link_libraries(${program} PRIVATE ${main} ${descriptions} runner strict_warnings)
     link_operations_of(${program} ${ARGN})
@@ -38,7 +37,7 @@ endfunction()
 # add_program_of_verbs(PROGRAM STAGE...): the same, and its command line begins with a verb.
 function(add_program_of_verbs program)
     add_stage_program(${program} course_main ${ARGN})
-    target_link_libraries(${program} PRIVATE xray_command course)
+    target_link_libraries(${program} PRIVATE xray_command)
 endfunction()
 
 function(keep_ptx target stage)
@@ -48,36 +47,62 @@ function(keep_ptx target stage)
     endif()
 endfunction()
 
-# add_stage(NAME): see above.
-function(add_stage name)
-    # Variants beyond the lesson may have files of their own.
-    file(GLOB variants CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/*_variants.cu)
-    add_device_objects(describe_${name} ${name}/stage.cu ${variants})
-    target_link_libraries(describe_${name} PRIVATE nlohmann_json::nlohmann_json strict_warnings)  # which 07's tuner writes
-    keep_ptx(describe_${name} ${name})
+# add_descriptions(TARGET STAGE FILE...): TARGET is what describes variants of that stage.
+function(add_descriptions target stage)
+    add_device_objects(${target} ${ARGN})
+    target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json strict_warnings)  # which 07's tuner writes
+    keep_ptx(${target} ${stage})
     # What several stages launch is compiled once.
-    set(launchers "")
-    folders_included(launching "([0-9][0-9]_[a-z0-9_]+)/launchers\\.hpp" ${name}/stage.cu ${variants})
-    foreach(stage ${launching})
-        list(APPEND launchers ${stage}/launchers.cu)
-        if(NOT TARGET launchers_${stage})
-            add_library(launchers_${stage} STATIC)
-            compile_device_files(launchers_${stage} ${stage}/launchers.cu)
-            target_link_libraries(launchers_${stage} PRIVATE strict_warnings)
-            keep_ptx(launchers_${stage} ${stage})
+    folders_included(launching "([0-9][0-9]_[a-z0-9_]+)/launchers\\.hpp" ${ARGN})
+    foreach(other ${launching})
+        if(NOT TARGET launchers_${other})
+            add_library(launchers_${other} STATIC)
+            compile_device_files(launchers_${other} ${other}/launchers.cu)
+            target_link_libraries(launchers_${other} PRIVATE strict_warnings)
+            keep_ptx(launchers_${other} ${other})
         endif()
-        target_link_libraries(describe_${name} INTERFACE launchers_${stage})
+        foreach(who ${target} describe_${stage})
+            target_link_libraries(${who} INTERFACE launchers_${other})
+        endforeach()
+        set_property(GLOBAL APPEND PROPERTY LAUNCHERS_OF_${stage} ${other}/launchers.cu)
     endforeach()
-    add_stage_program(${name} stage_main ${name})
+endfunction()
+
+# add_stage(NAME): see above. stage.cu describes the lesson's variants, further.cu adds those beyond it. Either may have
+# files of their own, *_lesson.cu and *_variants.cu, to be compiled side by side.
+function(add_stage name)
+    file(GLOB lesson CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/stage.cu ${name}/*_lesson.cu)
+    file(GLOB further CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/further.cu ${name}/*_variants.cu)
+    set(described_by describe_${name})  # a stage that is a lesson alone
+    if(further)
+        set(described_by lesson_${name})
+        add_descriptions(describe_${name} ${name} ${further})
+        add_descriptions(describe_lesson_${name} ${name} ${lesson})
+        target_sources(describe_${name} INTERFACE $<TARGET_OBJECTS:describe_lesson_${name}>)
+    else()
+        add_descriptions(describe_${name} ${name} ${lesson})
+    endif()
+    add_stage_program(${name} course_main ${name})
+    target_link_libraries(${name} PRIVATE xray_none)
     add_program_of_verbs(stages_${name} ${name})
-    set_target_properties(stages_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+
+    # lesson_03_online_softmax: without what goes beyond, so that an edit of the lesson's header compiles no more.
+    string(REPLACE lesson_ describe_lesson_ objects ${described_by})
+    write_stage_list(list lesson_${name} ${described_by})
+    add_executable(lesson_${name} "${list}")
+    target_link_libraries(lesson_${name} PRIVATE course_main xray_none ${objects} runner strict_warnings)
+    link_operations_of(lesson_${name} ${name})
+    set_target_properties(stages_${name} lesson_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
+    set_property(GLOBAL APPEND PROPERTY LESSONS_OF_THE_COURSE ${described_by})
 
     add_device_program(example_${name} ${name}/example.cu)
     target_link_libraries(example_${name} PRIVATE strict_warnings)
 
     if(STAGES_BACKEND STREQUAL "cpu")
-        add_debug_program(${name} ${variants} ${launchers})
+        get_property(launchers GLOBAL PROPERTY LAUNCHERS_OF_${name})
+        list(REMOVE_DUPLICATES launchers)
+        add_debug_program(${name} ${lesson} ${further} ${launchers})
     endif()
 
     add_course_test(test_${name} ${name}/test.cu)
@@ -90,12 +115,17 @@ endfunction()
 # debug_03_online_softmax: the stage's kernels, compiled so that a debugger finds every variable, and what opens one.
 add_library(debuggable INTERFACE)
 target_compile_options(debuggable INTERFACE -O0 -g -DCPU_DEVICE_DEBUGGED)
+if(STAGES_BACKEND STREQUAL "cpu")
+    add_library(debug_main OBJECT EXCLUDE_FROM_ALL common/course/debug.cpp common/course/gdb.cpp)
+    target_link_libraries(debug_main PRIVATE runner CLI11::CLI11 strict_warnings)
+    compile_soon(debug_main)
+endif()
 function(add_debug_program name)
-    add_device_objects(debug_describe_${name} ${name}/stage.cu ${ARGN})
+    add_device_objects(debug_describe_${name} ${ARGN})
     target_link_libraries(debug_describe_${name} PRIVATE debuggable nlohmann_json::nlohmann_json strict_warnings)  # behind the -O1 -g1 of device_flags
-    write_stage_list(list debug_${name} ${name})
-    add_executable(debug_${name} common/course/debug.cpp common/course/gdb.cpp "${list}")
-    target_link_libraries(debug_${name} PRIVATE debug_describe_${name} xray_command runner CLI11::CLI11 strict_warnings)
+    write_stage_list(list debug_${name} describe_${name})
+    add_executable(debug_${name} "${list}")
+    target_link_libraries(debug_${name} PRIVATE debug_main debug_describe_${name} xray_variant_run runner strict_warnings)
     link_operations_of(debug_${name} ${name})
     set_target_properties(debug_describe_${name} debug_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     # gdb in a kernel's thread, where the stage has a script that asks it.
@@ -112,7 +142,7 @@ function(add_program_of_all_stages)
     add_program_of_verbs(stages ${stages})
     if(STAGES_BACKEND STREQUAL "cpu")
         add_stage_program(readme readme_main ${stages})
-        target_link_libraries(readme PRIVATE course_readme course)
+        target_link_libraries(readme PRIVATE course_readme)
         set_target_properties(readme PROPERTIES EXCLUDE_FROM_ALL ON)
         add_dependencies(readme ${stages} my_programs)  # which it runs, as READMEs show them
     endif()

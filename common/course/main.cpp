@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `stages`, the program of all stages, and stages_03_online_softmax and its like, of one: their command
-// line begins with a verb.
+// The command line of every program with stages. That of `stages`, which knows all, and of stages_03_online_softmax and
+// its like, of one, begins with a verb. 03_online_softmax and its like, which the first command builds, know `run` and
+// `fuzz` alone: they take the flags of `run`, or behind the word `fuzz` those of that.
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
@@ -10,7 +11,7 @@
 #include "common/io/command_line.hpp"
 #include "common/runner/fuzz.hpp"
 #include "common/runner/run.hpp"
-#include "common/xray/command.hpp"
+#include "common/xray/verbs.hpp"
 
 namespace {
 
@@ -21,39 +22,45 @@ bool is_verb(const CLI::App& app, const std::string& word) {
                 .empty();
 }
 
+void add_stages(CLI::App& verb, std::vector<std::string>& stages) {
+    verb.add_option("stage", stages, "stages: 03, online or 03_online_softmax; default: all");
+}
+
 int parse_and_run(int argc, char** argv) {
     RunOptions options;
     course::RunWords words;
-    std::vector<std::string> listed;
-
-    const std::vector<Stage> stages = all_stages();
-    CLI::App app("Softmax in stages, from naive to fused: see README.md");
-    app.name("./stages");
     FuzzOptions fuzz_options;
-    app.require_subcommand(1);
-    CLI::App* const run = app.add_subcommand("run", "validate, measure and record stages");
-    run->add_option("stage", options.stages,
-                    "stages: 03, online or 03_online_softmax; default: all");
+    std::vector<std::string> listed;
+    const std::vector<Stage> stages = all_stages();
+    const bool of_verbs = xray::Verbs::are_linked();
+    CLI::App app(of_verbs ? "Softmax in stages, from naive to fused: see README.md"
+                          : stages.front().name + ": " + stages.front().title);
+    app.name(of_verbs ? "./stages" : stages.front().name);
+    CLI::App* const run =
+        of_verbs ? app.add_subcommand("run", "validate, measure and record stages") : &app;
     CLI::App* const list =
-        app.add_subcommand("list", "the stages, their variants, the named inputs");
-    list->add_option("stage", listed, "stages: 03, online or 03_online_softmax; default: all");
+        of_verbs ? app.add_subcommand("list", "the stages, their variants, the named inputs")
+                 : nullptr;
     CLI::App* const fuzz = app.add_subcommand("fuzz", "random cases against the fp64 reference");
-    fuzz->add_option("stage", fuzz_options.stages,
-                     "stages: 03, online or 03_online_softmax; default: all");
-    course::add_fuzz_flags(*fuzz, fuzz_options);
     xray::Verbs xray(app);
-    course::add_run_flags(*run, options, words);
-
-    if (argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
-        throw UsageError(std::string("no verb is called '") + argv[1] +
-                         "'; here are: run list fuzz xray ncu");
+    if (of_verbs) {
+        app.require_subcommand(1);
+        add_stages(*run, options.stages);
+        add_stages(*list, listed);
+        add_stages(*fuzz, fuzz_options.stages);
+        if (argc > 1 && argv[1][0] != '-' && !is_verb(app, argv[1])) {
+            throw UsageError(std::string("no verb is called '") + argv[1] +
+                             "'; here are: run list fuzz xray ncu");
+        }
     }
+    course::add_run_flags(*run, options, words);
+    course::add_fuzz_flags(*fuzz, fuzz_options);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return io::explained(app, error);
     }
-    if (list->parsed()) {
+    if (list != nullptr && list->parsed()) {
         std::fputs(course::list_of(chosen_stages(stages, listed)).c_str(), stdout);
         return kGood;
     }

@@ -111,6 +111,9 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
     app.add_option("--device", words.device,
                    "cpu or cuda; default: cuda where nvcc and a GPU are there")
         ->check(CLI::IsMember({"cpu", "cuda"}));
+    app.add_flag("--lesson", options.lesson,
+                 "the lesson's variants, without those beyond it; of one stage they are built "
+                 "alone");
     app.add_flag("--quick", options.quick, "fewer shapes");
     app.add_option("--shape", words.shapes,
                    "instead of the course's shapes; may be repeated." + help_on_shapes())

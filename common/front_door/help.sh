@@ -62,6 +62,8 @@ input against the fp64 reference and the stage before, then measures. One stage
 alone builds fastest. At the end pictures of the records are drawn into a folder
 \`pictures\` beside them (none without gnuplot).
 
+  --lesson            the lesson's variants alone, without those beyond it, and
+                      of one stage built alone: after an edit of its header
   --no-plot           no pictures
   --peers             then times the stages beside what one would use instead,
                       in turn: the kernels of NVIDIA/online-softmax, OneFlow

@@ -43,12 +43,12 @@ build_what_programs_need() {
 }
 
 # Whether a program of the CPU device's is there, was compiled with these flags of the user's, and is newer than all
-# that it may be made of: coarse, and never wrong.
+# that it may be made of: coarse, and never wrong. `family` is that of the operation which is tried.
 is_current() {
     local program=$1 compiled_with=$2 part
     [[ -x $program && $(cat "$program.flags" 2>/dev/null) == "$compiled_with" ]] || return
-    for part in "$build"/my/{compile,link,link_try} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
-        "$build"/common/course/{libcourse.a,my/libmy_try.a} "$build"/CMakeFiles/course_main.dir/{,Unity/}*.o \
+    for part in "$build"/my/{compile,link,"link_try_${family:-}"} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
+        "$build"/common/course/my/lib{my_try,"my_operations_${family:-}"}.a "$build"/CMakeFiles/course_main.dir/{,Unity/}*.o \
         "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
         [[ ! $part -nt $program ]] || return
     done

@@ -42,7 +42,7 @@ list_is_current() {
         [[ -e $root/$stage/expected/list.txt ]] || return
     done
     changed=$(git -C "$root" status --porcelain --untracked-files=all -- '[0-9][0-9]_*/stage.cu' \
-        '[0-9][0-9]_*/*_variants.cu' common/operations common/course/list.cpp 2>/dev/null) || changed=
+        '[0-9][0-9]_*/further.cu' '[0-9][0-9]_*/*_lesson.cu' '[0-9][0-9]_*/*_variants.cu' common/operations common/course/list.cpp 2>/dev/null) || changed=
     [[ ! $changed ]]
 }
 

@@ -87,13 +87,20 @@ list_operations() {
     choose_device
     build=$root/build/$device
     require try build "$device"
-    build my_tries
-    print_answer "$("$build/my_operation")"
+    build my_tries_all
+    print_answer "$("$build/my_operation_all")"
+}
+
+# The family of an operation, the folder that names it, so that no other is built; `all` where none or several do.
+family_of() {
+    local -a files
+    mapfile -t files < <(grep -l -- "\"$1\"" "$root"/common/operations/*/operation.cpp)
+    if ((${#files[@]} == 1)); then basename "$(dirname "${files[0]}")"; else echo all; fi
 }
 
 # On `device`, with try_mine's variables.
 try_on_device() {
-    local name=${path#"$root"/my/} stage status=0 folder
+    local name=${path#"$root"/my/} stage status=0 folder family
     local -a rest=("${words[@]}") described
     folder=$(folder_of_records)
     my_name=my/$name
@@ -102,9 +109,10 @@ try_on_device() {
     stage=99_my_${stage//[^A-Za-z0-9]/_}  # behind the course's in lists and pictures
     mkdir -p "$my_folder"
     require try build "$device"
-    build my_tries
+    family=$(family_of "$operation")
+    build "my_tries_$family"
     # The types of the operands, the numbers of sizes and of options, the launcher, its types, its limits.
-    "$build/my_operation" "$operation" "$path" "$launcher" "$dtypes" >"$my_folder/described" || return
+    "$build/my_operation_$family" "$operation" "$path" "$launcher" "$dtypes" >"$my_folder/described" || return
     mapfile -t described <"$my_folder/described"
     "compile_try_for_$device"
     # The CPU device counts, for which few shapes are enough; line by line at the first that is asked for.
@@ -228,7 +236,7 @@ compile_try_for_cpu() {
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || tried_fails_to_compile
     refuse_main_in_try
     objcopy "${hooked_functions[@]}" "$my_folder/stage.o" || true  # what launch() does as the host is watched
-    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try" -o "$my_folder/program" >&2 || my_program_failed_to_compile
+    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try_$family" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
     echo "${flags[*]}" >"$my_folder/program.flags"
 }
@@ -250,7 +258,7 @@ refuse_main_in_try() {
 compile_try_for_cuda() {
     local -a flags linked
     read -ra flags <<<"${STAGES_MY_FLAGS:-}"
-    mapfile -t linked <"$build/my/link_try"
+    mapfile -t linked <"$build/my/link_try_$family"
     write_try "$path"
     attend "${CUDACXX:-$(find_nvcc)}" -std=c++17 -arch=native -O3 -lineinfo --extended-lambda -I "$root" "${flags[@]}" \
         -o "$my_folder/program" "$my_folder/stage.cu" "${linked[@]}" -ldl >&2 || tried_fails_to_compile

@@ -2,6 +2,7 @@
 #include "common/io/table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdio>
 
@@ -115,6 +116,12 @@ void print_heading(const std::string& title, const std::string& context) {
     const std::string gap(before < kPageWidth ? kPageWidth - before : 0, ' ');
     std::printf("%s%s%s%s\n%s\n", fits ? title.c_str() : wrapped(title).c_str(), fits ? "" : "\n",
                 gap.c_str(), context.c_str(), std::string(kPageWidth, '-').c_str());
+}
+
+std::string number(double value) {
+    char text[40];
+    std::snprintf(text, sizeof(text), value == std::floor(value) ? "%.0f" : "%.6g", value);
+    return text;
 }
 
 std::string number(double value, int decimals) {

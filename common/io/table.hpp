@@ -36,4 +36,7 @@ void print_heading(const std::string& title, const std::string& context);
 // value with that many decimals; "inf" and "nan" as words.
 std::string number(double value, int decimals);
 
+// Without decimals where there are none: "4000", "0.8".
+std::string number(double value);
+
 }  // namespace io

@@ -2,8 +2,6 @@
 #include "common/report/records.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
@@ -81,12 +79,6 @@ std::vector<HardwareCount> hardware_counts(const RecordFolder& folder) {
         }
     }
     return counts;
-}
-
-std::string number_text(double size) {
-    char text[40];
-    std::snprintf(text, sizeof(text), size == std::floor(size) ? "%.0f" : "%.6g", size);
-    return text;
 }
 
 std::string partial_words(const std::vector<const RecordFile*>& files) {

@@ -21,8 +21,6 @@ using records::stages_in;
 // line.
 RecordFolder read_folder(const std::filesystem::path& path);
 
-std::string number_text(double size);  // "4000", "0.8"
-
 // "a partial run: --quick", or of which stages; empty where all files are of full runs.
 std::string partial_words(const std::vector<const RecordFile*>& files);
 

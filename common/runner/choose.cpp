@@ -167,7 +167,8 @@ void for_each_own_shape(StageRun& run, const Operation& family, DType dtype,
 }  // namespace
 
 bool is_chosen(const Variant& variant, const RunOptions& options) {
-    return options.variant.empty() || options.variant == variant.name;
+    return (options.variant.empty() || options.variant == variant.name) &&
+           !(options.lesson && variant.further);
 }
 
 std::vector<DType> measured_dtypes(const StageRun& run) {

@@ -80,6 +80,7 @@ std::string narrowing_flags(const RunOptions& options) {
     std::string flags;
     const auto add = [&](const std::string& flag) { flags += (flags.empty() ? "" : " ") + flag; };
     if (!options.variant.empty()) add("--variant " + options.variant);
+    if (options.lesson) add("--lesson");
     if (options.quick) add("--quick");
     for (const Shape& shape : options.shapes) add("--shape " + word_of(shape));
     for (const Words& said : options.said) add("--shape " + text_of(said));
@@ -94,8 +95,19 @@ std::string narrowing_flags(const RunOptions& options) {
     return flags;
 }
 
+void require_lesson(const std::vector<const Stage*>& stages, const std::string& variant) {
+    for (const Stage* stage : stages) {
+        if (stage->own) throw UsageError("--lesson: " + stage->title + " is no stage of the course");
+        for (const Variant& each : stage->variants) {
+            if (each.name == variant && each.further)
+                throw UsageError("--lesson: " + variant + " goes beyond it; run it without");
+        }
+    }
+}
+
 void check_options(const std::vector<const Stage*>& stages, const RunOptions& options) {
     require_variant(stages, options.variant);
+    if (options.lesson) require_lesson(stages, options.variant);
     if (!options.input_file.empty() && !options.shapes.empty())
         throw UsageError("--shape: an input file has its own sizes");
     if (options.input_file.empty() && !options.said.empty())

@@ -53,7 +53,7 @@ done
 compiled common/operations/gather/operation.cpp
 compiled generated/operations_of_operations.cpp
 compiled generated/stages_of_96_gather.cpp
-"${CXX:-c++}" -o program "${objects[@]}" "@$build/my/link_try"
+"${CXX:-c++}" -o program "${objects[@]}" "@$build/my/link_try_all"
 
 said=$(./program run 96 --quick 2>&1) || fail "$said"
 for words in '96_gather' 'first' 'added' 'All good'; do

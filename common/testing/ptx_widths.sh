@@ -95,7 +95,7 @@ stages=$(cd "$root" && printf '%s\n' [0-9][0-9]_*)
 table=$(for stage in $stages; do
     [[ ! -e $root/$stage/expected/widths.txt ]] || sed "/^#/d; /^no spills$/d; s/^/$stage /" "$root/$stage/expected/widths.txt"
 done)
-sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_variants,launchers}.cu 2>/dev/null || true; done)
+sources=$(for stage in $stages; do ls "$root/$stage"/{stage,*_lesson,further,*_variants,launchers}.cu 2>/dev/null || true; done)
 
 # Two at a time, the longest first. With lines, and for the GPU that counters are recorded on.
 compile_all() {

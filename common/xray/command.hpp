@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The verbs `xray` (counts what a variant touches, on the CPU device) and `ncu` (records what a GPU
-// counts).
+// What the verbs `xray` and `ncu` do.
 #pragma once
 
 #include <optional>
@@ -10,10 +9,6 @@
 
 #include "common/runner/run.hpp"
 #include "common/runner/stage.hpp"
-
-namespace CLI {
-class App;
-}
 
 namespace xray {
 
@@ -42,27 +37,5 @@ struct NcuOptions {
 // A build has one of these two; the other says what it takes.
 runner::ExitCode run_xray(const std::vector<runner::Stage>& stages, const XrayOptions& options);
 runner::ExitCode run_ncu(const std::vector<runner::Stage>& stages, const NcuOptions& options);
-
-class Verbs {
-public:
-    // Adds them to the program's command line.
-    explicit Verbs(CLI::App& app);
-    Verbs(const Verbs&) = delete;
-    Verbs& operator=(const Verbs&) = delete;
-
-    // Whether the command line, once parsed, names one of them.
-    bool chosen() const;
-
-    // Throws UsageError, CudaError, std::runtime_error.
-    runner::ExitCode run(const std::vector<runner::Stage>& stages);
-
-private:
-    CLI::App* xray_;
-    CLI::App* ncu_;
-    XrayOptions options_;
-    std::string shape_;
-    std::string dtype_;
-    NcuOptions ncu_options_;
-};
 
 }  // namespace xray

@@ -12,7 +12,7 @@
 namespace xray {
 namespace {
 
-using Json = nlohmann::json;
+using Parsed = nlohmann::json;
 
 constexpr int kSchema = 1;
 
@@ -50,13 +50,13 @@ void RecordedLoops::add(const std::string& path) {
     std::ifstream file(path);
     if (!file) return;
     try {
-        const Json json = Json::parse(file);
+        const Parsed json = Parsed::parse(file);
         if (json.at("schema") != kSchema) throw std::runtime_error("its schema is not 1");
-        for (const Json& loop : json.at("loops")) {
+        for (const Parsed& loop : json.at("loops")) {
             const bool loads = loop.at("access") == "load";
             const AccessKind kind = loads ? AccessKind::global_load : AccessKind::global_store;
             std::string lines;
-            for (const Json& line : loop.at("lines")) {
+            for (const Parsed& line : loop.at("lines")) {
                 append_line(lines, line.at("file"), line.at("code"), line.value("which", 1u));
             }
             const Unrolling unrolling{loop.at("sections"), loop.at("accesses"), lines};

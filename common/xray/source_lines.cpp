@@ -12,7 +12,7 @@
 namespace xray {
 namespace {
 
-bool is_global(AccessKind kind) {
+bool moves_sectors(AccessKind kind) {
     return kind == AccessKind::global_load || kind == AccessKind::global_store ||
            kind == AccessKind::global_atomic;
 }
@@ -25,7 +25,7 @@ struct Done {
 };
 
 std::string cost_of(AccessKind kind, const Counts& counts, const Counted& counted) {
-    const bool global = is_global(kind);
+    const bool global = moves_sectors(kind);
     if (!global && !is_shared(kind)) {
         return format(" requests, %s bytes", grouped(counts.bytes).c_str());
     }
@@ -97,7 +97,7 @@ void add_lines(ByLine& by_line, const KernelCounts& kernel, const SourceMap& sou
     }
 }
 
-ByLine lines_of(const Counted& counted) {
+ByLine work_by_line(const Counted& counted) {
     ByLine by_line;
     for (const KernelCounts& kernel : counted.kernels) add_lines(by_line, kernel, counted.sources);
     return by_line;
@@ -105,7 +105,7 @@ ByLine lines_of(const Counted& counted) {
 
 // Sectors or wavefronts that accesses take; of other kinds of memory, their requests.
 int64_t work_of(AccessKind kind, const Counts& counts, const Counted& counted) {
-    if (is_global(kind)) return counts.sectors;
+    if (moves_sectors(kind)) return counts.sectors;
     return is_shared(kind) ? counted.compiled(counts).wavefronts : counts.requests;
 }
 
@@ -156,7 +156,7 @@ std::string source_lines(const KernelCounts& kernel, const Counted& counted) {
 }
 
 std::string busiest_lines(const Counted& counted, size_t most) {
-    const ByLine by_line = lines_of(counted);
+    const ByLine by_line = work_by_line(counted);
     const auto lines = by_work(by_line, counted);
     std::string text;
     size_t shown = 0;
@@ -177,7 +177,7 @@ std::string busiest_lines(const Counted& counted, size_t most) {
 }
 
 std::optional<BusiestLine> busiest_line(const Counted& counted) {
-    const ByLine by_line = lines_of(counted);
+    const ByLine by_line = work_by_line(counted);
     const auto lines = by_work(by_line, counted);
     if (lines.empty()) return std::nullopt;
     const auto& [line, done] = *lines.front().second;

@@ -83,7 +83,7 @@ double patience_seconds() {
 }
 
 std::atomic<uint64_t> calls{0};  // of launchers
-std::atomic<bool> is_called{false};
+std::atomic<bool> is_running{false};
 
 std::string in_seconds(double seconds) {
     char text[32];
@@ -104,7 +104,7 @@ void watch_launchers() {
     while (true) {
         std::this_thread::sleep_for(look);
         const runner::Probe::Kernels kernels = runner::probe().kernels();
-        if (!is_called || calls != call) {
+        if (!is_running || calls != call) {
             call = calls;
             first = last = kernels.begun;
             on_host = in_all = 0;
@@ -134,11 +134,11 @@ RunningLauncher::RunningLauncher(const std::string& where) {
     (void)watched;
     Ending::the().begin(where);
     ++calls;
-    is_called = true;
+    is_running = true;
 }
 
 RunningLauncher::~RunningLauncher() {
-    is_called = false;
+    is_running = false;
     Ending::the().returned();
 }
 

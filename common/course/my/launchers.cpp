@@ -20,7 +20,7 @@ struct Token {
     bool is_takes = false;
 };
 
-std::string trimmed(const std::string& text) {
+std::string without_comment(const std::string& text) {
     const size_t first = text.find_first_not_of(" \t\r,");
     return first == std::string::npos
                ? ""
@@ -36,7 +36,7 @@ void add_takes(const std::string& comment, std::vector<Token>& tokens) {
         constexpr const char* kTakes = "takes:";
         const size_t length = std::char_traits<char>::length(kTakes);
         if (first != std::string::npos && line.compare(first, length, kTakes) == 0)
-            tokens.push_back({trimmed(line.substr(first + length)), true});
+            tokens.push_back({without_comment(line.substr(first + length)), true});
         begin = end + 1;
     }
 }

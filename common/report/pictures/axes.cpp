@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "common/io/table.hpp"
+
 namespace report {
 
 namespace {
@@ -86,7 +88,7 @@ Sizes fixed_sizes(const Record& record, const Axis& x) {
 }
 
 std::string size_text(const std::string& field, double size) {
-    const std::string number = number_text(size);
+    const std::string number = io::number(size);
     std::string name = field;
     std::replace(name.begin(), name.end(), '_', ' ');
     const bool letters = name.size() == 1 || field.find_first_of("= ") != std::string::npos;
@@ -97,7 +99,7 @@ std::string size_text(const std::string& field, double size) {
 
 std::string text_of(const Sizes& sizes, const Record& record) {
     if (sizes.size() == 2 && sizes.count("rows") > 0 && sizes.count("cols") > 0)
-        return number_text(sizes.at("rows")) + " x " + number_text(sizes.at("cols"));
+        return io::number(sizes.at("rows")) + " x " + io::number(sizes.at("cols"));
     std::string text;
     for (const std::string& name : record.size_names()) {
         const auto size = sizes.find(name);

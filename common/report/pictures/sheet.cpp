@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "common/io/table.hpp"
 #include "common/report/pictures/axes.hpp"
 #include "common/report/pictures/captions.hpp"
 #include "common/report/pictures/points.hpp"
@@ -70,7 +71,7 @@ std::string name_of_shape(const Record& record, const Sizes& common,
         if (common.count(name) > 0) continue;
         const double size = record.sizes.at(name);
         if (everywhere.count(name) > 0) {
-            sizes += (sizes.empty() ? "" : " x ") + number_text(size);
+            sizes += (sizes.empty() ? "" : " x ") + io::number(size);
         } else {
             options += ", " + (size == 1 ? name : size_text(name, size));
         }
@@ -278,7 +279,7 @@ void draw(std::vector<Figure>& figures, Sheet sheet, const Selection& records,
         Figure figure = sheet.figure;
         for (const auto& [name, size] : fixed) {
             if (sheet.apart || sizes.size() > 1)
-                figure.name += "_" + (name == "rows" ? "" : name) + number_text(size);
+                figure.name += "_" + (name == "rows" ? "" : name) + io::number(size);
         }
         if (choice.title.empty() && !at.empty()) figure.title += ", " + at;
         if (xs[fixed].size() > 1) {

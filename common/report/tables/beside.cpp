@@ -9,13 +9,14 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/io/table.hpp"
 #include "common/io/text.hpp"
+#include "common/records/folder.hpp"
 #include "common/records/where.hpp"
-#include "common/report/records.hpp"
 
 namespace {
 
@@ -99,7 +100,7 @@ void print_counts(const Record& own, std::vector<Record> rows) {
 std::string shape_of(const Record& record) {
     std::string text;
     for (const std::string& size : record.shape)
-        text += (text.empty() ? "" : ", ") + size + " " + report::number_text(record.size(size));
+        text += (text.empty() ? "" : ", ") + size + " " + io::number(record.size(size));
     return text;
 }
 
@@ -164,7 +165,7 @@ void run(const std::string& stage, const std::filesystem::path& results) {
 
 int main(int count, char** words) {
     try {
-        if (count != 3) throw report::InputError("two words are wanted: STAGE and RESULTS");
+        if (count != 3) throw std::invalid_argument("two words are wanted: STAGE and RESULTS");
         run(words[1], words[2]);
         return 0;
     } catch (const std::exception& error) {

@@ -251,6 +251,8 @@ expect 0 '^stages\[run 01_naive_softmax 03_online_softmax\]' run 1 03
 expect 0 '^stages\[run 01_naive_softmax 03_online_softmax\]' run 01,3
 expect 0 '^stages\[run --input 3 --device\]' run --input 3 -- --device
 expect 0 '^03_online_softmax\[--quick --variant x --shape 7x9\]' run --quick --variant x 03 --shape 7x9
+expect 0 'lesson_03_online_softmax\[--quick --lesson\]' run 3 --quick --lesson
+expect 2 "leave one of the two out" run 3 --lesson --peers
 expect 0 '^03_online_softmax\[fuzz --cases 3\]' fuzz --cases 3 03
 expect 0 '^stages\[fuzz --unknown 3\]' fuzz --unknown 3
 expect 0 '^stages_01_naive_softmax\[xray 01_naive_softmax --lines\]' xray --lines naive

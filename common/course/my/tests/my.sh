@@ -11,8 +11,8 @@ trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/{my,build/cpu/my}
 ln -s "$repository/common" "$sandbox/common"
 for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_beside" "$built/my_operation" "$sandbox/build/cpu"
-cp "$built"/my/{compile,link,link_try} "$sandbox/build/cpu/my"
+ln -s "$built/translate_launches" "$built/my_beside" "$built/my_operation_all" "$sandbox/build/cpu"
+cp "$built"/my/{compile,link,link_try_all} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
 # shellcheck disable=SC2034  # they are its words
@@ -30,6 +30,7 @@ verb=run root=$sandbox device=cpu build=$sandbox/build/cpu
 # shellcheck source=common/front_door/try.sh
 . "$repository/common/front_door/try.sh"
 build() { :; }
+family_of() { echo all; }
 require() { :; }
 choose_device() { :; }
 export CPU_DEVICE_WATCHDOG_SECONDS=0.2

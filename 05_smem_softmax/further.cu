@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// What stage 05 has beyond its lesson.
+#include "05_smem_softmax/variants.hpp"
+
+runner::Stage lesson_05_smem_softmax();
+
+runner::Stage describe_05_smem_softmax() {
+    runner::Stage stage = lesson_05_smem_softmax();
+    for (const auto& more : {smem_softmax::functor_variants(), smem_softmax::on_chip_variants(),
+                             smem_softmax::any_axis_variants()}) {
+        for (runner::Variant variant : more) {
+            variant.further = true;
+            stage.variants.push_back(variant);
+        }
+    }
+    return stage;
+}

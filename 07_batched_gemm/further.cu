@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// What stage 07 has beyond its lesson.
+#include "07_batched_gemm/variants.hpp"
+
+runner::Stage lesson_07_batched_gemm();
+
+runner::Stage describe_07_batched_gemm() {
+    runner::Stage stage = lesson_07_batched_gemm();
+    for (const runner::Variant& variant : batched_gemm_variants::mma_variants())
+        stage.variants.push_back(variant);
+    return stage;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What stage 08 has beyond its lesson.
+#include "08_encoder_fusions/variants.hpp"
+
+runner::Stage lesson_08_encoder_fusions();
+
+runner::Stage describe_08_encoder_fusions() {
+    using namespace encoder_fusions_variants;
+    runner::Stage stage = lesson_08_encoder_fusions();
+    for (const auto& variants :
+         {pack_variants(), half2_variants(), attention_variants(), encoder_variants()})
+        stage.variants.insert(stage.variants.end(), variants.begin(), variants.end());
+    return stage;
+}
