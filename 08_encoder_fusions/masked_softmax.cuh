@@ -55,8 +55,8 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
         const int col = i * kThreads + threadIdx.x;
         held[i] = -INFINITY;
         if (col >= of.seq) continue;
-        const float x = float(of.x[row * of.seq + col]) * of.scale;
-        if (float(mask[(b * of.seq + s) * of.seq + col]) > 0.f) held[i] = x;
+        const bool is_seen = float(mask[(b * of.seq + s) * of.seq + col]) > 0.f;
+        if (is_seen) held[i] = float(of.x[row * of.seq + col]) * of.scale;
         max = fmaxf(max, held[i]);
     }
     max = BlockReduce(scratch[0]).Reduce(max, [](float a, float c) { return fmaxf(a, c); });

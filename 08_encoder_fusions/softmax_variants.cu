@@ -88,7 +88,9 @@ runner::Variant softmax_by_blocks() {
         const Shape shape = of;
         const auto heads = static_cast<double>(shape.heads), seq = static_cast<double>(shape.seq);
         const double offsets = 256 * 8 / static_cast<double>(runner::size_of(dtype));
-        return Traffic{2 + (shape.is_packed() ? offsets / seq / heads : 0), 1 + 1 / heads};
+        return Traffic{
+            1 + seen_once(of, dtype).loads + (shape.is_packed() ? offsets / seq / heads : 0),
+            1 + 1 / heads};
     };
     return variant;
 }
