@@ -89,7 +89,7 @@ struct Welford {
     }
 };
 // Version 4: the same kernel in packs of 16 bytes, where versions 2 and 3 have Pack<T, 1>: an eighth of the requests.
-// Version 5: __ldg for what all rows share. nvcc need not fear that y is written there, and may load it early.
+// Version 5: __ldg for what all rows share. nvcc need no longer assume that y overlaps it, and may load it early.
 template <bool kReadOnly, class Packs>
 __device__ Packs shared_by_rows(const Packs* row, int p) {
     if constexpr (!kReadOnly) return row[p];

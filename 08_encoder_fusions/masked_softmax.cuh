@@ -47,11 +47,10 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
     using BlockReduce = cub::BlockReduce<float, kThreads>;
     __shared__ typename BlockReduce::TempStorage scratch[2];
     __shared__ float row_max, row_sum;
-    const int64_t row = blockIdx.x, b = row / of.seq / of.heads, s = row % of.seq;
-    constexpr int kHeld = 1024 / kThreads;  // columns of a thread
-    float held[kHeld], max = -INFINITY, sum = 0.f;
+    const int64_t row = blockIdx.x, b = blockIdx.x / of.seq / of.heads, s = blockIdx.x % of.seq;
+    float held[1024 / kThreads], max = -INFINITY, sum = 0.f;
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
+    for (int i = 0; i < 1024 / kThreads; ++i) {
         const int col = i * kThreads + threadIdx.x;
         held[i] = -INFINITY;
         if (col >= of.seq) continue;
@@ -63,7 +62,7 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
     if (threadIdx.x == 0) row_max = max == -INFINITY ? 0.f : max;
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
+    for (int i = 0; i < 1024 / kThreads; ++i) {
         held[i] = expf(held[i] - row_max);
         sum += held[i];
     }
@@ -71,7 +70,7 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
     if (threadIdx.x == 0) row_sum = sum == 0.f ? 1.f : sum;  // a row that sees nothing: zeros
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < kHeld; ++i) {
+    for (int i = 0; i < 1024 / kThreads; ++i) {
         const int col = i * kThreads + threadIdx.x;
         if (col < of.seq) of.y[row * of.seq + col] = T(held[i] / row_sum);
     }
@@ -85,7 +84,8 @@ __global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Pack
     constexpr int kPack = Packs::kSize, kPacks = 32 / kPack;
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     if (row >= rows) return;  // the whole warp
-    const int packs = of.seq / kPack, seen = of.seen(row / of.seq / of.heads, row % of.seq);
+    const int head = static_cast<int>(row) / of.seq, s = static_cast<int>(row) % of.seq;
+    const int packs = of.seq / kPack, seen = of.seen(head / of.heads, s);
     const auto* const x = reinterpret_cast<const Packs*>(of.x) + row * packs;
     auto* const y = reinterpret_cast<Packs*>(of.y) + row * packs;
     float held[kPacks][kPack], max = -INFINITY, sum = 0.f;

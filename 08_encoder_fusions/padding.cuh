@@ -39,7 +39,7 @@ __global__ void move_row_of_token_kernel(const T* x, T* y, const int32_t* paddin
 }
 
 // ---- version 2: a block adds up the lengths by a scan; then a block for each row of the padded batch moves it in packs
-// ---- of 16 bytes, or has nothing to do. Nobody but the GPU knows the number of tokens.
+// ---- of 16 bytes, or has nothing to do. Only the GPU knows the number of tokens.
 
 // offsets: batch + 1 rows at which the sequences begin without padding. One block.
 template <int kThreads>
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class Packs>
 __global__ void move_row_of_batch_kernel(const Packs* x, Packs* y, const int32_t* offsets, int seq,
                                          int packs, bool to_padded) {
-    const int64_t padded = blockIdx.x, b = padded / seq, s = padded % seq;
+    const int64_t padded = blockIdx.x, b = blockIdx.x / seq, s = blockIdx.x % seq;
     const int64_t packed = offsets[b] + s;
     const bool is_token = packed < offsets[b + 1];
     for (int p = threadIdx.x; p < packs; p += blockDim.x) {
