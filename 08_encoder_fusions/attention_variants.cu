@@ -12,8 +12,8 @@
 namespace encoder_fusions_variants {
 namespace {
 
+using fused_attention::AttentionProblem;
 using fused_attention::Heads;
-using fused_attention::Problem;
 using operations::attention::Kind;
 using operations::attention::operation_of;
 using operations::attention::Shape;
@@ -33,9 +33,9 @@ Heads<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t ro
 }
 
 template <class T>
-Problem<T> problem_of(const Call& call, Kind kind) {
+AttentionProblem<T> problem_of(const Call& call, Kind kind) {
     const Shape s = call.shape;
-    Problem<T> g{};
+    AttentionProblem<T> g{};
     g.batch = s.batch;
     g.heads = s.heads;
     g.queries = s.queries;

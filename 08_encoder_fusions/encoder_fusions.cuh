@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions, version 1.0
+// softmax-stages 08_encoder_fusions, version 2.0
 //
-// What an encoder layer does between its matrix products, each step in one kernel. In reading order:
+// What an encoder layer does between its matrix products, each step in one kernel. A header has all versions of one
+// fusion, FasterTransformer's of 2019 first, and includes no other header of this stage. In reading order:
 //   bias_activation.cuh   y = f(x + bias): two kernels become one
 //   layernorm.cuh         y = layernorm(x + bias + residual): three become one
 //   qkv_transpose.cuh     Q, K, V and their biases, from tokens to heads, and back; padding.cuh: sequences without gaps
-//   masked_softmax.cuh    attention's softmax: a functor, and kernels of 04's and 05's further/
-//   transpose.cuh         a matrix, and the banks of shared memory (packs.cuh: what all of these share)
+//   masked_softmax.cuh    attention's softmax, with a mask in memory and without
+//   transpose.cuh         a matrix, and the banks of shared memory
 //   accepts    float, __half, __nv_bfloat16; arithmetic in float, each result rounded once
-//   source     FasterTransformer's kernels for BERT (2019), re-derived
+//   source     FasterTransformer's kernels for BERT (2019): rebuilt
 #pragma once
 #include "bias_activation.cuh"
 #include "layernorm.cuh"

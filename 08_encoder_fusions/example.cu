@@ -10,7 +10,7 @@ int main() {
     cudaMalloc(&on_gpu, sizeof(x) + sizeof(bias));
     cudaMemcpy(on_gpu, x, sizeof(x), cudaMemcpyHostToDevice);
     cudaMemcpy(on_gpu + 8, bias, sizeof(bias), cudaMemcpyHostToDevice);
-    cudaError_t status = encoder_fusions::add_bias_activation<float>(
+    cudaError_t status = encoder_fusions::bias_activation_by_columns<4>(
         on_gpu, on_gpu + 8, on_gpu, 2, 4, encoder_fusions::Gelu{}, nullptr);
     if (status == cudaSuccess) status = cudaMemcpy(y, on_gpu, sizeof(y), cudaMemcpyDeviceToHost);
     cudaFree(on_gpu);

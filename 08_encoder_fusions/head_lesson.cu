@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Stage 08: from tokens to heads and back, with padding and without.
+#include <cmath>
+
 #include "08_encoder_fusions/variants.hpp"
 #include "common/operations/heads/operation.hpp"
 #include "further/padding_by_lengths.cuh"
+#include "further/unfused.cuh"
 #include "padding.cuh"
 #include "qkv_transpose.cuh"
-#include "unfused.cuh"
 
 namespace encoder_fusions_variants {
 namespace {
@@ -29,7 +31,7 @@ public:
 
     double tokens(double row) const { return row * static_cast<double>(shape_.rows()); }
     double places(double row) const { return row * static_cast<double>(shape_.batch * shape_.seq); }
-    // What each thread of the lesson's kernels accesses once for all of its rows of `row` elements: the elements
+    // What each thread of the tuned kernels accesses once for all of its rows of `row` elements: the elements
     // themselves (a bias), and so many offsets. unit: what packs are not to go beyond.
     double threads(int64_t row, int64_t unit, bool has_bias, int offsets) const {
         const Tiling tiling(shape_.seq, row / pack_of(unit));
@@ -70,10 +72,49 @@ runner::Variant with_tokens(runner::Variant variant) {
     return variant;
 }
 
+// The lesson's kernels to heads, kTokens a thread, of sequences of one length.
+template <int kTokens>
+runner::Variant tokens_to_heads(const std::string& name, const std::string& summary, bool packs) {
+    runner::Variant variant = variant_of(
+        operation_of(Kind::add_qkv_bias_transpose), name, summary,
+        [packs](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape s = call.shape;
+            const T *const qkv = call.input<T>("qkv"), *const bias = call.input<T>("bias");
+            T *const q = call.output<T>("q"), *const k = call.output<T>("k"),
+                     *const v = call.output<T>("v");
+            return in_packs<T>(packs, s.size, {qkv, bias, q, k, v}, [&](auto pack) {
+                return encoder_fusions::tokens_to_heads<pack.value, kTokens>(
+                    qkv, bias, q, k, v, s.batch, s.seq, s.heads, s.size, call.stream);
+            });
+        });
+    variant.traffic = {3 + 3. / kTokens, 3};
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        const auto tokens = static_cast<double>(Shape(shape).rows());
+        return Traffic{3 + 3 * std::ceil(tokens / kTokens) / tokens, 3};
+    };
+    return variant;
+}
+runner::Variant heads_to_tokens(const std::string& name, const std::string& summary, bool packs) {
+    runner::Variant variant = variant_of(
+        operation_of(Kind::transpose_back), name, summary, [packs](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape s = call.shape;
+            const T* const x = call.input<T>("x");
+            T* const y = call.output<T>("y");
+            return in_packs<T>(packs, s.size, {x, y}, [&](auto pack) {
+                return encoder_fusions::heads_to_tokens<pack.value>(x, y, s.batch, s.seq, s.heads,
+                                                                    s.size, packs, call.stream);
+            });
+        });
+    variant.traffic = {1, 1};
+    return variant;
+}
+
 runner::Variant qkv_transpose() {
     runner::Variant variant = with_tokens(
         variant_of(operation_of(Kind::add_qkv_bias_transpose), "qkv_transpose",
-                   "Q, K, V and bias, from tokens to heads", [](const Call& call, auto of) {
+                   "tuned: packed sequences, too", [](const Call& call, auto of) {
                        using T = typename decltype(of)::type;
                        const Shape shape = call.shape;
                        return encoder_fusions::add_qkv_bias_transpose(
@@ -126,7 +167,7 @@ runner::Variant unfused_qkv_transpose() {
 runner::Variant transpose_back() {
     runner::Variant variant =
         with_tokens(variant_of(operation_of(Kind::transpose_back), "transpose_back",
-                               "from heads to tokens", [](const Call& call, auto of) {
+                               "tuned: packed sequences, too", [](const Call& call, auto of) {
                                    using T = typename decltype(of)::type;
                                    const Shape shape = call.shape;
                                    return encoder_fusions::transpose_back(
@@ -168,6 +209,67 @@ runner::Variant unfused_transpose_back() {
         return a.per_element(
             a.places(row) + a.tokens(row) + a.threads(s.hidden(), s.hidden(), false, 2),
             a.places(row) + a.tokens(row));
+    };
+    return variant;
+}
+
+// The lesson's first version: one thread counts, the host knows the number of tokens.
+runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
+                               const std::string& summary) {
+    runner::Variant variant = with_tokens(
+        variant_of(operation_of(to_padded ? Kind::rebuild_padding : Kind::remove_padding), name,
+                   summary, [to_padded](const Call& call, auto of) {
+                       using T = typename decltype(of)::type;
+                       const Shape s = call.shape;
+                       return encoder_fusions::move_rows_of_tokens(
+                           call.input<T>("x"), call.output<T>("y"), call.input<int32_t>("lengths"),
+                           static_cast<int32_t*>(call.workspace), s.batch, s.seq, s.rows(),
+                           s.hidden(), to_padded, call.stream);
+                   }));
+    variant.workspace_bytes = [](const runner::Shape& shape, DType) {
+        return static_cast<size_t>(Shape(shape).rows()) * sizeof(int32_t);
+    };
+    variant.traffic = {1, 1};
+    variant.traffic_at = [](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double number = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
+        const double rows = a.tokens(a.of(s.hidden()));
+        return a.per_element(rows + number * (a.of(s.batch) + a.tokens(256)),
+                             rows + number * a.tokens(1));
+    };
+    return variant;
+}
+// Its second: a scan, then each row of the padded batch.
+runner::Variant rows_of_batch(bool to_padded, const std::string& name, const std::string& summary) {
+    runner::Variant variant = with_tokens(variant_of(
+        operation_of(to_padded ? Kind::rebuild_padding : Kind::remove_padding), name, summary,
+        [to_padded](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape s = call.shape;
+            const T* const x = call.input<T>("x");
+            T* const y = call.output<T>("y");
+            return in_packs<T>(true, s.hidden(), {x, y}, [&](auto pack) {
+                return encoder_fusions::move_rows_of_batch<pack.value>(
+                    x, y, call.input<int32_t>("lengths"), static_cast<int32_t*>(call.workspace),
+                    s.batch, s.seq, s.hidden(), to_padded, call.stream);
+            });
+        }));
+    variant.workspace_bytes = [](const runner::Shape& shape, DType) {
+        return static_cast<size_t>(shape[0] + 1) * sizeof(int32_t);
+    };
+    variant.traffic = {1, 1};
+    variant.traffic_at = [to_padded](const runner::Shape& shape, DType dtype) {
+        const Shape s = shape;
+        const Accesses a(s, dtype);
+        const double number = sizeof(int32_t) / static_cast<double>(runner::size_of(dtype));
+        const double row = a.of(s.hidden());
+        const int64_t whole = 16 / static_cast<int64_t>(runner::size_of(dtype));
+        const int64_t packs = s.hidden() % whole == 0 ? s.hidden() / whole : s.hidden();
+        const double threads = a.of(std::min<int64_t>((packs + 31) / 32 * 32, 256));
+        return a.per_element(
+            a.tokens(row) + number * (a.of(s.batch) + a.places(2 * threads)),
+            (to_padded ? a.places(row) : a.tokens(row)) + number * a.of(s.batch + 1));
     };
     return variant;
 }
@@ -231,29 +333,42 @@ runner::Variant padding_by_lengths(Kind kind, const std::string& name, const std
 std::vector<runner::Variant> head_variants() {
     return {
         unfused_qkv_transpose(),
-        qkv_transpose(),
+        tokens_to_heads<1>("qkv_transpose_elements", "FasterTransformer's: a block a token's row",
+                           false),
+        tokens_to_heads<1>("qkv_transpose_packs", "the same, 16 bytes an access", true),
+        tokens_to_heads<4>("qkv_transpose_four_tokens", "a bias for four tokens of a thread", true),
+        beyond(qkv_transpose()),
         unfused_transpose_back(),
-        transpose_back(),
-        padding(Kind::remove_padding, "remove_padding", "rows of tokens alone, by lengths",
-                [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
-                    return encoder_fusions::remove_padding(x, y, of, cols, stream);
-                }),
-        padding(Kind::rebuild_padding, "rebuild_padding", "and back, with rows of zeros",
-                [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
-                    return encoder_fusions::rebuild_padding(x, y, of, cols, stream);
-                }),
-        padding_by_lengths(
+        heads_to_tokens("transpose_back_elements", "FasterTransformer's: a block a head's row",
+                        false),
+        heads_to_tokens("transpose_back_packs", "a block a token, 16 bytes an access", true),
+        beyond(transpose_back()),
+        rows_of_tokens(false, "remove_padding_elements", "FasterTransformer's: one thread counts"),
+        rows_of_batch(false, "remove_padding_packs", "a scan, and 16 bytes an access"),
+        rows_of_tokens(true, "rebuild_padding_elements", "and back, into zeros"),
+        rows_of_batch(true, "rebuild_padding_packs", "and back, zeros written on the way"),
+        beyond(padding(
+            Kind::remove_padding, "remove_padding", "tuned: four rows of a thread",
+            [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
+                return encoder_fusions::remove_padding(x, y, of, cols, stream);
+            })),
+        beyond(padding(
+            Kind::rebuild_padding, "rebuild_padding", "and back, with rows of zeros",
+            [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
+                return encoder_fusions::rebuild_padding(x, y, of, cols, stream);
+            })),
+        beyond(padding_by_lengths(
             Kind::remove_padding, "remove_padding_by_lengths", "each block adds up lengths",
             [](const auto* x, auto* y, const int32_t* lengths, const Shape& s, cudaStream_t on) {
                 return encoder_fusions::remove_padding_by_lengths(x, y, lengths, s.batch, s.seq,
                                                                   s.hidden(), on);
-            }),
-        padding_by_lengths(
+            })),
+        beyond(padding_by_lengths(
             Kind::rebuild_padding, "rebuild_padding_by_lengths", "and back, by the same",
             [](const auto* x, auto* y, const int32_t* lengths, const Shape& s, cudaStream_t on) {
                 return encoder_fusions::rebuild_padding_by_lengths(x, y, lengths, s.batch, s.seq,
                                                                    s.hidden(), on);
-            })};
+            }))};
 }
 
 }  // namespace encoder_fusions_variants

@@ -1,218 +1,150 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/layernorm, version 1.0
+// softmax-stages 08_encoder_fusions/layernorm, version 2.0
 //
 // y = layernorm(x + bias + residual): what follows attention, and the feed-forward layer's second product.
-//   new here   a row stays in registers from its sum to its norm; the variance of what is there, in a second
-//              pass over registers, which cannot be negative
-//   traffic    unfused 4 reads + 3 writes per element  ->  2 reads + 1 write (prenorm: 2 writes)
-//   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
-//   rows       with NaN or an infinity they come out all NaN; squares have to stay floats, elements below some 1e17
-//   source     FasterTransformer's addBiasResidualLayerNorm: its idea, rebuilt; Ba, Kiros & Hinton 2016
+//   new here   three kernels become one; five versions of it, from FasterTransformer's on
+//   traffic    unfused 6.25 reads + 3 writes per element  ->  5 + 1, of which bias, gamma and beta come from caches
+//   accepts    float, __half, __nv_bfloat16; up to 1024 columns; y may be x or residual. Squares have to stay floats
+//   source     FasterTransformer's add_bias_input_layernorm (2019), OneFlow's layer_norm.cuh (2021): rebuilt
 #pragma once
-#include "packs.cuh"
+#include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace encoder_fusions {
 
-constexpr int64_t kMaxNormCols = 16384;
+using warp_softmax::Pack, warp_softmax::takes_packs, warp_softmax::warp_sum;
 
-// A row's share of a lane and of a block, at most: more registers a lane, and too few warps fit. Narrow packs, of
-// rows that are no multiple of 16 bytes long, take more instructions, and so more lanes share them.
-template <class Pack>
-struct Most {
-    static constexpr bool kIsNarrow = Pack::kSize < 4;
-    static constexpr int kPacks = (kIsNarrow ? 16 : 32) / Pack::kSize;
-    static constexpr int kWarps = kIsNarrow ? 32 : 16;
-    static constexpr int kStep =
-        kIsNarrow ? kPacks : kPacks / 4;  // between the numbers of packs compiled
+// x, residual and y are rows x cols; bias, gamma and beta have cols elements (all device memory).
+template <class T>
+struct LayernormArguments {
+    const T *x, *bias, *residual, *gamma, *beta;
+    T* y;
+    int64_t rows;
+    int cols;
+    float epsilon;
+    __device__ static float sum(T x, T bias, T residual) {
+        return float(x) + float(bias) + float(residual);
+    }
+    __device__ static T result(float normalized, T gamma, T beta) {
+        return T(normalized * float(gamma) + float(beta));
+    }
 };
 
-// The sum of what all lanes of kWarps warps bring, which they all get. partials: kWarps floats of shared
-// memory that nobody else uses.
-template <int kWarps>
-__device__ float row_sum(float value, float* partials) {
+// The sum over a block of whole warps, for every thread. partials: 32 floats of shared memory for this call alone.
+__device__ inline float block_sum(float value, float* partials) {
     value = warp_sum(value);
-    if (kWarps == 1) return value;
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0) partials[warp] = value;
-    __syncthreads();  // all partial sums are there
-    if constexpr (kWarps > 4) return warp_sum(lane < kWarps ? partials[lane] : 0.f);
-    float sum = 0.f;  // of few, which every thread reads, sooner than by five shuffles
-#pragma unroll
-    for (int i = 0; i < kWarps; ++i) sum += partials[i];
-    return sum;
+    if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
+    __syncthreads();  // every warp's sum is there
+    return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? partials[threadIdx.x % 32] : 0.f);
 }
 
-// What is normalised. A pack is fetched and then looked at, so that all packs of a row are under way before the
-// first is needed, as with 04's Load functors. at: place in x; p: in its row.
-template <class Pack_>
-struct SumOfThree {
-    using Pack = Pack_;
-    const Pack* x;
-    const Pack* bias;
-    const Pack* residual;
+// Version 1, FasterTransformer's: a block a row, a thread a column. In each of two block reductions all warps wait.
+template <class T>
+__global__ void layernorm_block_per_row_kernel(LayernormArguments<T> of) {
+    __shared__ float partials[2][32];
+    const int col = threadIdx.x;
+    const int64_t at = int64_t{blockIdx.x} * of.cols + col;
+    const bool has_column = col < of.cols;
+    const float sum = has_column ? of.sum(of.x[at], of.bias[col], of.residual[at]) : 0.f;
+    const float mean = block_sum(sum, partials[0]) / of.cols;
+    const float deviation = has_column ? sum - mean : 0.f;
+    const float variance = block_sum(deviation * deviation, partials[1]) / of.cols;
+    const float scale = rsqrtf(variance + of.epsilon);
+    if (has_column) of.y[at] = of.result(deviation * scale, of.gamma[col], of.beta[col]);
+}
 
-    struct Fetched {
-        Pack x, residual;
-    };
-    __device__ Fetched fetch(int64_t at) const { return {x[at], residual[at]}; }
-    __device__ void add_up(float (&held)[Pack::kSize], const Fetched& fetched, int p) const {
-        const Pack row_bias = bias[p];
+// Version 2: a warp a row. Its lanes hold the row in registers, where a second pass over it is nearly free; no barrier.
+constexpr int kHeld = 32;  // elements of a lane, of which the first `count` are there
+struct TwoPasses {
+    __device__ static float2 mean_and_variance(const float (&x)[kHeld], int count, int cols) {
+        float sum = 0.f, squares = 0.f;
 #pragma unroll
-        for (int j = 0; j < Pack::kSize; ++j) {
-            held[j] = static_cast<float>(fetched.x.element[j]) +
-                      static_cast<float>(row_bias.element[j]) +
-                      static_cast<float>(fetched.residual.element[j]);
-        }
+        for (int i = 0; i < kHeld; ++i) sum += i < count ? x[i] : 0.f;
+        const float mean = warp_sum(sum) / cols;
+#pragma unroll
+        for (int i = 0; i < kHeld; ++i) squares += i < count ? (x[i] - mean) * (x[i] - mean) : 0.f;
+        return {mean, warp_sum(squares) / cols};
     }
 };
-
-// What a norm multiplies by and adds, for each column; epsilon is added to the variance.
-template <class Element>
-struct Norm {
-    const Element* gamma;
-    const Element* beta;
-    float epsilon = 1e-5f;
+// Version 3, OneFlow's: one pass, by Welford's update. Means and squared deviations of two sets merge, as 03's (m, d)
+// do; but each merge divides, where a second pass multiplies.
+struct Welford {
+    float mean, squares, count;
+    __device__ void merge(const Welford& b) {
+        if (b.count == 0.f) return;
+        const float delta = b.mean - mean, share = b.count / (count + b.count);
+        mean += delta * share;
+        squares += b.squares + delta * delta * count * share;
+        count += b.count;
+    }
+    __device__ static float2 mean_and_variance(const float (&x)[kHeld], int count, int cols) {
+        Welford all{};
+#pragma unroll
+        for (int i = 0; i < kHeld; ++i)
+            if (i < count) all.merge({x[i], 0.f, 1.f});
+        for (int bit = 16; bit > 0; bit /= 2)
+            all.merge({__shfl_xor_sync(~0u, all.mean, bit), __shfl_xor_sync(~0u, all.squares, bit),
+                       __shfl_xor_sync(~0u, all.count, bit)});
+        return {all.mean, all.squares / cols};
+    }
 };
-template <int kPack, class T>
-Norm<Pack<T, kPack>> packs(const Norm<T>& norm) {
-    return {packs<kPack>(norm.gamma), packs<kPack>(norm.beta), norm.epsilon};
+// Version 4: the same kernel in packs of 16 bytes, where versions 2 and 3 have Pack<T, 1>: an eighth of the requests.
+// Version 5: __ldg for what all rows share. nvcc need no longer assume that y overlaps it, and may load it early.
+template <bool kReadOnly, class Packs>
+__device__ Packs shared_by_rows(const Packs* row, int p) {
+    if constexpr (!kReadOnly) return row[p];
+    const auto bytes = __ldg(reinterpret_cast<const uint4*>(row + p));
+    return reinterpret_cast<const Packs&>(bytes);
 }
 
-// kWarps warps per row of `packs` packs, kPacks for each lane. threadIdx.x walks columns, threadIdx.y rows.
-// sum: x + bias + residual before it is normalised, or nullptr.
-template <class From, int kPacks, int kWarps>
-__global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
-    layernorm_kernel(From from, Norm<typename From::Pack> norm, typename From::Pack* sum,
-                     typename From::Pack* y, int64_t rows, int packs) {
-    using Pack = typename From::Pack;
-    using T = typename Pack::Element;
-    __shared__ float partials[2][kWarps];
+template <class Packs, class Statistics, bool kReadOnly>
+__global__ void layernorm_warp_per_row_kernel(LayernormArguments<typename Packs::Element> of) {
+    constexpr int kPack = Packs::kSize;
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-    if (row >= rows) return;  // a whole warp, of those that have a row each
-    const auto cols = static_cast<float>(packs * Pack::kSize);
-
-    typename From::Fetched fetched[kPacks];
+    if (row >= of.rows) return;  // the whole warp
+    const auto packs_at = [](auto* x) { return reinterpret_cast<const Packs*>(x); };
+    const int lane = threadIdx.x, packs = of.cols / kPack;
+    float held[kHeld];
 #pragma unroll
-    for (int i = 0; i < kPacks; ++i) {
-        const int p = i * 32 * kWarps + threadIdx.x;
-        if (p < packs) fetched[i] = from.fetch(row * packs + p);
-    }
-    float held[kPacks][Pack::kSize] = {};
-    float total = 0.f;
-#pragma unroll
-    for (int i = 0; i < kPacks; ++i) {
-        const int p = i * 32 * kWarps + threadIdx.x;
-        if (p < packs) from.add_up(held[i], fetched[i], p);
-#pragma unroll
-        for (int j = 0; j < Pack::kSize; ++j) total += held[i][j];
-    }
-    const float mean = row_sum<kWarps>(total, partials[0]) / cols;
-
-    // The mean of x^2 less the square of the mean would save this pass, and be off by as much as their last
-    // digits: more than all there is, where the deviations are small.
-    float squares = 0.f;
-#pragma unroll
-    for (int i = 0; i < kPacks; ++i) {
-        const bool is_there = i * 32 * kWarps + static_cast<int>(threadIdx.x) < packs;
-#pragma unroll
-        for (int j = 0; j < Pack::kSize; ++j) {
-            const float deviation = held[i][j] - mean;
-            squares += is_there ? deviation * deviation : 0.f;
-        }
-    }
-    const float scale = rsqrtf(row_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
-
-    // All of them before the first result is stored: y might be where the next of them lies, for all that nvcc knows.
-    Pack factors[kPacks], offsets[kPacks];
-#pragma unroll
-    for (int i = 0; i < kPacks; ++i) {
-        const int p = i * 32 * kWarps + threadIdx.x;
-        if (p < packs) factors[i] = norm.gamma[p], offsets[i] = norm.beta[p];
-    }
-#pragma unroll
-    for (int i = 0; i < kPacks; ++i) {
-        const int p = i * 32 * kWarps + threadIdx.x;
+    for (int i = 0; i < kHeld / kPack; ++i) {
+        const int p = i * 32 + lane;
         if (p >= packs) continue;
-        Pack kept, result;
+        const Packs x = packs_at(of.x)[row * packs + p];
+        const Packs residual = packs_at(of.residual)[row * packs + p];
+        const Packs bias = shared_by_rows<kReadOnly>(packs_at(of.bias), p);
+        for (int j = 0; j < kPack; ++j)
+            held[i * kPack + j] = of.sum(x.element[j], bias.element[j], residual.element[j]);
+    }
+    const int count = (packs - lane + 31) / 32 * kPack;
+    const float2 row_has = Statistics::mean_and_variance(held, count, of.cols);
+    const float mean = row_has.x, scale = rsqrtf(row_has.y + of.epsilon);
 #pragma unroll
-        for (int j = 0; j < Pack::kSize; ++j) {
-            kept.element[j] = static_cast<T>(held[i][j]);
-            result.element[j] = static_cast<T>((held[i][j] - mean) * scale *
-                                                   static_cast<float>(factors[i].element[j]) +
-                                               static_cast<float>(offsets[i].element[j]));
-        }
-        if (sum != nullptr) sum[row * packs + p] = kept;
-        y[row * packs + p] = result;
+    for (int i = 0; i < kHeld / kPack; ++i) {
+        const int p = i * 32 + lane;
+        if (p >= packs) continue;
+        const Packs gamma = shared_by_rows<kReadOnly>(packs_at(of.gamma), p);
+        const Packs beta = shared_by_rows<kReadOnly>(packs_at(of.beta), p);
+        Packs y;
+        for (int j = 0; j < kPack; ++j)
+            y.element[j] =
+                of.result((held[i * kPack + j] - mean) * scale, gamma.element[j], beta.element[j]);
+        reinterpret_cast<Packs*>(of.y)[row * packs + p] = y;
     }
 }
 
-template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
-cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y,
-                          int64_t rows, int64_t packs, cudaStream_t stream) {
-    constexpr int kRowsOfBlock = kWarps == 1 ? 4 : 1;
-    const int64_t blocks = (rows - 1) / kRowsOfBlock + 1;
-    if (blocks > INT32_MAX) return cudaErrorInvalidValue;
-    layernorm_kernel<From, kPacks, kWarps>
-        <<<static_cast<unsigned>(blocks), dim3(32 * kWarps, kRowsOfBlock), 0, stream>>>(
-            from, norm, sum, y, rows, static_cast<int>(packs));
+// y by one of these kernels, block.y rows a block. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned
+// pointer, a negative size, more than 1024 columns or 2^31 rows, and columns that are no packs.
+template <int kPack, class T>
+cudaError_t launch_layernorm(void (*kernel)(LayernormArguments<T>), dim3 block,
+                             const LayernormArguments<T>& of, cudaStream_t stream) {
+    if (of.cols > 32 * kHeld || of.rows > INT32_MAX || of.rows < 0 || of.cols < 0)
+        return cudaErrorInvalidValue;
+    if (of.rows == 0 || of.cols == 0) return cudaSuccess;
+    const T* const all[] = {of.x, of.bias, of.residual, of.gamma, of.beta, of.y};
+    for (const T* each : all)
+        if (each == nullptr || !takes_packs<kPack>(each, of.cols)) return cudaErrorInvalidValue;
+    kernel<<<static_cast<unsigned>((of.rows - 1) / block.y + 1), block, 0, stream>>>(of);
     return cudaGetLastError();
-}
-
-// The fewest warps that hold a row, and then the fewest packs a lane: 1, 4, 16 or 32 warps. Of wide packs 3 and 2 warps
-// are tried before 4: in half 768 and 1024 columns fill them, with fewer barriers, and no lane is without a pack.
-template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
-cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
-                        int64_t packs, cudaStream_t stream) {
-    using Limit = Most<Pack>;
-    // A warp alone has half as much, in wide packs: more rows are under way, but none of them for long.
-    constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
-    if (packs <= 32 * kWarps * kPacks)
-        return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);
-    if constexpr (kPacks < kMostPacks) {
-        return launch_norm<kPacks + Limit::kStep, kWarps>(from, norm, sum, y, rows, packs, stream);
-    } else if constexpr (kWarps == 1 && !Limit::kIsNarrow) {
-        constexpr int kStep = Limit::kStep;
-        if (packs <= 32 * 3 * kStep)
-            return launch_kernel<kStep, 3>(from, norm, sum, y, rows, packs, stream);
-        if (packs <= 32 * 2 * 2 * kStep)
-            return launch_kernel<2 * kStep, 2>(from, norm, sum, y, rows, packs, stream);
-        return launch_norm<2 * kStep, 4>(from, norm, sum, y, rows, packs, stream);
-    } else if constexpr (kWarps < Limit::kWarps) {
-        constexpr int kMore = kWarps < 16 ? 4 * kWarps : 32;
-        return launch_norm<Limit::kStep, kMore>(from, norm, sum, y, rows, packs, stream);
-    }
-    return cudaErrorInvalidValue;
-}
-
-// sum = x + bias + residual, where it is wanted (not nullptr), and y = its layernorm: (sum - mean) /
-// sqrt(variance + epsilon) * gamma + beta. x, residual, sum and y are rows x cols; bias, gamma and beta have
-// cols elements (device memory). Asynchronous on stream. cudaErrorInvalidValue for another null pointer, an
-// address that no T has, a negative size, more than 16384 columns.
-template <class T>
-cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residual,
-                                      const Norm<T>& norm, T* sum, T* y, int64_t rows, int64_t cols,
-                                      cudaStream_t stream) {
-    if (rows < 0 || cols < 0 || cols > kMaxNormCols) return cudaErrorInvalidValue;
-    if (rows == 0 || cols == 0) return cudaSuccess;
-    return with_widest_pack<T>(
-        {x, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y}, cols,
-        [&](auto pack) {
-            constexpr int kPack = pack.value;
-            using Packs = Pack<T, kPack>;
-            return launch_norm<Most<Packs>::kStep, 1>(
-                SumOfThree<Packs>{packs<kPack>(x), packs<kPack>(bias), packs<kPack>(residual)},
-                packs<kPack>(norm), packs<kPack>(sum), packs<kPack>(y), rows, cols / kPack, stream);
-        });
-}
-
-// y = layernorm(x + bias + residual) alone, as after a layer whose norm comes last.
-template <class T>
-cudaError_t add_bias_residual_layernorm(const T* x, const T* bias, const T* residual,
-                                        const Norm<T>& norm, T* y, int64_t rows, int64_t cols,
-                                        cudaStream_t stream) {
-    T* const not_wanted = nullptr;
-    return add_bias_residual_prenorm(x, bias, residual, norm, not_wanted, y, rows, cols, stream);
 }
 
 }  // namespace encoder_fusions

@@ -1,82 +1,150 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/masked_softmax, version 1.0
+// softmax-stages 08_encoder_fusions/masked_softmax, version 2.0
 //
-// Attention's softmax without a mask in memory: how long a sequence is says which columns a row has.
-//   new here   one functor; the kernels are those of 04's and 05's further/, as they are
-//   traffic    unfused also a mask, a byte an element, written and read  ->  1 read of what is seen + 1 write
-//   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
+// Attention's softmax of scale * x, over the columns that are tokens.
+//   new here   a mask that is never stored: how long a sequence is says which columns a row sees
+//   traffic    with a mask 2 reads + 1 write per score (and the mask's)  ->  1 read of what is seen + 1 write
+//   accepts    float, __half, __nv_bfloat16; up to 1024 columns; a scale above 0; causal or not; y may be x
 //   rows       behind a sequence's end, or of -inf alone, come out all 0; with NaN or +inf in what they see, all NaN
-//   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
+//   source     FasterTransformer's softmax_kernel_v2 (2019), with -inf where it adds -10000; version 2: ours
 #pragma once
-#include "../04_warp_softmax/further/masked_loads.cuh"
-#include "../05_smem_softmax/further/functor_rows.cuh"
-#include "packs.cuh"
+#include <cub/block/block_reduce.cuh>
+
+#include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace encoder_fusions {
 
-// x * scale in the columns that a row sees, -inf elsewhere. Rows: [batch, heads, seq], each of seq columns.
-template <class T>
-struct SequenceLoad {
-    using Element = T;
-    using Row = typename warp_softmax::CausalLoad<T>::Row;  // sees its first columns alone
-    static constexpr bool kMasks = true;                    // or none: zeros
-    const T* x;
-    float scale;
-    bool causal;  // a row sees no column behind its own
-    int64_t heads;
-    Sequences sequences;
+using warp_softmax::Pack, warp_softmax::takes_packs, warp_softmax::warp_max, warp_softmax::warp_sum;
 
-    template <int kPack>
-    bool takes(int64_t cols) const {
-        return warp_softmax::takes_packs<kPack>(x, sequences.seq, cols);
-    }
-    __device__ Row at(int64_t row) const {
-        int64_t seen = sequences.seq;
-        if (causal || sequences.offsets != nullptr) {  // else nobody waits for the divisions
-            const int64_t head = row / sequences.seq, s = row - head * sequences.seq;
-            const int64_t b = head / heads;
-            // A block that is not full asks for rows behind the last, too.
-            const int64_t count = b < sequences.batch ? sequences.rows(b).count : 0;
-            seen = s >= count ? 0 : causal ? s + 1 : count;
-        }
-        return {{x + row * sequences.seq}, scale, static_cast<int>(seen)};
+// x and y: [batch, heads, seq, seq]. offsets: batch + 1 numbers; sequence b has offsets[b + 1] - offsets[b] tokens.
+// nullptr: all have seq. (All device memory.)
+template <class T>
+struct ScoresArguments {
+    const T* x;
+    T* y;
+    float scale;
+    bool causal;
+    const int32_t* offsets;
+    int batch, heads, seq;
+    // How many columns row s of sequence b sees: its first ones.
+    __device__ int seen(int b, int s) const {
+        const int tokens = offsets == nullptr ? seq : min(offsets[b + 1] - offsets[b], seq);
+        return s >= tokens ? 0 : causal ? s + 1 : tokens;
     }
 };
 
-// Rows of 33 to 48 packs have 16 lanes with three packs each: of 32 lanes with two, as 04 has it, half would have no
-// second one. cudaErrorNotSupported for other rows.
-template <class Load, class Store>
-cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, int64_t cols,
-                          cudaStream_t stream) {
-    constexpr int kPack = 16 / sizeof(typename Load::Element), kLanes = 16, kSure = 2, kPacks = 3;
-    if (cols <= kSure * kLanes * kPack || cols > kPacks * kLanes * kPack ||
-        !load.template takes<kPack>(cols) || !store.template takes<kPack>(cols))
-        return cudaErrorNotSupported;
-    return warp_softmax::launch_rows<kLanes>(
-        warp_softmax::row_groups_kernel<warp_softmax::Algorithm::softmax, kPack, kLanes, kSure,
-                                        kPacks, Load, Store>,
-        rows, stream, load, store, rows, cols);
+// Version 1, FasterTransformer's: a block a row, which reads a mask that another kernel has written, [batch, seq, seq]
+// numbers of x's type: 1 where a row sees a column, else 0.
+template <class T>
+__global__ void mask_of_sequences_kernel(T* mask, ScoresArguments<T> of) {
+    const int b = blockIdx.x / of.seq, s = blockIdx.x % of.seq, seen = of.seen(b, s);
+    for (int col = threadIdx.x; col < of.seq; col += blockDim.x)
+        mask[int64_t{blockIdx.x} * of.seq + col] = T(col < seen ? 1.f : 0.f);
+}
+template <class T, int kThreads>
+__global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArguments<T> of) {
+    using BlockReduce = cub::BlockReduce<float, kThreads>;
+    __shared__ typename BlockReduce::TempStorage scratch[2];
+    __shared__ float row_max, row_sum;
+    const int64_t row = blockIdx.x, b = blockIdx.x / of.seq / of.heads, s = blockIdx.x % of.seq;
+    float held[1024 / kThreads], max = -INFINITY, sum = 0.f;
+#pragma unroll
+    for (int i = 0; i < 1024 / kThreads; ++i) {
+        const int col = i * kThreads + threadIdx.x;
+        held[i] = -INFINITY;
+        if (col >= of.seq) continue;
+        const bool is_seen = float(mask[(b * of.seq + s) * of.seq + col]) > 0.f;
+        if (is_seen) held[i] = float(of.x[row * of.seq + col]) * of.scale;
+        max = fmaxf(max, held[i]);
+    }
+    max = BlockReduce(scratch[0]).Reduce(max, [](float a, float c) { return fmaxf(a, c); });
+    if (threadIdx.x == 0) row_max = max == -INFINITY ? 0.f : max;
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 1024 / kThreads; ++i) {
+        held[i] = expf(held[i] - row_max);
+        sum += held[i];
+    }
+    sum = BlockReduce(scratch[1]).Sum(sum);
+    if (threadIdx.x == 0) row_sum = sum == 0.f ? 1.f : sum;  // a row that sees nothing: zeros
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < 1024 / kThreads; ++i) {
+        const int col = i * kThreads + threadIdx.x;
+        if (col < of.seq) of.y[row * of.seq + col] = T(held[i] / row_sum);
+    }
 }
 
-// y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, a scale
-// that is not above 0, and longer sequences than 05 takes.
-template <class T>
-cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
-                           int64_t heads, cudaStream_t stream) {
-    using warp_softmax::Algorithm;
-    if (!sequences.have_rows_of(1, heads, sequences.seq) || !(scale > 0.f))
+// Version 2: a warp a row, held in registers, and no mask: a length says what the row sees. Packs: Pack<T, 1>.
+// Version 3: the same kernel with packs of 16 bytes.
+template <class Packs>
+__global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Packs::Element> of,
+                                                   int64_t rows) {
+    constexpr int kPack = Packs::kSize, kPacks = 32 / kPack;
+    const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    if (row >= rows) return;  // the whole warp
+    const int head = static_cast<int>(row) / of.seq, s = static_cast<int>(row) % of.seq;
+    const int packs = of.seq / kPack, seen = of.seen(head / of.heads, s);
+    const auto* const x = reinterpret_cast<const Packs*>(of.x) + row * packs;
+    auto* const y = reinterpret_cast<Packs*>(of.y) + row * packs;
+    float held[kPacks][kPack], max = -INFINITY, sum = 0.f;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 + threadIdx.x;
+        Packs pack{};
+        if (p * kPack < seen) pack = x[p];
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+            held[i][j] = p * kPack + j < seen ? float(pack.element[j]) * of.scale : -INFINITY;
+            max = fmaxf(max, held[i][j]);
+        }
+    }
+    max = warp_max(max);
+    if (max == -INFINITY) max = 0.f;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+#pragma unroll
+        for (int j = 0; j < kPack; ++j) {
+            held[i][j] = expf(held[i][j] - max);
+            sum += held[i][j];
+        }
+    }
+    sum = warp_sum(sum);
+    const float factor = sum == 0.f ? 0.f : 1.f / sum;  // a row that sees nothing: zeros
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 + threadIdx.x;
+        Packs pack;
+#pragma unroll
+        for (int j = 0; j < kPack; ++j)
+            pack.element[j] = typename Packs::Element(held[i][j] * factor);
+        if (p < packs) y[p] = pack;
+    }
+}
+
+// y = softmax of scale * x. mask: room for batch * seq * seq numbers, version 1; nullptr: version 2, or 3 with kPack > 1.
+// Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 1024 columns
+// or 2^31 rows, columns that are no packs, and a scale that is not above 0.
+template <int kPack, class T>
+cudaError_t softmax_of_scores(const ScoresArguments<T>& of, T* mask, cudaStream_t stream) {
+    if (of.batch < 0 || of.heads < 0 || of.seq < 0 || of.seq > 1024 || !(of.scale > 0.f) ||
+        int64_t{of.batch} * of.heads > INT32_MAX / std::max(of.seq, 1))
         return cudaErrorInvalidValue;
-    if (sequences.batch == 0 || sequences.seq == 0 || heads == 0) return cudaSuccess;
-    const SequenceLoad<T> load{x, scale, causal, heads, sequences};
-    const warp_softmax::DirectStore<T> store{y, sequences.seq};
-    const int64_t rows = sequences.batch * heads * sequences.seq;
-    const cudaError_t status = by_half_warps(load, store, rows, sequences.seq, stream);
-    if (status != cudaErrorNotSupported) return status;
-    return sequences.seq <= warp_softmax::kMaxCols<T>
-               ? warp_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream)
-               : smem_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream);
+    const int64_t rows = int64_t{of.batch} * of.heads * of.seq;
+    if (rows == 0) return cudaSuccess;
+    if (of.x == nullptr || of.y == nullptr || !takes_packs<kPack>(of.x, of.seq) ||
+        !takes_packs<kPack>(of.y, of.seq))
+        return cudaErrorInvalidValue;
+    const auto blocks = static_cast<unsigned>(rows);
+    if (mask != nullptr) {
+        mask_of_sequences_kernel<<<of.batch * of.seq, 256, 0, stream>>>(mask, of);
+        masked_softmax_block_per_row_kernel<T, 256><<<blocks, 256, 0, stream>>>(mask, of);
+    } else {
+        masked_softmax_warp_per_row_kernel<Pack<T, kPack>>
+            <<<(blocks + 3) / 4, dim3(32, 4), 0, stream>>>(of, rows);
+    }
+    return cudaGetLastError();
 }
 
 }  // namespace encoder_fusions

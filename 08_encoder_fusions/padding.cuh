@@ -1,148 +1,123 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/padding, version 1.0
+// softmax-stages 08_encoder_fusions/padding, version 2.0
 //
-// Sequences of different lengths without the rows that fill them up, and back.
-//   new here   where each sequence begins is a running sum of lengths, which a block of threads finds together;
-//              the host learns none of it, so it need not wait
+// Sequences of different lengths without the rows of padding behind them, and back.
+//   new here   where each sequence begins is a running sum of the lengths (a scan), which a block finds together; the
+//              host need not know it, so it does not wait
 //   traffic    per token's element 1 read + 1 write; rows behind a sequence's end are not read, and become zeros
-//   accepts    float, __half, __nv_bfloat16; any lengths from 0 to seq, others are cut off and counted
-//   source     FasterTransformer's and ByteTransformer's padding removal: the idea, rebuilt
+//   accepts    float, __half, __nv_bfloat16; lengths from 0 to seq; up to 2^31 rows
+//   source     FasterTransformer's padding removal (2.1, 2020), ByteTransformer's scan (2022): rebuilt
 #pragma once
 #include <cub/block/block_scan.cuh>
 
-#include "packs.cuh"
+#include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace encoder_fusions {
 
-// What comes of lengths. removed: batch + 1 rows at which sequences begin without padding; padded: 2 batch + 1
-// rows at which sequences and their padding begin in turn, with it (what fused attentions of TensorRT take);
-// wrong: how many lengths were none. Any may be nullptr: not wanted.
-struct Offsets {
-    int32_t* removed;
-    int32_t* padded;
-    int32_t* wrong;
-};
+using warp_softmax::Pack, warp_softmax::takes_packs;
 
-// 0 to seq, whatever was said.
-__device__ inline int32_t length_of(int32_t said, int32_t seq) {
-    return said < 0 ? 0 : said < seq ? said : seq;
+// ---- version 1, FasterTransformer's: one thread finds, for each token, how many rows of padding lie before it; then a
+// ---- block a token copies its row, an element a thread. The host has to know the number of tokens.
+
+template <class Int>
+__global__ void padding_before_kernel(const Int* lengths, Int* padding, int batch, int seq) {
+    int token = 0, before = 0;
+    for (int b = 0; b < batch; ++b) {
+        const int length = lengths[b];
+        for (int s = 0; s < length; ++s) padding[token++] = before;
+        before += seq - length;
+    }
+}
+template <class T>
+__global__ void move_row_of_token_kernel(const T* x, T* y, const int32_t* padding, int cols,
+                                         bool to_padded) {
+    const int64_t packed = blockIdx.x, padded = packed + padding[packed];
+    const int64_t from = to_padded ? packed : padded, to = to_padded ? padded : packed;
+    for (int col = threadIdx.x; col < cols; col += blockDim.x)
+        y[to * cols + col] = x[from * cols + col];
 }
 
-// One block: lengths are few.
+// ---- version 2: a block adds up the lengths by a scan; then a block for each row of the padded batch moves it in packs
+// ---- of 16 bytes, or has nothing to do. Only the GPU knows the number of tokens.
+
+// offsets: batch + 1 rows at which the sequences begin without padding. One block.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
-    offsets_kernel(const int32_t* lengths, int64_t batch, int32_t seq, Offsets offsets) {
+    offsets_by_scan_kernel(const int32_t* lengths, int32_t* offsets, int64_t batch) {
     using Scan = cub::BlockScan<int32_t, kThreads>;
     __shared__ typename Scan::TempStorage scratch;
-    int32_t before = 0;  // tokens
-    int32_t wrong = 0;   // lengths
+    int32_t before = 0;  // tokens of earlier rounds
     for (int64_t first = 0; first < batch; first += kThreads) {
         const int64_t b = first + threadIdx.x;
-        const bool is_there = b < batch;
-        const int32_t said = is_there ? lengths[b] : 0;
-        const int32_t length = length_of(said, seq);
         int32_t end = 0, all = 0;
-        Scan(scratch).InclusiveSum(length, end, all);
-        if (is_there && offsets.removed != nullptr) offsets.removed[b + 1] = before + end;
-        if (is_there && offsets.padded != nullptr) {
-            const auto start = static_cast<int32_t>(b) * seq;
-            offsets.padded[2 * b + 1] = start + length;
-            offsets.padded[2 * b + 2] = start + seq;
-        }
+        Scan(scratch).InclusiveSum(b < batch ? lengths[b] : 0, end, all);
+        if (b < batch) offsets[b + 1] = before + end;
         before += all;
-        wrong += __syncthreads_count(said != length);  // and the scan's memory is free again
+        __syncthreads();  // the scan's memory is free again
     }
-    if (threadIdx.x > 0) return;
-    if (offsets.removed != nullptr) offsets.removed[0] = 0;
-    if (offsets.padded != nullptr) offsets.padded[0] = 0;
-    if (offsets.wrong != nullptr) *offsets.wrong = wrong;
+    if (threadIdx.x == 0) offsets[0] = 0;
 }
-
-// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together.
-template <class Pack, class Batch>
-__global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
-                                      int tiles) {
-    const int p = pack_of_thread();
-    if (p >= packs && !Batch::kAsksTogether) return;
-    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const auto rows = sequences.rows(b);
-    if (p >= packs) return;
-    Pack held[kRows];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-        const int64_t s = row_of_thread(tile, i);
-        if (s < rows.count) held[i] = x[(b * sequences.seq + s) * packs + p];
-    }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-        const int64_t s = row_of_thread(tile, i);
-        if (s < rows.count) y[(rows.first + s) * packs + p] = held[i];
+template <class Packs>
+__global__ void move_row_of_batch_kernel(const Packs* x, Packs* y, const int32_t* offsets, int seq,
+                                         int packs, bool to_padded) {
+    const int64_t padded = blockIdx.x, b = blockIdx.x / seq, s = blockIdx.x % seq;
+    const int64_t packed = offsets[b] + s;
+    const bool is_token = packed < offsets[b + 1];
+    for (int p = threadIdx.x; p < packs; p += blockDim.x) {
+        if (to_padded)
+            y[padded * packs + p] = is_token ? x[packed * packs + p] : Packs{};
+        else if (is_token)
+            y[packed * packs + p] = x[padded * packs + p];
     }
 }
 
-template <class Pack, class Batch>
-__global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
-                                       int tiles) {
-    const int p = pack_of_thread();
-    if (p >= packs && !Batch::kAsksTogether) return;
-    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
-    const auto rows = sequences.rows(b);
-    if (p >= packs) return;
-    Pack held[kRows];
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-        const int64_t s = row_of_thread(tile, i);
-        held[i] = Pack{};  // zeros behind the sequence's end
-        if (s < rows.count) held[i] = x[(rows.first + s) * packs + p];
-    }
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-        const int64_t s = row_of_thread(tile, i);
-        if (s < sequences.seq) y[(b * sequences.seq + s) * packs + p] = held[i];
-    }
-}
+// ---- launchers: x and y are [batch, seq, cols] and a row of cols elements a token, or the other way to_padded (device
+// ---- memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, columns
+// ---- that are no packs, and more than 2^31 rows.
 
-// The offsets of `batch` sequences of these lengths, 0 to seq (device memory). Asynchronous on stream: what is
-// found is on the device alone, wrong lengths, too. cudaErrorInvalidValue for a null pointer, a size that is
-// negative, and more rows than 32 bits count.
-inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64_t seq,
-                                    const Offsets& offsets, cudaStream_t stream) {
-    constexpr int kThreads = 256;
-    if (batch < 0 || seq < 0 || batch > INT32_MAX / std::max<int64_t>(seq, 1))
+template <int kPack, class T>
+cudaError_t check_rows(const T* x, const T* y, const int32_t* lengths, const int32_t* scratch,
+                       int64_t batch, int64_t seq, int64_t cols) {
+    if (batch < 0 || seq < 0 || cols < 0 || cols > INT32_MAX || batch > INT32_MAX ||
+        seq > INT32_MAX)
         return cudaErrorInvalidValue;
-    if (lengths == nullptr && batch > 0) return cudaErrorInvalidValue;
-    offsets_kernel<kThreads>
-        <<<1, kThreads, 0, stream>>>(lengths, batch, static_cast<int32_t>(seq), offsets);
+    if (batch == 0 || seq == 0 || cols == 0) return cudaSuccess;
+    if (batch * seq > INT32_MAX || lengths == nullptr || scratch == nullptr || x == nullptr ||
+        y == nullptr || !takes_packs<kPack>(x, cols) || !takes_packs<kPack>(y, cols))
+        return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+// padding: room for `tokens` numbers, the sum of the lengths.
+template <class T>
+cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_t* padding,
+                                int64_t batch, int64_t seq, int64_t tokens, int64_t cols,
+                                bool to_padded, cudaStream_t stream) {
+    cudaError_t status = check_rows<1, T>(x, y, lengths, padding, batch, seq, cols);
+    if (status != cudaSuccess || batch * seq * cols == 0) return status;
+    if (to_padded) status = cudaMemsetAsync(y, 0, batch * seq * cols * sizeof(T), stream);
+    if (status != cudaSuccess || tokens == 0) return status;
+    padding_before_kernel<<<1, 1, 0, stream>>>(lengths, padding, int(batch), int(seq));
+    move_row_of_token_kernel<<<static_cast<unsigned>(tokens), 256, 0, stream>>>(
+        x, y, padding, int(cols), to_padded);
     return cudaGetLastError();
 }
 
-// y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). sequences.offsets: as
-// `removed` above. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has,
-// and sizes that are negative or leave the grid.
-template <class T>
-cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
-                           cudaStream_t stream) {
-    if (!sequences.have_rows_of(1, 1, cols)) return cudaErrorInvalidValue;
-    return for_each_sequence<T>({x, y}, sequences, cols, cols,
-                                [&](auto pack, dim3 grid, dim3 block, int tiles) {
-                                    remove_padding_kernel<<<grid, block, 0, stream>>>(
-                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
-                                        static_cast<int>(cols / pack.value), tiles);
-                                });
-}
-
-// The way back: y, [batch, seq, cols], zeros behind each sequence's end. Errors as above.
-template <class T>
-cudaError_t rebuild_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
-                            cudaStream_t stream) {
-    if (!sequences.have_rows_of(1, 1, cols)) return cudaErrorInvalidValue;
-    return for_each_sequence<T>({x, y}, sequences, cols, cols,
-                                [&](auto pack, dim3 grid, dim3 block, int tiles) {
-                                    rebuild_padding_kernel<<<grid, block, 0, stream>>>(
-                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
-                                        static_cast<int>(cols / pack.value), tiles);
-                                });
+// offsets: room for batch + 1 numbers.
+template <int kPack, class T>
+cudaError_t move_rows_of_batch(const T* x, T* y, const int32_t* lengths, int32_t* offsets,
+                               int64_t batch, int64_t seq, int64_t cols, bool to_padded,
+                               cudaStream_t stream) {
+    const cudaError_t status = check_rows<kPack, T>(x, y, lengths, offsets, batch, seq, cols);
+    if (status != cudaSuccess || batch * seq * cols == 0) return status;
+    using Packs = Pack<T, kPack>;
+    const int packs = int(cols / kPack), threads = std::min((packs + 31) / 32 * 32, 256);
+    offsets_by_scan_kernel<256><<<1, 256, 0, stream>>>(lengths, offsets, batch);
+    move_row_of_batch_kernel<<<static_cast<unsigned>(batch * seq), threads, 0, stream>>>(
+        reinterpret_cast<const Packs*>(x), reinterpret_cast<Packs*>(y), offsets, int(seq), packs,
+        to_padded);
+    return cudaGetLastError();
 }
 
 }  // namespace encoder_fusions

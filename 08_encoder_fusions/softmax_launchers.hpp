@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launchers of masked_softmax.cuh and unfused.cuh that softmax_lesson.cu compiles for the encoder and the test as
+// The launchers of further/unfused.cuh that softmax_lesson.cu compiles for the encoder and the test as
 // well. To be included behind those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template

@@ -10,10 +10,10 @@
 #include "encoder_fusions.cuh"
 #include "further/half2_arithmetic.cuh"
 #include "further/padding_by_lengths.cuh"
+#include "further/unfused.cuh"
 #include "test_attention.cuh"
 #include "test_encoder.cuh"
 #include "test_front.cuh"
-#include "unfused.cuh"
 
 // Behind the headers: what the stage's files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
@@ -167,8 +167,10 @@ TEMPLATE_TEST_CASE("what is no problem for tokens is refused, and nothing is don
     DeviceBuffer<T> y(rounded<T>(std::vector<float>(64, -7.f)));
     const Norm<T> norm{x.data(), x.data(), 1e-6f};
     const auto activation = [&](const T* from, const T* bias, T* to, int64_t rows, int64_t cols) {
-        const cudaError_t fused = add_bias_activation(from, bias, to, rows, cols, Gelu{}, nullptr);
-        CHECK(unfused_bias_activation(from, bias, to, rows, cols, Gelu{}, nullptr) == fused);
+        const cudaError_t fused =
+            add_bias_activation(from, bias, to, rows, cols, batched_gemm::Gelu{}, nullptr);
+        CHECK(unfused_bias_activation(from, bias, to, rows, cols, batched_gemm::Gelu{}, nullptr) ==
+              fused);
         return fused;
     };
     const auto layernorm = [&](const T* from, const T* bias, const T* residual, const Norm<T>& of,
@@ -249,6 +251,70 @@ TEST_CASE("what is no batch of heads, and no matrix, is refused") {
     CHECK(transposed(a, a, 1, 2, -2) == cudaErrorInvalidValue);
     CHECK(transposed(a, a, 65536, 2, 2) == cudaErrorInvalidValue);
     CHECK(transposed(null, null, 0, 2, 2) == cudaSuccess);
+    CHECK(cudaDeviceSynchronize() == cudaSuccess);
+    for (const __half each : memory.download()) CHECK(static_cast<float>(each) == -7.f);
+}
+
+TEST_CASE("the lesson's launchers refuse what they do not take, and do nothing for nothing") {
+    DeviceBuffer<__half> memory(rounded<__half>(std::vector<float>(64, -7.f)));
+    DeviceBuffer<int32_t> numbers(std::vector<int32_t>(8, 0));
+    __half* const a = memory.data();
+    __half* const null = nullptr;
+    int32_t* const lengths = numbers.data();
+    constexpr cudaError_t kInvalid = cudaErrorInvalidValue;
+
+    const auto norm = [&](const LayernormArguments<__half>& of) {
+        const cudaError_t status =
+            launch_layernorm<1>(layernorm_block_per_row_kernel<__half>, dim3(32), of, nullptr);
+        CHECK(launch_layernorm<1>(layernorm_warp_per_row_kernel<Pack<__half, 1>, TwoPasses, false>,
+                                  dim3(32, 4), of, nullptr) == status);
+        return status;
+    };
+    for (const int null_one : {0, 1, 2, 3, 4, 5}) {
+        const auto of = [&](int which) { return which == null_one ? null : a; };
+        CHECK(norm({of(0), of(1), of(2), of(3), of(4), of(5), 2, 8, 1e-6f}) == kInvalid);
+    }
+    CHECK(norm({a, a, a, a, a, a, -1, 8, 1e-6f}) == kInvalid);
+    CHECK(norm({a, a, a, a, a, a, 2, 1025, 1e-6f}) == kInvalid);
+    CHECK(norm({null, null, null, null, null, null, 0, 8, 1e-6f}) == cudaSuccess);
+    const LayernormArguments<__half> narrow{a, a, a, a, a, a, 2, 9, 1e-6f};
+    CHECK(launch_layernorm<8>(layernorm_warp_per_row_kernel<Pack<__half, 8>, TwoPasses, false>,
+                              dim3(32, 4), narrow, nullptr) == kInvalid);
+
+    const auto activation = [&](const __half* x, __half* y, int64_t rows, int64_t cols) {
+        return bias_activation_by_columns<8>(x, x, y, rows, cols, Relu{}, nullptr);
+    };
+    CHECK(activation(null, a, 2, 8) == kInvalid);
+    CHECK(activation(a, null, 2, 8) == kInvalid);
+    CHECK(activation(a, a, 2, 9) == kInvalid);
+    CHECK(activation(a + 1, a, 2, 8) == kInvalid);
+    CHECK(activation(a, a, INT64_MAX, 8) == kInvalid);
+    CHECK(activation(null, null, 0, 8) == cudaSuccess);
+
+    const auto heads = [&](const __half* x, __half* y, int64_t batch, int64_t seq, int64_t size) {
+        const cudaError_t status = heads_to_tokens<1>(x, y, batch, seq, 2, size, true, nullptr);
+        CHECK(tokens_to_heads<1, 4>(x, x, y, y, y, batch, seq, 2, size, nullptr) == status);
+        CHECK(move_rows_of_batch<1>(x, y, lengths, lengths, batch, seq, 2 * size, true, nullptr) ==
+              status);
+        CHECK(move_rows_of_tokens(x, y, lengths, lengths, batch, seq, 0, 2 * size, false,
+                                  nullptr) == status);
+        return status;
+    };
+    CHECK(heads(null, a, 1, 1, 4) == kInvalid);
+    CHECK(heads(a, null, 1, 1, 4) == kInvalid);
+    CHECK(heads(a, a, -1, 1, 4) == kInvalid);
+    CHECK(heads(a, a, INT32_MAX, INT32_MAX, 4) == kInvalid);
+    CHECK(heads(null, null, 0, 1, 4) == cudaSuccess);
+
+    const auto softmax = [&](__half* x, float scale, int seq) {
+        const ScoresArguments<__half> of{x, x, scale, false, nullptr, 1, 1, seq};
+        CHECK(softmax_of_scores<1>(of, a, nullptr) == softmax_of_scores<1>(of, null, nullptr));
+        return softmax_of_scores<1>(of, null, nullptr);
+    };
+    CHECK(softmax(null, 1.f, 2) == kInvalid);
+    CHECK(softmax(a, 1.f, 1025) == kInvalid);
+    for (const float scale : {0.f, -1.f, NAN}) CHECK(softmax(a, scale, 2) == kInvalid);
+    CHECK(softmax(null, 1.f, 0) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (const __half each : memory.download()) CHECK(static_cast<float>(each) == -7.f);
 }

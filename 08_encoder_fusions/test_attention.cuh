@@ -16,8 +16,8 @@
 
 namespace attention_tests {
 
+using fused_attention::AttentionProblem;
 using fused_attention::Heads;
-using fused_attention::Problem;
 using operations::attention::Shape;
 using runner::DeviceBuffer;
 using runner::DType;
@@ -115,8 +115,8 @@ struct Packed {
             all.push_back(static_cast<T>(static_cast<float>((i * i + 5 * i) % 17) / 8 - 1));
         return all;
     }
-    Problem<T> problem(bool causal) {
-        Problem<T> g{};
+    AttentionProblem<T> problem(bool causal) {
+        AttentionProblem<T> g{};
         g.batch = 3;
         g.heads = kHeads;
         g.queries = g.keys = kMost;
@@ -132,9 +132,9 @@ struct Packed {
         return g;
     }
     // The same sequence by itself.
-    Problem<T> alone(bool causal, int sequence, DeviceBuffer<T>& into,
-                     DeviceBuffer<float>& sums_into) {
-        Problem<T> g = problem(causal);
+    AttentionProblem<T> alone(bool causal, int sequence, DeviceBuffer<T>& into,
+                              DeviceBuffer<float>& sums_into) {
+        AttentionProblem<T> g = problem(causal);
         const int64_t first = starts[static_cast<size_t>(sequence)] * kHeads * kSize;
         g.batch = 1;
         g.queries = g.keys =
@@ -182,7 +182,7 @@ TEST_CASE("packed sequences come out as each by itself, to the bit") {
 TEST_CASE("what is no attention is refused, and where nothing is wanted nothing is done") {
     Packed<__half> packed;
     const auto status_of = [&](auto change) {
-        Problem<__half> g = packed.problem(false);
+        AttentionProblem<__half> g = packed.problem(false);
         change(g);
         const cudaError_t first = fused_attention::query_per_block(g, 1, nullptr, 0, nullptr);
         CHECK(fused_attention::attention_mma(g, 1, nullptr, 0, nullptr) == first);
@@ -210,7 +210,7 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(status_of([](auto& g) { g.queries = int64_t{1} << 31; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.batch = 0, g.q.data = nullptr; }) == cudaSuccess);
     CHECK(status_of([](auto& g) { g.queries = 0, g.q.data = nullptr; }) == cudaSuccess);
-    Problem<__half> large = packed.problem(false);
+    AttentionProblem<__half> large = packed.problem(false);
     // Blocks that share keys want room for what they leave, all of it.
     const size_t bytes = fused_attention::workspace_bytes(large, 2);
     CHECK(bytes == 3 * 2 * 150 * 2 * (32 + 2) * sizeof(float));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The launchers of bias_activation.cuh and layernorm.cuh that token_lesson.cu compiles for the encoder and the test
+// The launchers of further/unfused.cuh that token_lesson.cu compiles for the encoder and the test
 // as well. To be included behind those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
@@ -8,19 +8,19 @@
 namespace encoder_fusions {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
-#define LAUNCHERS(T)                                                                               \
-    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Identity,   \
-                                             cudaStream_t);                                        \
-    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Gelu,       \
-                                             cudaStream_t);                                        \
-    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, GeluByTanh, \
-                                             cudaStream_t);                                        \
-    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Relu,       \
-                                             cudaStream_t);                                        \
-    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t, Silu,       \
-                                             cudaStream_t);                                        \
-    INSTANCE cudaError_t add_bias_residual_prenorm(const T*, const T*, const T*, const Norm<T>&,   \
-                                                   T*, T*, int64_t, int64_t, cudaStream_t);        \
+#define LAUNCHERS(T)                                                                             \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t,           \
+                                             batched_gemm::Identity, cudaStream_t);              \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t,           \
+                                             batched_gemm::Gelu, cudaStream_t);                  \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t,           \
+                                             batched_gemm::GeluByTanh, cudaStream_t);            \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t,           \
+                                             batched_gemm::Relu, cudaStream_t);                  \
+    INSTANCE cudaError_t add_bias_activation(const T*, const T*, T*, int64_t, int64_t,           \
+                                             batched_gemm::Silu, cudaStream_t);                  \
+    INSTANCE cudaError_t add_bias_residual_prenorm(const T*, const T*, const T*, const Norm<T>&, \
+                                                   T*, T*, int64_t, int64_t, cudaStream_t);      \
     INSTANCE cudaError_t layernorm(const T*, const Norm<T>&, T*, int64_t, int64_t, cudaStream_t)
 // NOLINTEND(bugprone-macro-parentheses)
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Stage 08: what is done to each token's row, fused, unfused, and in half2.
+#include <cmath>
+
 #include "08_encoder_fusions/variants.hpp"
 #include "bias_activation.cuh"
 #include "common/operations/tokens/operation.hpp"
 #include "further/half2_arithmetic.cuh"
+#include "further/unfused.cuh"
 #include "layernorm.cuh"
-#include "unfused.cuh"
 
 namespace encoder_fusions_variants {
 namespace {
@@ -24,13 +26,28 @@ cudaError_t with_activation(Activation activation, Launch launch) {
         case Activation::gelu:
             break;
         case Activation::gelu_by_tanh:
+            return launch(batched_gemm::GeluByTanh{});
+        case Activation::relu:
+            return launch(batched_gemm::Relu{});
+        case Activation::silu:
+            return launch(batched_gemm::Silu{});
+    }
+    return launch(batched_gemm::Gelu{});
+}
+// The same as the lesson writes them.
+template <class Launch>
+cudaError_t with_activation_of_lesson(Activation activation, Launch launch) {
+    switch (activation) {
+        case Activation::gelu:
+            return launch(encoder_fusions::Gelu{});
+        case Activation::gelu_by_tanh:
             return launch(encoder_fusions::GeluByTanh{});
         case Activation::relu:
             return launch(encoder_fusions::Relu{});
         case Activation::silu:
-            return launch(encoder_fusions::Silu{});
+            break;
     }
-    return launch(encoder_fusions::Gelu{});
+    return cudaErrorInvalidValue;  // none of its options
 }
 
 template <class T>
@@ -50,10 +67,34 @@ Traffic bias_once(const Shape& shape, DType dtype) {
     return {1 + static_cast<double>(all) / static_cast<double>(shape.rows), 1};
 }
 
+runner::Variant bias_activation_by_columns(const std::string& name, const std::string& summary,
+                                           bool packs) {
+    runner::Variant variant = variant_of(
+        operation_of(Kind::add_bias_activation), name, summary, [packs](const Call& call, auto of) {
+            using T = typename decltype(of)::type;
+            const Shape shape = call.shape;
+            const T *const x = call.input<T>("x"), *const bias = call.input<T>("bias");
+            T* const y = call.output<T>("y");
+            return with_activation_of_lesson(shape.activation, [&](auto activation) {
+                return in_packs<T>(packs, shape.hidden, {x, bias, y}, [&](auto pack) {
+                    return encoder_fusions::bias_activation_by_columns<pack.value>(
+                        x, bias, y, shape.rows, shape.hidden, activation, call.stream);
+                });
+            });
+        });
+    variant.takes = {operations::tokens::kByTanh, operations::tokens::kRelu};
+    variant.traffic = {1.25, 1};
+    variant.traffic_at = [](const runner::Shape& shape, DType) {
+        const auto rows = static_cast<double>(Shape(shape).rows);
+        return Traffic{1 + std::ceil(rows / 4) / rows, 1};  // a block's rows share a bias
+    };
+    return variant;
+}
+
 runner::Variant bias_activation() {
     runner::Variant variant =
         variant_of(operation_of(Kind::add_bias_activation), "bias_activation",
-                   "x + bias and its activation, in one kernel", [](const Call& call, auto of) {
+                   "tuned: four rows of a thread wait together", [](const Call& call, auto of) {
                        using T = typename decltype(of)::type;
                        const Shape shape = call.shape;
                        return with_activation(shape.activation, [&](auto activation) {
@@ -95,7 +136,73 @@ runner::Variant unfused_bias_activation() {
     return variant;
 }
 
-// The norms, whose rows a lane holds up to 32 elements of.
+// The lesson's norms. launch(arguments, packs, stream).
+template <class Launch>
+runner::Variant norm_of_lesson(const std::string& name, const std::string& summary,
+                               int64_t partial_sums, Launch launch) {
+    runner::Variant variant =
+        variant_of(operation_of(Kind::add_bias_residual_layernorm), name, summary,
+                   [launch](const Call& call, auto of) {
+                       using T = typename decltype(of)::type;
+                       const Shape shape = call.shape;
+                       if (shape.hidden > INT32_MAX) return cudaErrorInvalidValue;
+                       return launch(
+                           encoder_fusions::LayernormArguments<T>{
+                               call.input<T>("x"), call.input<T>("bias"), call.input<T>("residual"),
+                               call.input<T>("gamma"), call.input<T>("beta"), call.output<T>("y"),
+                               shape.rows, static_cast<int>(shape.hidden), kEpsilon},
+                           call.stream);
+                   });
+    variant.traffic = {5, 1};
+    variant.partial_sums = [partial_sums](const runner::Shape&, DType) { return partial_sums; };
+    variant.obstacle = [](const runner::Shape& shape, DType) {
+        return Shape(shape).hidden > 1024 ? "more than 1024 columns" : "";
+    };
+    return variant;
+}
+template <class Statistics, bool kReadOnly>
+runner::Variant warp_norm(const std::string& name, const std::string& summary, bool packs,
+                          int64_t partial_sums) {
+    return norm_of_lesson(
+        name, summary, partial_sums, [packs](const auto& of, cudaStream_t stream) {
+            using T = std::decay_t<decltype(*of.y)>;
+            const auto launch = [&](auto pack) {
+                constexpr int kPack = pack.value;
+                using Packs = encoder_fusions::Pack<T, kPack>;
+                constexpr bool kLdg = kReadOnly && kPack > 1;
+                return encoder_fusions::launch_layernorm<kPack>(
+                    encoder_fusions::layernorm_warp_per_row_kernel<Packs, Statistics, kLdg>,
+                    dim3(32, 4), of, stream);
+            };
+            return in_packs<T>(packs, of.cols,
+                               {of.x, of.bias, of.residual, of.gamma, of.beta, of.y}, launch);
+        });
+}
+std::vector<runner::Variant> norms_of_lesson() {
+    using encoder_fusions::TwoPasses;
+    using encoder_fusions::Welford;
+    constexpr int64_t kLanes = 32;
+    // A merge of Welford's rounds four times where an addition rounds once.
+    return {norm_of_lesson("layernorm_block_per_row",
+                           "FasterTransformer's: a block a row, two reductions", 1024,
+                           [](const auto& of, cudaStream_t stream) {
+                               using T = std::decay_t<decltype(*of.y)>;
+                               const auto threads = static_cast<unsigned>((of.cols + 31) / 32 * 32);
+                               return encoder_fusions::launch_layernorm<1>(
+                                   encoder_fusions::layernorm_block_per_row_kernel<T>,
+                                   dim3(threads), of, stream);
+                           }),
+            warp_norm<TwoPasses, false>("layernorm_warp_per_row", "a warp a row, in registers",
+                                        false, kLanes),
+            warp_norm<Welford, false>("layernorm_welford", "the same, in one pass as OneFlow's",
+                                      false, kLanes / 4),
+            warp_norm<TwoPasses, false>("layernorm_packs", "two passes, 16 bytes an access", true,
+                                        kLanes),
+            warp_norm<TwoPasses, true>("layernorm_ldg", "the same; __ldg for what rows share", true,
+                                       kLanes)};
+}
+
+// The tuned norms, whose rows a lane holds up to 32 elements of.
 template <class Launch>
 runner::Variant norm(Kind kind, Rounding rounding, const std::string& name,
                      const std::string& summary, Traffic traffic, Launch launch) {
@@ -150,7 +257,12 @@ std::vector<runner::Variant> token_variants() {
         return Traffic{2 + bias.loads + 3,
                        3};  // x, residual; their sum, bias; the sum, gamma, beta
     };
-    std::vector<runner::Variant> all = {unfused_bias_activation(), bias_activation()};
+    std::vector<runner::Variant> all = {
+        unfused_bias_activation(),
+        bias_activation_by_columns("bias_activation_elements",
+                                   "FasterTransformer's: one kernel, a bias for four rows", false),
+        bias_activation_by_columns("bias_activation_packs", "the same, 16 bytes an access", true),
+        beyond(bias_activation())};
 
     runner::Variant unfused =
         norm(Kind::add_bias_residual_layernorm, Rounding::each_step, "unfused_layernorm",
@@ -159,21 +271,22 @@ std::vector<runner::Variant> token_variants() {
              });
     unfused.traffic_at = unfused_norm_traffic;
     all.push_back(unfused);
-    all.push_back(norm(Kind::add_bias_residual_layernorm, Rounding::once, "layernorm",
-                       "bias, residual and norm, a row in registers", {5, 1},
-                       [](const Call& call, auto of) {
-                           return layernorm_as<typename decltype(of)::type>(call, true);
-                       }));
+    for (const runner::Variant& each : norms_of_lesson()) all.push_back(each);
+    all.push_back(
+        beyond(norm(Kind::add_bias_residual_layernorm, Rounding::once, "layernorm",
+                    "tuned: warps and packs by a table", {5, 1}, [](const Call& call, auto of) {
+                        return layernorm_as<typename decltype(of)::type>(call, true);
+                    })));
     unfused = norm(Kind::add_bias_residual_prenorm, Rounding::each_step, "unfused_prenorm",
-                   "the same, and the sum is kept", {6.25, 3}, [](const Call& call, auto of) {
+                   "three kernels; the sum is kept", {6.25, 3}, [](const Call& call, auto of) {
                        return prenorm_as<typename decltype(of)::type>(call, false);
                    });
     unfused.traffic_at = unfused_norm_traffic;
-    all.push_back(unfused);
-    all.push_back(norm(Kind::add_bias_residual_prenorm, Rounding::once, "prenorm",
-                       "the same in one kernel", {5, 2}, [](const Call& call, auto of) {
-                           return prenorm_as<typename decltype(of)::type>(call, true);
-                       }));
+    all.push_back(beyond(unfused));
+    all.push_back(beyond(norm(Kind::add_bias_residual_prenorm, Rounding::once, "prenorm",
+                              "the same in one kernel", {5, 2}, [](const Call& call, auto of) {
+                                  return prenorm_as<typename decltype(of)::type>(call, true);
+                              })));
     return all;
 }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/transpose, version 1.0
+// softmax-stages 08_encoder_fusions/transpose, version 1.1
 //
 // y[col, row] = x[row, col] of 16-bit elements, in four steps: where a pair lies in shared memory decides.
 //   new here   pairs of rows and of columns change roles; a layout without bank conflicts, by padding or by an XOR
 //   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
-//   accepts    __half, __nv_bfloat16; up to 65535 matrices, and as many tiles below each other; pairs at a time
-//              where rows and columns are even
+//   accepts    __half, __nv_bfloat16; up to 65535 matrices and tile rows; pairs where rows and columns are even
 //   source     FasterTransformer's half2 transposes (2019); CUDA's blog on transposition (2013)
 #pragma once
-#include <cstdint>
-
-#include "packs.cuh"
+#include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace encoder_fusions {
+
+using warp_softmax::takes_packs;
 
 constexpr int kTile = 64;               // rows and columns of a tile
 constexpr int kTileWords = 32;          // pairs in a row of it: one for each bank
@@ -43,8 +42,7 @@ struct Padded {  // a word more after every second row: lanes read banks beside 
     static constexpr int kWords = kTile * kTileWords + kTile / 2;
     __device__ static int at(int row, int word) { return row * kTileWords + word + row / 2; }
 };
-struct
-    Swizzled {  // words change places within their row: as many different banks, and no room lost
+struct Swizzled {  // words change places within their row: as many different banks, no room lost
     static constexpr int kWords = kTile * kTileWords;
     __device__ static int at(int row, int word) {
         return row * kTileWords + (word ^ (row / 2 % kTileWords));
@@ -52,7 +50,6 @@ struct
 };
 
 // A pair is a word, the first element in its lower half: structs of two would be stored element by element.
-//
 // Elements (row, col) and (row, col + 1) of rows x cols, zeros beyond. kPairs: both are there, in one access.
 template <bool kPairs>
 __device__ uint32_t load_pair(const uint16_t* x, int64_t row, int64_t col, int64_t rows,
@@ -92,9 +89,8 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
         held[i] = load_pair<kPairs>(from, first_row + row, first_col + 2 * lane, rows, cols);
     }
 #pragma unroll
-    for (int i = 0; i < kTile / kTileThreads; ++i) {
+    for (int i = 0; i < kTile / kTileThreads; ++i)
         tile[Layout::at(line + i * kTileThreads, lane)] = held[i];
-    }
     __syncthreads();  // the tile is there
 
 #pragma unroll
@@ -111,9 +107,8 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
 }
 
 // ---- launchers: y = x transposed, for each of `batch` matrices of rows x cols (device memory, x is not y).
-// ---- Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, and sizes that
-// ---- are negative or leave the grid.
-// takes: half, __nv_bfloat16
+// ---- Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and for sizes that are negative or
+// ---- too large for the grid. takes: half, __nv_bfloat16
 
 // launch(grid) with a block for each tile.
 template <class T, class Launch>
@@ -122,10 +117,9 @@ cudaError_t for_each_tile(const T* x, const T* y, int64_t batch, int64_t rows, i
     static_assert(sizeof(T) == 2, "two elements make a word");
     if (batch < 0 || rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (batch == 0 || rows == 0 || cols == 0) return cudaSuccess;
-    if (x == nullptr || y == nullptr || !takes_packs<1>(x, 1) || !takes_packs<1>(y, 1))
-        return cudaErrorInvalidValue;
     const int64_t down = (rows - 1) / tile_rows + 1, across = (cols - 1) / tile_cols + 1;
-    if (batch > kMostOfGrid || down > kMostOfGrid || across > INT32_MAX)
+    if (x == nullptr || y == nullptr || !takes_packs<1>(x, 1) || !takes_packs<1>(y, 1) ||
+        batch > kMostOfGrid || down > kMostOfGrid || across > INT32_MAX)
         return cudaErrorInvalidValue;
     launch(dim3(static_cast<unsigned>(across), static_cast<unsigned>(down),
                 static_cast<unsigned>(batch)));
@@ -146,11 +140,10 @@ cudaError_t transpose(const T* x, T* y, int64_t batch, int64_t rows, int64_t col
         const dim3 block(kTileWords, kTileThreads);
         const auto* const from = reinterpret_cast<const uint16_t*>(x);
         auto* const to = reinterpret_cast<uint16_t*>(y);
-        if (takes_packs<2>(from, cols) && takes_packs<2>(to, rows)) {
-            tiled_transpose_kernel<Layout, true><<<grid, block, 0, stream>>>(from, to, rows, cols);
-        } else {
-            tiled_transpose_kernel<Layout, false><<<grid, block, 0, stream>>>(from, to, rows, cols);
-        }
+        const auto kernel = takes_packs<2>(from, cols) && takes_packs<2>(to, rows)
+                                ? tiled_transpose_kernel<Layout, true>
+                                : tiled_transpose_kernel<Layout, false>;
+        kernel<<<grid, block, 0, stream>>>(from, to, rows, cols);
     });
 }
 

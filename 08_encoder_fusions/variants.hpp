@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // How stage 08's variants are described: one list for each header of the lesson, and those beyond it.
 #pragma once
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "04_warp_softmax/warp_softmax.cuh"
 #include "common/runner/stage.hpp"
 
 namespace encoder_fusions_variants {
@@ -29,6 +31,23 @@ runner::Variant variant_of(const runner::Operation* operation, const std::string
     variant.launch = [launch](const Call& call) {
         return runner::visit_but_double(call.dtype, [&](auto of) { return launch(call, of); });
     };
+    return variant;
+}
+
+// launch(pack) with 1, or where `wanted` with the elements of 16 bytes, if rows of cols elements consist of such packs at
+// all addresses.
+template <class T, class Launch>
+cudaError_t in_packs(bool wanted, int64_t cols, std::initializer_list<const T*> addresses,
+                     Launch launch) {
+    using warp_softmax::takes_packs;
+    constexpr int kPack = 16 / sizeof(T);
+    for (const T* each : addresses) wanted = wanted && takes_packs<kPack>(each, cols);
+    if (wanted) return launch(std::integral_constant<int, kPack>{});
+    return launch(std::integral_constant<int, 1>{});
+}
+
+inline runner::Variant beyond(runner::Variant variant) {
+    variant.further = true;
     return variant;
 }
 

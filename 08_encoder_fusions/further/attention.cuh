@@ -47,10 +47,10 @@ struct AttentionPlan {
 
 // The problem as this stage's kernels take it.
 template <class T>
-fused_attention::Problem<T> attention_problem(const T* q, const T* k, const T* v, T* o,
-                                              int64_t batch, int64_t heads, int64_t queries,
-                                              int64_t keys, int64_t size,
-                                              const AttentionOptions& options) {
+fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, const T* v, T* o,
+                                                       int64_t batch, int64_t heads,
+                                                       int64_t queries, int64_t keys, int64_t size,
+                                                       const AttentionOptions& options) {
     const bool packed = options.first_query != nullptr;
     const auto heads_at = [&](auto* data, int64_t rows, int64_t width,
                               const AttentionDistances& apart) {
@@ -64,7 +64,7 @@ fused_attention::Problem<T> attention_problem(const T* q, const T* k, const T* v
         all.sequence = or_close(apart.sequence, packed ? 0 : heads * all.head);
         return all;
     };
-    fused_attention::Problem<T> g{};
+    fused_attention::AttentionProblem<T> g{};
     g.batch = batch;
     g.heads = heads;
     g.queries = queries;
@@ -85,7 +85,8 @@ fused_attention::Problem<T> attention_problem(const T* q, const T* k, const T* v
 }
 
 template <class T>
-AttentionPlan plan_of(const fused_attention::Problem<T>& g, const Chip& chip, size_t bytes) {
+AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip& chip,
+                      size_t bytes) {
     using fused_attention::kFewQueries;
     using fused_attention::kQueriesAtOnce;
     const bool by_mma =
@@ -137,7 +138,7 @@ cudaError_t attention_workspace_bytes(size_t* bytes, int64_t batch, int64_t head
 
 // By whichever the plan says.
 template <class T>
-cudaError_t attend(const fused_attention::Problem<T>& g, void* workspace, size_t bytes,
+cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspace, size_t bytes,
                    cudaStream_t stream) {
     bool is_empty = false;
     const cudaError_t status = fused_attention::look_at(g, &is_empty);

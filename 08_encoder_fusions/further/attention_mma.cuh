@@ -106,7 +106,7 @@ struct SeenByWarp {
 
 template <class T, int kSize, bool kInPacks, int kQueries>
 __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
-    attention_mma_kernel(const Problem<T> g, const Partial partial) {
+    attention_mma_kernel(const AttentionProblem<T> g, const Partial partial) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     using OfQueries = typename Tiles<kSize, kInPacks, kQueries>::OfQueries;
     using OfKeys = typename Tiles<kSize, kInPacks, kQueries>::OfKeys;
@@ -276,7 +276,7 @@ bool consists_of_packs(const Heads<T>& x) {
     return reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && distances % 8 == 0;
 }
 template <class T>
-bool consists_of_packs(const Problem<T>& g) {
+bool consists_of_packs(const AttentionProblem<T>& g) {
     return g.size % 8 == 0 && consists_of_packs(g.q) && consists_of_packs(g.k) &&
            consists_of_packs(g.v) && consists_of_packs(g.o);
 }
@@ -284,7 +284,7 @@ bool consists_of_packs(const Problem<T>& g) {
 constexpr int64_t kMostSizeOfMma = 128;
 
 template <int kSize, bool kInPacks, int kQueries, class T>
-cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t stream,
+cudaError_t launch_mma(const AttentionProblem<T>& g, const Partial& partial, cudaStream_t stream,
                        bool early) {
     const auto kernel = attention_mma_kernel<T, kSize, kInPacks, kQueries>;
     constexpr size_t kBytes = Tiles<kSize, kInPacks, kQueries>::kBytes;
@@ -303,8 +303,9 @@ cudaError_t launch_mma(const Problem<T>& g, const Partial& partial, cudaStream_t
 // of packs). early: see early_launch.cuh. cudaErrorNotSupported for more than 128 elements a head, and on GPUs that
 // this is not for.
 template <class T>
-cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,
-                          cudaStream_t stream, int queries = kQueriesAtOnce, bool early = false) {
+cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* workspace,
+                          size_t bytes, cudaStream_t stream, int queries = kQueriesAtOnce,
+                          bool early = false) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     bool is_empty = false;
     cudaError_t status = look_at(g, &is_empty);
@@ -333,7 +334,7 @@ cudaError_t attention_mma(const Problem<T>& g, int64_t parts, void* workspace, s
 
 // 64 queries a block, where blocks of 128 would leave places free.
 template <class T>
-int queries_of_block(const Problem<T>& g, int multiprocessors) {
+int queries_of_block(const AttentionProblem<T>& g, int multiprocessors) {
     const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
     return g.batch * g.heads * tiles < 2 * multiprocessors ? kFewQueries : kQueriesAtOnce;
 }

@@ -56,7 +56,8 @@ cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
 // What lies between products, as forward.cuh wants it.
 struct EarlyBetween {
     template <class T>
-    cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
+    cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
+                          cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
             using namespace fused_attention;
             const auto multiprocessors =

@@ -10,13 +10,8 @@
 //   source     FasterTransformer's BERT: its inputs, outputs and what its constructor takes; Vaswani et al. 2017
 #pragma once
 #include "../../07_batched_gemm/further/mma_gemm.cuh"
-#include "../bias_activation.cuh"
-#include "../layernorm.cuh"
-#include "../masked_softmax.cuh"
-#include "../padding.cuh"
-#include "../qkv_transpose.cuh"
-#include "../unfused.cuh"
 #include "attention.cuh"
+#include "unfused.cuh"
 
 namespace encoder_layers {
 
@@ -66,7 +61,8 @@ struct Layer {
 
 struct Between {
     template <class T>
-    cudaError_t attention(const fused_attention::Problem<T>& g, cudaStream_t stream) const {
+    cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
+                          cudaStream_t stream) const {
         return softmax_stages::attend(g, nullptr, 0, stream);
     }
     // y = norm(product + bias + residual), and that sum, if it is wanted: rows x cols.
@@ -416,7 +412,7 @@ private:
             try_to(products_.product(linear(from, qkv.weight + first * hidden, hidden, row,
                                             at_.qkv + first * c_.rows(), row),
                                      qkv.bias + first, batched_gemm::Identity{}, stream_));
-        fused_attention::Problem<T> g{};
+        fused_attention::AttentionProblem<T> g{};
         g.batch = c_.batch;
         g.heads = c_.heads;
         g.queries = g.keys = c_.seq;

@@ -34,7 +34,7 @@ struct Heads {
 // Packed sequences lie behind each other: the rows of sequence b begin at number first_query[b], those of its
 // keys at first_key[b], and `sequence` above counts for nothing.
 template <class T>
-struct Problem {
+struct AttentionProblem {
     int64_t batch, heads, queries, keys, size;  // of packed sequences the most that one has
     Heads<const T> q, k, v;
     Heads<T> o;
@@ -51,7 +51,7 @@ struct Sequence {
     int queries, keys, offset;
 
     template <class T>
-    __device__ Sequence(const Problem<T>& g, int64_t b)
+    __device__ Sequence(const AttentionProblem<T>& g, int64_t b)
         : queries(static_cast<int>(g.queries)), keys(static_cast<int>(g.keys)) {
         if (g.first_query != nullptr) {
             queries = within(g.first_query[b + 1] - g.first_query[b], queries);
@@ -77,7 +77,7 @@ __device__ T* rows_of(const Heads<T>& all, const int32_t* packed, int64_t b, int
 // What is known of a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of
 // exp(s - m) v, of which a lane has elements lane, lane + 32, ... Of one key: {s, 1, v}.
 template <int kCount>
-struct Seen {
+struct KeySet {
     float m = -INFINITY;
     float d = 0.f;
     float sum[kCount] = {};
@@ -85,8 +85,8 @@ struct Seen {
 
 // Two sets as one, as in 03: what either holds counts by exp of how far its maximum lies below that of both.
 template <int kCount>
-__device__ Seen<kCount> merge(const Seen<kCount>& a, const Seen<kCount>& b) {
-    Seen<kCount> both;
+__device__ KeySet<kCount> merge(const KeySet<kCount>& a, const KeySet<kCount>& b) {
+    KeySet<kCount> both;
     both.m = fmaxf(a.m, b.m);
     const float base = both.m == -INFINITY ? 0.f : both.m;
     const float of_a = expf(a.m - base), of_b = expf(b.m - base);
@@ -111,7 +111,7 @@ struct Query {
     T* o;
     float* log_sum_exp;
 
-    __device__ Query(const Problem<T>& g, int64_t b, int64_t head, int64_t query)
+    __device__ Query(const AttentionProblem<T>& g, int64_t b, int64_t head, int64_t query)
         : o(rows_of(g.o, g.first_query, b, head) + query * g.o.row), log_sum_exp(nullptr) {
         if (g.log_sum_exp.data == nullptr) return;
         log_sum_exp = rows_of(g.log_sum_exp, g.first_query, b, head) + query * g.log_sum_exp.row;
@@ -128,7 +128,7 @@ constexpr int kWarps = 4;  // that share a query's keys
 // the warp.
 template <class T, int kCount>
 __global__ void __launch_bounds__(32 * kWarps)
-    query_per_block_kernel(const Problem<T> g, const Partial partial) {
+    query_per_block_kernel(const AttentionProblem<T> g, const Partial partial) {
     __shared__ float m_of[kWarps], d_of[kWarps], sum_of[kWarps][kCount][32];
     const auto query = static_cast<int>(blockIdx.x % g.queries);
     const int64_t head = blockIdx.x / g.queries % g.heads, b = blockIdx.x / g.queries / g.heads;
@@ -146,12 +146,12 @@ __global__ void __launch_bounds__(32 * kWarps)
     float of_q[kCount];
 #pragma unroll
     for (int i = 0; i < kCount; ++i) of_q[i] = element(q, i);
-    Seen<kCount> mine;
+    KeySet<kCount> mine;
     const int seen = sequence.seen_by(query, g.causal);
     const int each = (seen + partial.parts - 1) / partial.parts;
     const int end = min(seen, static_cast<int>(blockIdx.y + 1) * each);
     for (int key = static_cast<int>(blockIdx.y) * each + warp; key < end; key += kWarps) {
-        Seen<kCount> one;
+        KeySet<kCount> one;
         float product = 0.f;
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     __syncthreads();
     if (warp > 0) return;
     for (int other = 1; other < kWarps; ++other) {
-        Seen<kCount> set;
+        KeySet<kCount> set;
         set.m = m_of[other];
         set.d = d_of[other];
 #pragma unroll
@@ -195,15 +195,15 @@ __global__ void __launch_bounds__(32 * kWarps)
 // The sets of all parts of a query as one, by a warp.
 template <class T, int kCount>
 __global__ void __launch_bounds__(32)
-    merge_parts_kernel(const Problem<T> g, const Partial partial) {
+    merge_parts_kernel(const AttentionProblem<T> g, const Partial partial) {
     const auto query = static_cast<int>(blockIdx.x % g.queries);
     const int64_t head = blockIdx.x / g.queries % g.heads, b = blockIdx.x / g.queries / g.heads;
     if (query >= Sequence(g, b).queries) return;
     const auto lane = static_cast<int>(threadIdx.x);
-    Seen<kCount> all;
+    KeySet<kCount> all;
     for (int part = 0; part < partial.parts; ++part) {
         const float* set = partial.of(blockIdx.x, part, g.size);
-        Seen<kCount> one;
+        KeySet<kCount> one;
         one.m = set[0];
         one.d = set[1];
 #pragma unroll
@@ -228,7 +228,7 @@ constexpr int64_t kMostSize = 256;
 
 // Whether these are sizes of attention, and whether there is nothing to do.
 template <class T>
-bool is_possible(const Problem<T>& g, bool* is_empty) {
+bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
     if (g.batch < 0 || g.heads < 0 || g.queries < 0 || g.keys < 0 || g.size < 0 ||
         g.size > kMostSize)
@@ -241,7 +241,7 @@ bool is_possible(const Problem<T>& g, bool* is_empty) {
 // scale that is not above 0, one list of first rows without the other, more than 2^30 queries in all heads or keys in
 // one; else cudaSuccess, and whether there is something to do.
 template <class T>
-cudaError_t look_at(const Problem<T>& g, bool* is_empty) {
+cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
     if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
         (g.first_query == nullptr) != (g.first_key == nullptr))
         return cudaErrorInvalidValue;
@@ -264,12 +264,12 @@ void with_count(int64_t size, Launch launch) {
 }
 
 template <class T>
-unsigned queries_of_all(const Problem<T>& g) {
+unsigned queries_of_all(const AttentionProblem<T>& g) {
     return static_cast<unsigned>(g.batch * g.heads * g.queries);
 }
 
 template <class T>
-void merge_parts(const Problem<T>& g, const Partial& partial, cudaStream_t stream) {
+void merge_parts(const AttentionProblem<T>& g, const Partial& partial, cudaStream_t stream) {
     with_count(g.size, [&](auto count) {
         constexpr int kCount = decltype(count)::value;
         merge_parts_kernel<T, kCount><<<queries_of_all(g), 32, 0, stream>>>(g, partial);
@@ -278,7 +278,7 @@ void merge_parts(const Problem<T>& g, const Partial& partial, cudaStream_t strea
 
 // Bytes of workspace for so many blocks a query.
 template <class T>
-size_t workspace_bytes(const Problem<T>& g, int64_t parts) {
+size_t workspace_bytes(const AttentionProblem<T>& g, int64_t parts) {
     return parts < 2
                ? 0
                : static_cast<size_t>(queries_of_all(g) * parts * (g.size + 2)) * sizeof(float);
@@ -286,18 +286,19 @@ size_t workspace_bytes(const Problem<T>& g, int64_t parts) {
 
 // Whether a grid has so many blocks that share a query's keys, and they have room for what they leave.
 template <class T>
-bool is_shared_by(const Problem<T>& g, int64_t parts, const void* workspace, size_t bytes) {
+bool is_shared_by(const AttentionProblem<T>& g, int64_t parts, const void* workspace,
+                  size_t bytes) {
     return parts == 1 || (parts > 1 && parts <= 65535 && workspace != nullptr &&
                           reinterpret_cast<uintptr_t>(workspace) % alignof(float) == 0 &&
                           bytes >= workspace_bytes(g, parts));
 }
 
-// Attention as Problem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
+// Attention as AttentionProblem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
 // workspace of workspace_bytes(g, parts) at a float's address, of one call at a time: else cudaErrorInvalidValue. Other
 // errors: see look_at().
 template <class T>
-cudaError_t query_per_block(const Problem<T>& g, int64_t parts, void* workspace, size_t bytes,
-                            cudaStream_t stream) {
+cudaError_t query_per_block(const AttentionProblem<T>& g, int64_t parts, void* workspace,
+                            size_t bytes, cudaStream_t stream) {
     bool is_empty = false;
     const cudaError_t status = look_at(g, &is_empty);
     if (status != cudaSuccess || is_empty) return status;

@@ -10,8 +10,8 @@
 #pragma once
 #include <cuda_fp16.h>
 
-#include "../bias_activation.cuh"
-#include "../layernorm.cuh"
+#include "tuned_bias_activation.cuh"
+#include "tuned_layernorm.cuh"
 
 namespace encoder_fusions {
 
@@ -51,7 +51,7 @@ __global__ void half2_layernorm_kernel(const Half2* x, const Half2* bias, const 
             held[i] = __half22float2(__hadd2(__hadd2(x[first + p], residual[first + p]), bias[p]));
         total += held[i].x + held[i].y;
     }
-    const float mean = row_sum<kWarps>(total, partials[0]) / cols;
+    const float mean = block_sum<kWarps>(total, partials[0]) / cols;
     float squares = 0.f;
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
@@ -59,7 +59,7 @@ __global__ void half2_layernorm_kernel(const Half2* x, const Half2* bias, const 
         if (i * kHalf2Threads + static_cast<int>(threadIdx.x) < pairs)
             squares += left * left + right * right;
     }
-    const float scale = rsqrtf(row_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
+    const float scale = rsqrtf(block_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
 #pragma unroll
     for (int i = 0; i < kPairs; ++i) {
         const int p = i * kHalf2Threads + threadIdx.x;
@@ -90,7 +90,7 @@ inline __half2* pairs_of(__half* x) {
 inline cudaError_t half2_bias_gelu(const __half* x, const __half* bias, __half* y, int64_t rows,
                                    int64_t cols, cudaStream_t stream) {
     if (!consist_of_pairs({x, bias, y}, rows, cols))
-        return add_bias_activation(x, bias, y, rows, cols, GeluByTanh{}, stream);
+        return add_bias_activation(x, bias, y, rows, cols, batched_gemm::GeluByTanh{}, stream);
     half2_bias_gelu_kernel<<<static_cast<unsigned>(rows), kHalf2Threads, 0, stream>>>(
         pairs_of(x), pairs_of(bias), pairs_of(y), static_cast<int>(cols / 2));
     return cudaGetLastError();

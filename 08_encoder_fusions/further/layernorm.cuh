@@ -11,7 +11,7 @@
 //   rows       as in the lesson
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
-#include "../unfused.cuh"
+#include "unfused.cuh"
 
 namespace softmax_stages {
 

@@ -9,7 +9,7 @@
 //   accepts    as padding.cuh; but nobody counts the lengths that are cut off
 //   source     ours
 #pragma once
-#include "../padding.cuh"
+#include "tuned_padding.cuh"
 
 namespace encoder_fusions {
 

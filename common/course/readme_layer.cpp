@@ -21,11 +21,12 @@ namespace {
 
 constexpr double kSector = 32;  // bytes
 
-// Of a layer: what each step is called, its kernel, where that was counted, and how many arrays of R x H it goes
-// through at once. unfused_ before the kernel's name is its chain.
+// Of a layer: what each step is called, the chain of kernels and the lesson's last version of the one that replaces it,
+// where these were counted, and how many arrays of R x H they go through at once.
 struct Step {
     const char* words;
-    const char* variant;
+    const char* chain;
+    const char* fused;
     runner::Shape at;
     double arrays;
     bool of_scores = false;  // these are other arrays: only its kernels count
@@ -34,12 +35,14 @@ const std::vector<Step>& steps() {
     static const runner::Shape heads = {2, 64, 12, 64}, scores = {2, 128, 4, 64},
                                rows = {256, 1024};
     static const std::vector<Step> all = {
-        {"Q, K, V: bias; from tokens to heads", "qkv_transpose", heads, 1},
-        {"scale, mask, softmax of the scores", "masked_softmax", scores, 0, true},
-        {"from heads back to tokens", "transpose_back", heads, 1},
-        {"bias, residual, layernorm", "layernorm", rows, 1},
-        {"bias, GELU", "bias_activation", rows, 4},
-        {"bias, residual, layernorm", "layernorm", rows, 1}};
+        {"Q, K, V: bias; from tokens to heads", "unfused_qkv_transpose",
+         "qkv_transpose_four_tokens", heads, 1},
+        {"scale, mask, softmax of the scores", "unfused_masked_softmax", "masked_softmax_packs",
+         scores, 0, true},
+        {"from heads back to tokens", "unfused_transpose_back", "transpose_back_packs", heads, 1},
+        {"bias, residual, layernorm", "unfused_layernorm", "layernorm_packs", rows, 1},
+        {"bias, GELU", "unfused_bias_activation", "bias_activation_packs", rows, 4},
+        {"bias, residual, layernorm", "unfused_layernorm", "layernorm_packs", rows, 1}};
     return all;
 }
 
@@ -126,9 +129,8 @@ std::string layer_part(const runner::Stage& stage,
     Side unfused, fused;
     for (const Step& step : steps()) {
         std::vector<std::string> row = {step.words};
-        const std::string name = step.variant;
-        unfused.add(row, counts_of(stage, "unfused_" + name, step, recordings), step.of_scores);
-        fused.add(row, counts_of(stage, name, step, recordings), step.of_scores);
+        unfused.add(row, counts_of(stage, step.chain, step, recordings), step.of_scores);
+        fused.add(row, counts_of(stage, step.fused, step, recordings), step.of_scores);
         text += row_of(row);
     }
     std::vector<std::string> row = {"sum, but for the scores"};

@@ -7,9 +7,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 readonly template_parameters=3
 readonly most_lines=249
-# What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have, and
+# What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have; `each COUNT`, where
+# the header has several subjects: the most that a header of one may have, with all that it includes of this stage; and
 # `new_beside STAGE COUNT`, where the two are read side by side: the most lines that it may have and the other not, the
-# cards at the top included. (What only the other has does not count.)
+# cards at the top included. (What only the other has does not count.) Where there is an `each`, no header of the lesson
+# includes anything of further/.
 limit_of() { # STAGE WORD: what stands after it
     sed -n "s/^$2 //p" "$root/$1/expected/lesson.txt" 2>/dev/null || true
 }
@@ -29,6 +31,18 @@ parts_of() { # STAGE
     header=$(header_of "$1")
     echo "$header"
     sed -n 's|^#include "\([a-z0-9_]*\.cuh\)".*|\1|p' "$header" | while read -r part; do echo "$root/$1/$part"; done
+}
+
+# What a header includes, with all that these include: its own files beside it, or those of further/ (any stage's).
+included_by() { # HEADER PATTERN
+    local folder=${1%/*} part
+    sed -n 's|^#include "\([^"]*\)".*|\1|p' "$1" | while read -r part; do
+        [[ -e $folder/$part ]] || continue
+        part=$(realpath "$folder/$part")
+        # shellcheck disable=SC2053  # a pattern
+        [[ $part == $2 ]] && echo "$part"
+        included_by "$part" "$2"
+    done | sort -u
 }
 
 # A line "COUNT NAME" for each kernel in the C++ on the standard input: its template parameters, and its name.
@@ -89,6 +103,16 @@ for folder in "$root"/[0-9][0-9]_*/; do
         all+="${all:+ + }$lines"
     done
     ((total > 0)) || wrong "${header##*/}: no kernel is found"
+    each=$(limit_of "$stage" each)
+    if [[ $each ]]; then
+        for part in $(parts_of "$stage" | tail -n +2); do
+            # shellcheck disable=SC2046  # a word a file
+            lines=$(cat "$part" $(included_by "$part" "$root/$stage/*") | wc -l)
+            ((lines <= each)) || wrong "${part##*/} has $lines lines with what it includes, at most $each are wanted"
+        done
+        beyond=$(included_by "$header" '*/further/*')
+        [[ -z $beyond ]] || wrong "${header##*/}: a lesson includes nothing of further/, but ${beyond//$'\n'/ }"
+    fi
     echo "$stage: $all lines, at most $most template parameter(s) a kernel"
     while read -r before limit; do
         new=$(diff "$(header_of "$before")" "$header" | grep -c '^>' || true)

@@ -663,7 +663,7 @@ ended() {
     sed -i 's|// takes: .*|// takes: columns < 3|' "$sandbox/my/launcher.cuh"
     expect 2 "takes: columns < 3: what is columns?.* sizes and options rows cols" try_mine my/launcher.cuh --as softmax
     # A lesson as it is printed: a template in a namespace, two types.
-    (cd "$repository" && awk -v "header=$(grep -l "takes: cols <= 2048" [0-9]*/*.cuh)" -f common/course/header.awk) >"$sandbox/my/lesson.cuh"
+    (cd "$repository" && awk -v "headers=$(grep -l "takes: cols <= 2048" [0-9]*/*.cuh)" -f common/course/header.awk) >"$sandbox/my/lesson.cuh"
     expect 0 "launch +float32 +[0-9]+ of .*launch +float16 +[0-9]+ of .*All good" \
         try_mine my/lesson.cuh --as softmax --launcher softmax --dtype float32 --dtype float16 --shape 3x33 --shape 3x1000
     expect 2 "its header says .takes: cols <= 2048." try_mine my/lesson.cuh --as softmax --launcher softmax --dtype float32 --dtype float16 --shape 3x4099

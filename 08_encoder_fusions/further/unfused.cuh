@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/unfused, version 1.0
+// softmax-stages 08_encoder_fusions/further/unfused, version 1.1
 //
 // The same results as from the fused kernels, a kernel for each step: what a framework launches without a
 // compiler. Each step reads what the one before wrote, and rounds once more.
 //   accepts    what the fused kernels accept
 #pragma once
-#include "bias_activation.cuh"
-#include "layernorm.cuh"
-#include "masked_softmax.cuh"
-#include "padding.cuh"
-#include "qkv_transpose.cuh"
+#include "tuned_bias_activation.cuh"
+#include "tuned_heads.cuh"
+#include "tuned_layernorm.cuh"
+#include "tuned_masked_softmax.cuh"
+#include "tuned_padding.cuh"
 
 namespace encoder_fusions {
 
@@ -69,7 +69,8 @@ cudaError_t add(const T* x, const T* z, T* y, int64_t count, cudaStream_t stream
 template <class T, class Activation>
 cudaError_t unfused_bias_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t cols,
                                     Activation activation, cudaStream_t stream) {
-    const cudaError_t status = add_bias_activation(x, bias, y, rows, cols, Identity{}, stream);
+    const cudaError_t status =
+        add_bias_activation(x, bias, y, rows, cols, batched_gemm::Identity{}, stream);
     if (status != cudaSuccess) return status;
     return for_each_pack<T>({y}, rows * cols, [&](auto pack, int64_t packs, unsigned blocks) {
         auto* const to = reinterpret_cast<Pack<T, pack.value>*>(y);
@@ -115,7 +116,7 @@ cudaError_t unfused_prenorm(const T* x, const T* bias, const T* residual, const 
         return cudaErrorInvalidValue;
     cudaError_t status = add(x, residual, sum, rows * cols, stream);
     if (status == cudaSuccess)
-        status = add_bias_activation(sum, bias, sum, rows, cols, Identity{}, stream);
+        status = add_bias_activation(sum, bias, sum, rows, cols, batched_gemm::Identity{}, stream);
     if (status != cudaSuccess) return status;
     return layernorm(static_cast<const T*>(sum), norm, y, rows, cols, stream);
 }
@@ -168,8 +169,8 @@ cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
                                   int64_t size, T* scratch, cudaStream_t stream) {
     const int64_t hidden = heads * size;
     T* padded = scratch;
-    cudaError_t status =
-        add_bias_activation(qkv, bias, scratch, tokens, 3 * hidden, Identity{}, stream);
+    cudaError_t status = add_bias_activation(qkv, bias, scratch, tokens, 3 * hidden,
+                                             batched_gemm::Identity{}, stream);
     if (status == cudaSuccess && sequences.offsets != nullptr) {
         padded = scratch + tokens * 3 * hidden;
         status =
@@ -195,15 +196,31 @@ cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences,
     return remove_padding(static_cast<const T*>(padded), y, sequences, heads * size, stream);
 }
 
-// True where row s of a sequence sees column col, of [batch, heads, seq, seq].
-template <class Bool>
-__global__ void mask_kernel(Bool* mask, int64_t count, Sequences sequences, int64_t heads,
-                            bool causal) {
-    const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (i >= count) return;
-    const int64_t col = i % sequences.seq, s = i / sequences.seq % sequences.seq;
-    const int64_t tokens = sequences.rows(i / sequences.seq / sequences.seq / heads).count;
-    mask[i] = s < tokens && col < tokens && (!causal || col <= s);
+// True where row s of a sequence sees column col, of [batch, heads, seq, seq]. Grid: batch * heads, and seq / blockDim.y
+// blocks; a row has a warp, 16 bytes a thread where it consists of such packs.
+template <class Packs>
+__global__ void mask_kernel(Packs* mask, Sequences sequences, int heads, bool causal) {
+    const int64_t s = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
+    if (s >= sequences.seq) return;
+    const int64_t tokens = sequences.rows(blockIdx.x / heads).count;
+    const auto seen = static_cast<int>(s >= tokens ? 0 : causal ? s + 1 : tokens);
+    const auto packs = static_cast<int>(sequences.seq / Packs::kSize);
+    for (int p = threadIdx.x; p < packs; p += blockDim.x) {
+        Packs pack;
+#pragma unroll
+        for (int j = 0; j < Packs::kSize; ++j) pack.element[j] = p * Packs::kSize + j < seen;
+        mask[(blockIdx.x * sequences.seq + s) * packs + p] = pack;
+    }
+}
+template <class Packs>
+cudaError_t write_mask(bool* mask, const Sequences& sequences, int64_t heads, bool causal,
+                       cudaStream_t stream) {
+    constexpr unsigned kRowsOfBlock = 8;
+    const dim3 grid(static_cast<unsigned>(sequences.batch * heads),
+                    static_cast<unsigned>((sequences.seq - 1) / kRowsOfBlock + 1));
+    mask_kernel<<<grid, dim3(32, kRowsOfBlock), 0, stream>>>(
+        reinterpret_cast<Packs*>(mask), sequences, static_cast<int>(heads), causal);
+    return cudaGetLastError();
 }
 
 // As masked_softmax, of a mask in memory, which is written before. mask: batch * heads * seq * seq.
@@ -214,11 +231,11 @@ cudaError_t unfused_masked_softmax(const T* x, T* y, float scale, bool causal,
     using warp_softmax::Algorithm;
     const int64_t seq = sequences.seq, rows = sequences.batch * heads * seq;
     if (rows * seq == 0) return cudaSuccess;
-    const int64_t blocks = (rows * seq + 255) / 256;
-    if (blocks > INT32_MAX) return cudaErrorInvalidValue;
-    mask_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(mask, rows * seq, sequences,
-                                                                   heads, causal);
-    const cudaError_t status = cudaGetLastError();
+    constexpr int kMaskPack = 16;
+    const cudaError_t status =
+        takes_packs<kMaskPack>(mask, seq)
+            ? write_mask<Pack<bool, kMaskPack>>(mask, sequences, heads, causal, stream)
+            : write_mask<Pack<bool, 1>>(mask, sequences, heads, causal, stream);
     if (status != cudaSuccess) return status;
     const warp_softmax::ScaleMaskLoad<T> load{x, mask, scale, seq};
     const warp_softmax::DirectStore<T> store{y, seq};

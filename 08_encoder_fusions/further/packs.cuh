@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 08_encoder_fusions/packs, version 1.0
+// softmax-stages 08_encoder_fusions/further/packs, version 1.1
 //
-// What the kernels of 08 share: rows are moved in packs, and a thread has the same pack of several rows.
+// What the tuned kernels share: rows are moved in packs, and a thread has the same pack of several rows.
 //   packs      as in 04: 16 bytes where rows begin and end at multiples of that, else two elements, else one
 //   threads    threadIdx.x walks the packs of a row, threadIdx.y rows; blockIdx.y goes on where a row is wider
 #pragma once
@@ -11,7 +11,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "../04_warp_softmax/warp_softmax.cuh"
+#include "../../04_warp_softmax/warp_softmax.cuh"
 
 namespace encoder_fusions {
 
@@ -62,8 +62,8 @@ struct Tiling {
     }
 };
 
-// Tokens in a batch of sequences. offsets: batch + 1 rows, of which the first is 0 (device memory); nullptr where
-// all sequences have `seq` tokens. Blocks go through the rows of one sequence after the other.
+// Where the tokens of a batch of sequences lie. offsets: batch + 1 rows, of which the first is 0 (device memory);
+// nullptr: all sequences have `seq` tokens. Blocks go through the rows of one sequence after the other.
 struct Sequences {
     int64_t batch;
     int64_t seq;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/tuned_layernorm, version 1.1
+//
+// The lesson's y = layernorm(x + bias + residual) for rows of any width up to 16384, and its sum on request.
+//   new here   a table of how many warps share a row and how many packs a lane holds; all packs of a row are fetched
+//              before the first is needed
+//   traffic    5 reads + 1 write per element (prenorm: 2 writes), as in the lesson
+//   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
+//   rows       with NaN or an infinity they come out all NaN; squares have to stay floats, elements below some 1e17
+//   source     ours
+#pragma once
+#include "packs.cuh"
+
+namespace encoder_fusions {
+
+constexpr int64_t kMaxNormCols = 16384;
+
+// A row's share of a lane and of a block, at most: more registers a lane, and too few warps fit. Narrow packs, of
+// rows that are no multiple of 16 bytes long, take more instructions, and so more lanes share them.
+template <class Pack>
+struct Most {
+    static constexpr bool kIsNarrow = Pack::kSize < 4;
+    static constexpr int kPacks = (kIsNarrow ? 16 : 32) / Pack::kSize;
+    static constexpr int kWarps = kIsNarrow ? 32 : 16;
+    static constexpr int kStep =
+        kIsNarrow ? kPacks : kPacks / 4;  // between the numbers of packs compiled
+};
+
+// The lesson's block_sum() for a number of warps that the compiler knows. partials: kWarps floats of shared memory
+// for this call alone.
+template <int kWarps>
+__device__ float block_sum(float value, float* partials) {
+    value = warp_sum(value);
+    if (kWarps == 1) return value;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 0) partials[warp] = value;
+    __syncthreads();  // all partial sums are there
+    if constexpr (kWarps > 4) return warp_sum(lane < kWarps ? partials[lane] : 0.f);
+    float sum = 0.f;  // of few, which every thread reads, sooner than by five shuffles
+#pragma unroll
+    for (int i = 0; i < kWarps; ++i) sum += partials[i];
+    return sum;
+}
+
+// What is normalised. A pack is fetched and then looked at, so that all packs of a row are under way before the
+// first is needed, as with 04's Load functors. at: place in x; p: in its row.
+template <class Pack_>
+struct SumOfThree {
+    using Pack = Pack_;
+    const Pack* x;
+    const Pack* bias;
+    const Pack* residual;
+
+    struct Fetched {
+        Pack x, residual;
+    };
+    __device__ Fetched fetch(int64_t at) const { return {x[at], residual[at]}; }
+    __device__ void add_up(float (&held)[Pack::kSize], const Fetched& fetched, int p) const {
+        const Pack row_bias = bias[p];
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) {
+            held[j] = static_cast<float>(fetched.x.element[j]) +
+                      static_cast<float>(row_bias.element[j]) +
+                      static_cast<float>(fetched.residual.element[j]);
+        }
+    }
+};
+
+// What a norm multiplies by and adds, for each column; epsilon is added to the variance.
+template <class Element>
+struct Norm {
+    const Element* gamma;
+    const Element* beta;
+    float epsilon = 1e-5f;
+};
+template <int kPack, class T>
+Norm<Pack<T, kPack>> packs(const Norm<T>& norm) {
+    return {packs<kPack>(norm.gamma), packs<kPack>(norm.beta), norm.epsilon};
+}
+
+// kWarps warps per row of `packs` packs, kPacks for each lane. threadIdx.x walks columns, threadIdx.y rows.
+// sum: x + bias + residual before it is normalised, or nullptr.
+template <class From, int kPacks, int kWarps>
+__global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
+    layernorm_kernel(From from, Norm<typename From::Pack> norm, typename From::Pack* sum,
+                     typename From::Pack* y, int64_t rows, int packs) {
+    using Pack = typename From::Pack;
+    using T = typename Pack::Element;
+    __shared__ float partials[2][kWarps];
+    const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
+    if (row >= rows) return;  // a whole warp, of those that have a row each
+    const auto cols = static_cast<float>(packs * Pack::kSize);
+
+    typename From::Fetched fetched[kPacks];
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 * kWarps + threadIdx.x;
+        if (p < packs) fetched[i] = from.fetch(row * packs + p);
+    }
+    float held[kPacks][Pack::kSize] = {};
+    float total = 0.f;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 * kWarps + threadIdx.x;
+        if (p < packs) from.add_up(held[i], fetched[i], p);
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) total += held[i][j];
+    }
+    const float mean = block_sum<kWarps>(total, partials[0]) / cols;
+
+    // The mean of x^2 less the square of the mean would save this pass, and be off by as much as their last
+    // digits: more than all there is, where the deviations are small.
+    float squares = 0.f;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const bool is_there = i * 32 * kWarps + static_cast<int>(threadIdx.x) < packs;
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) {
+            const float deviation = held[i][j] - mean;
+            squares += is_there ? deviation * deviation : 0.f;
+        }
+    }
+    const float scale = rsqrtf(block_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
+
+    // All of them before the first result is stored: y might be where the next of them lies, for all that nvcc knows.
+    Pack factors[kPacks], offsets[kPacks];
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 * kWarps + threadIdx.x;
+        if (p < packs) factors[i] = norm.gamma[p], offsets[i] = norm.beta[p];
+    }
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+        const int p = i * 32 * kWarps + threadIdx.x;
+        if (p >= packs) continue;
+        Pack kept, result;
+#pragma unroll
+        for (int j = 0; j < Pack::kSize; ++j) {
+            kept.element[j] = static_cast<T>(held[i][j]);
+            result.element[j] = static_cast<T>((held[i][j] - mean) * scale *
+                                                   static_cast<float>(factors[i].element[j]) +
+                                               static_cast<float>(offsets[i].element[j]));
+        }
+        if (sum != nullptr) sum[row * packs + p] = kept;
+        y[row * packs + p] = result;
+    }
+}
+
+template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
+cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y,
+                          int64_t rows, int64_t packs, cudaStream_t stream) {
+    constexpr int kRowsOfBlock = kWarps == 1 ? 4 : 1;
+    const int64_t blocks = (rows - 1) / kRowsOfBlock + 1;
+    if (blocks > INT32_MAX) return cudaErrorInvalidValue;
+    layernorm_kernel<From, kPacks, kWarps>
+        <<<static_cast<unsigned>(blocks), dim3(32 * kWarps, kRowsOfBlock), 0, stream>>>(
+            from, norm, sum, y, rows, static_cast<int>(packs));
+    return cudaGetLastError();
+}
+
+// The fewest warps that hold a row, and then the fewest packs a lane: 1, 4, 16 or 32 warps. Of wide packs 3 and 2 warps
+// are tried before 4: in half 768 and 1024 columns fill them, with fewer barriers, and no lane is without a pack.
+template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
+cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
+                        int64_t packs, cudaStream_t stream) {
+    using Limit = Most<Pack>;
+    // A warp alone has half as much, in wide packs: more rows are under way, but none of them for long.
+    constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
+    if (packs <= 32 * kWarps * kPacks)
+        return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);
+    if constexpr (kPacks < kMostPacks) {
+        return launch_norm<kPacks + Limit::kStep, kWarps>(from, norm, sum, y, rows, packs, stream);
+    } else if constexpr (kWarps == 1 && !Limit::kIsNarrow) {
+        constexpr int kStep = Limit::kStep;
+        if (packs <= 32 * 3 * kStep)
+            return launch_kernel<kStep, 3>(from, norm, sum, y, rows, packs, stream);
+        if (packs <= 32 * 2 * 2 * kStep)
+            return launch_kernel<2 * kStep, 2>(from, norm, sum, y, rows, packs, stream);
+        return launch_norm<2 * kStep, 4>(from, norm, sum, y, rows, packs, stream);
+    } else if constexpr (kWarps < Limit::kWarps) {
+        constexpr int kMore = kWarps < 16 ? 4 * kWarps : 32;
+        return launch_norm<Limit::kStep, kMore>(from, norm, sum, y, rows, packs, stream);
+    }
+    return cudaErrorInvalidValue;
+}
+
+// sum = x + bias + residual, where it is wanted (not nullptr), and y = its layernorm: (sum - mean) /
+// sqrt(variance + epsilon) * gamma + beta. x, residual, sum and y are rows x cols; bias, gamma and beta have
+// cols elements (device memory). Asynchronous on stream. cudaErrorInvalidValue for another null pointer, an
+// address that no T has, a negative size, more than 16384 columns.
+template <class T>
+cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residual,
+                                      const Norm<T>& norm, T* sum, T* y, int64_t rows, int64_t cols,
+                                      cudaStream_t stream) {
+    if (rows < 0 || cols < 0 || cols > kMaxNormCols) return cudaErrorInvalidValue;
+    if (rows == 0 || cols == 0) return cudaSuccess;
+    return with_widest_pack<T>(
+        {x, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y}, cols,
+        [&](auto pack) {
+            constexpr int kPack = pack.value;
+            using Packs = Pack<T, kPack>;
+            return launch_norm<Most<Packs>::kStep, 1>(
+                SumOfThree<Packs>{packs<kPack>(x), packs<kPack>(bias), packs<kPack>(residual)},
+                packs<kPack>(norm), packs<kPack>(sum), packs<kPack>(y), rows, cols / kPack, stream);
+        });
+}
+
+// y = layernorm(x + bias + residual) alone, as after a layer whose norm comes last.
+template <class T>
+cudaError_t add_bias_residual_layernorm(const T* x, const T* bias, const T* residual,
+                                        const Norm<T>& norm, T* y, int64_t rows, int64_t cols,
+                                        cudaStream_t stream) {
+    T* const not_wanted = nullptr;
+    return add_bias_residual_prenorm(x, bias, residual, norm, not_wanted, y, rows, cols, stream);
+}
+
+}  // namespace encoder_fusions

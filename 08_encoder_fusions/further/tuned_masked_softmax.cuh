@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/tuned_masked_softmax, version 1.1
+//
+// The lesson's masked softmax by the kernels of 04's and 05's further/, for sequences of any length that these take.
+//   new here   one functor, which says what a row sees
+//   traffic    1 read of what is seen + 1 write
+//   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
+//   rows       behind a sequence's end, or of -inf alone, come out all 0; with NaN or +inf in what they see, all NaN
+//   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
+#pragma once
+#include "../../04_warp_softmax/further/masked_loads.cuh"
+#include "../../05_smem_softmax/further/functor_rows.cuh"
+#include "packs.cuh"
+
+namespace encoder_fusions {
+
+// x * scale in the columns that a row sees, -inf elsewhere. Rows: [batch, heads, seq], each of seq columns.
+template <class T>
+struct SequenceLoad {
+    using Element = T;
+    using Row = typename warp_softmax::CausalLoad<T>::Row;  // sees its first columns alone
+    static constexpr bool kMasks = true;                    // or none: zeros
+    const T* x;
+    float scale;
+    bool causal;  // a row sees no column behind its own
+    int64_t heads;
+    Sequences sequences;
+
+    template <int kPack>
+    bool takes(int64_t cols) const {
+        return warp_softmax::takes_packs<kPack>(x, sequences.seq, cols);
+    }
+    __device__ Row at(int64_t row) const {
+        int64_t seen = sequences.seq;
+        if (causal || sequences.offsets != nullptr) {  // else nobody waits for the divisions
+            const int64_t head = row / sequences.seq, s = row - head * sequences.seq;
+            const int64_t b = head / heads;
+            // A block that is not full asks for rows behind the last, too.
+            const int64_t count = b < sequences.batch ? sequences.rows(b).count : 0;
+            seen = s >= count ? 0 : causal ? s + 1 : count;
+        }
+        return {{x + row * sequences.seq}, scale, static_cast<int>(seen)};
+    }
+};
+
+// Rows of 33 to 48 packs have 16 lanes with three packs each: of 32 lanes with two, as 04 has it, half would have no
+// second one. cudaErrorNotSupported for other rows.
+template <class Load, class Store>
+cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, int64_t cols,
+                          cudaStream_t stream) {
+    constexpr int kPack = 16 / sizeof(typename Load::Element), kLanes = 16, kSure = 2, kPacks = 3;
+    if (cols <= kSure * kLanes * kPack || cols > kPacks * kLanes * kPack ||
+        !load.template takes<kPack>(cols) || !store.template takes<kPack>(cols))
+        return cudaErrorNotSupported;
+    return warp_softmax::launch_rows<kLanes>(
+        warp_softmax::row_groups_kernel<warp_softmax::Algorithm::softmax, kPack, kLanes, kSure,
+                                        kPacks, Load, Store>,
+        rows, stream, load, store, rows, cols);
+}
+
+// y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, a scale
+// that is not above 0, and longer sequences than 05 takes.
+template <class T>
+cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
+                           int64_t heads, cudaStream_t stream) {
+    using warp_softmax::Algorithm;
+    if (!sequences.have_rows_of(1, heads, sequences.seq) || !(scale > 0.f))
+        return cudaErrorInvalidValue;
+    if (sequences.batch == 0 || sequences.seq == 0 || heads == 0) return cudaSuccess;
+    const SequenceLoad<T> load{x, scale, causal, heads, sequences};
+    const warp_softmax::DirectStore<T> store{y, sequences.seq};
+    const int64_t rows = sequences.batch * heads * sequences.seq;
+    const cudaError_t status = by_half_warps(load, store, rows, sequences.seq, stream);
+    if (status != cudaErrorNotSupported) return status;
+    return sequences.seq <= warp_softmax::kMaxCols<T>
+               ? warp_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream)
+               : smem_softmax::launch<Algorithm::softmax>(load, store, rows, sequences.seq, stream);
+}
+
+}  // namespace encoder_fusions

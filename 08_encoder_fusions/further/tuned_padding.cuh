@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 08_encoder_fusions/further/tuned_padding, version 1.1
+//
+// Sequences of different lengths without the rows that fill them up, and back.
+//   new here   where each sequence begins is a running sum of lengths, which a block of threads finds together;
+//              the host learns none of it, so it need not wait
+//   traffic    per token's element 1 read + 1 write; rows behind a sequence's end are not read, and become zeros
+//   accepts    float, __half, __nv_bfloat16; any lengths from 0 to seq, others are cut off and counted
+//   source     FasterTransformer's and ByteTransformer's padding removal: the idea, rebuilt
+#pragma once
+#include <cub/block/block_scan.cuh>
+
+#include "packs.cuh"
+
+namespace encoder_fusions {
+
+// What comes of lengths. removed: batch + 1 rows at which sequences begin without padding; padded: 2 batch + 1
+// rows at which sequences and their padding begin in turn, with it (what fused attentions of TensorRT take);
+// wrong: how many lengths were none. Any may be nullptr: not wanted.
+struct Offsets {
+    int32_t* removed;
+    int32_t* padded;
+    int32_t* wrong;
+};
+
+// 0 to seq, whatever was said.
+__device__ inline int32_t length_of(int32_t said, int32_t seq) {
+    return said < 0 ? 0 : said < seq ? said : seq;
+}
+
+// One block: lengths are few.
+template <int kThreads>
+__global__ void __launch_bounds__(kThreads)
+    offsets_kernel(const int32_t* lengths, int64_t batch, int32_t seq, Offsets offsets) {
+    using Scan = cub::BlockScan<int32_t, kThreads>;
+    __shared__ typename Scan::TempStorage scratch;
+    int32_t before = 0;  // tokens
+    int32_t wrong = 0;   // lengths
+    for (int64_t first = 0; first < batch; first += kThreads) {
+        const int64_t b = first + threadIdx.x;
+        const bool is_there = b < batch;
+        const int32_t said = is_there ? lengths[b] : 0;
+        const int32_t length = length_of(said, seq);
+        int32_t end = 0, all = 0;
+        Scan(scratch).InclusiveSum(length, end, all);
+        if (is_there && offsets.removed != nullptr) offsets.removed[b + 1] = before + end;
+        if (is_there && offsets.padded != nullptr) {
+            const auto start = static_cast<int32_t>(b) * seq;
+            offsets.padded[2 * b + 1] = start + length;
+            offsets.padded[2 * b + 2] = start + seq;
+        }
+        before += all;
+        wrong += __syncthreads_count(said != length);  // and the scan's memory is free again
+    }
+    if (threadIdx.x > 0) return;
+    if (offsets.removed != nullptr) offsets.removed[0] = 0;
+    if (offsets.padded != nullptr) offsets.padded[0] = 0;
+    if (offsets.wrong != nullptr) *offsets.wrong = wrong;
+}
+
+// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together.
+template <class Pack, class Batch>
+__global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
+                                      int tiles) {
+    const int p = pack_of_thread();
+    if (p >= packs && !Batch::kAsksTogether) return;
+    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const auto rows = sequences.rows(b);
+    if (p >= packs) return;
+    Pack held[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        const int64_t s = row_of_thread(tile, i);
+        if (s < rows.count) held[i] = x[(b * sequences.seq + s) * packs + p];
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        const int64_t s = row_of_thread(tile, i);
+        if (s < rows.count) y[(rows.first + s) * packs + p] = held[i];
+    }
+}
+
+template <class Pack, class Batch>
+__global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
+                                       int tiles) {
+    const int p = pack_of_thread();
+    if (p >= packs && !Batch::kAsksTogether) return;
+    const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
+    const auto rows = sequences.rows(b);
+    if (p >= packs) return;
+    Pack held[kRows];
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        const int64_t s = row_of_thread(tile, i);
+        held[i] = Pack{};  // zeros behind the sequence's end
+        if (s < rows.count) held[i] = x[(rows.first + s) * packs + p];
+    }
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+        const int64_t s = row_of_thread(tile, i);
+        if (s < sequences.seq) y[(b * sequences.seq + s) * packs + p] = held[i];
+    }
+}
+
+// The offsets of `batch` sequences of these lengths, 0 to seq (device memory). Asynchronous on stream: what is
+// found is on the device alone, wrong lengths, too. cudaErrorInvalidValue for a null pointer, a size that is
+// negative, and more rows than 32 bits count.
+inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64_t seq,
+                                    const Offsets& offsets, cudaStream_t stream) {
+    constexpr int kThreads = 256;
+    if (batch < 0 || seq < 0 || batch > INT32_MAX / std::max<int64_t>(seq, 1))
+        return cudaErrorInvalidValue;
+    if (lengths == nullptr && batch > 0) return cudaErrorInvalidValue;
+    offsets_kernel<kThreads>
+        <<<1, kThreads, 0, stream>>>(lengths, batch, static_cast<int32_t>(seq), offsets);
+    return cudaGetLastError();
+}
+
+// y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). sequences.offsets: as
+// `removed` above. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has,
+// and sizes that are negative or leave the grid.
+template <class T>
+cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
+                           cudaStream_t stream) {
+    if (!sequences.have_rows_of(1, 1, cols)) return cudaErrorInvalidValue;
+    return for_each_sequence<T>({x, y}, sequences, cols, cols,
+                                [&](auto pack, dim3 grid, dim3 block, int tiles) {
+                                    remove_padding_kernel<<<grid, block, 0, stream>>>(
+                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
+                                        static_cast<int>(cols / pack.value), tiles);
+                                });
+}
+
+// The way back: y, [batch, seq, cols], zeros behind each sequence's end. Errors as above.
+template <class T>
+cudaError_t rebuild_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
+                            cudaStream_t stream) {
+    if (!sequences.have_rows_of(1, 1, cols)) return cudaErrorInvalidValue;
+    return for_each_sequence<T>({x, y}, sequences, cols, cols,
+                                [&](auto pack, dim3 grid, dim3 block, int tiles) {
+                                    rebuild_padding_kernel<<<grid, block, 0, stream>>>(
+                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
+                                        static_cast<int>(cols / pack.value), tiles);
+                                });
+}
+
+}  // namespace encoder_fusions
