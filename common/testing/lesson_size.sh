@@ -7,9 +7,11 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 readonly template_parameters=3
 readonly most_lines=249
-# What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have, and
-# `new_beside STAGE COUNT`, where the two are read side by side: the most lines that it may have and the other not, the
-# cards at the top included. (What only the other has does not count.)
+# What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have; `new_beside STAGE
+# COUNT`, where the two are read side by side: the most lines that it may have and the other not, the cards at the top
+# included (what only the other has does not count). Where a lesson is a ladder of kernels, a header each: `rungs COUNT`,
+# the most lines of a rung with all that it includes of its stage, and `whole COUNT`, the most of all of them with the
+# header. Such a lesson includes nothing of further/.
 limit_of() { # STAGE WORD: what stands after it
     sed -n "s/^$2 //p" "$root/$1/expected/lesson.txt" 2>/dev/null || true
 }
@@ -29,6 +31,22 @@ parts_of() { # STAGE
     header=$(header_of "$1")
     echo "$header"
     sed -n 's|^#include "\([a-z0-9_]*\.cuh\)".*|\1|p' "$header" | while read -r part; do echo "$root/$1/$part"; done
+}
+
+# A header of a stage and all that it includes of the same stage, each once.
+closure_of() { # HEADER
+    local folder part
+    local -A seen=()
+    local open=("$1")
+    folder=$(dirname "$1")
+    while ((${#open[@]})); do
+        part=${open[-1]}
+        unset 'open[-1]'
+        [[ -z ${seen[$part]:-} ]] || continue
+        seen[$part]=1
+        echo "$part"
+        while read -r name; do open+=("$folder/$name"); done < <(sed -n 's|^#include "\([a-z0-9_/]*\.cuh\)".*|\1|p' "$part")
+    done
 }
 
 # A line "COUNT NAME" for each kernel in the C++ on the standard input: its template parameters, and its name.
@@ -90,6 +108,18 @@ for folder in "$root"/[0-9][0-9]_*/; do
     done
     ((total > 0)) || wrong "${header##*/}: no kernel is found"
     echo "$stage: $all lines, at most $most template parameter(s) a kernel"
+    for rung_limit in $(limit_of "$stage" rungs); do
+        for part in $(parts_of "$stage"); do
+            grep -q __global__ "$part" || continue
+            lines=$(closure_of "$part" | xargs cat | wc -l)
+            echo "    ${part##*/}: $lines lines with what it includes"
+            ((lines <= rung_limit)) || wrong "${part##*/} has $lines lines with what it includes, a rung at most $rung_limit"
+        done
+        whole=$(closure_of "$header" | xargs cat | wc -l) whole_limit=$(limit_of "$stage" whole)
+        echo "    $whole lines in all"
+        ((whole <= whole_limit)) || wrong "$stage has $whole lines with all that it includes, at most $whole_limit"
+        ! closure_of "$header" | grep "/further/" || wrong "$stage includes further/"
+    done
     while read -r before limit; do
         new=$(diff "$(header_of "$before")" "$header" | grep -c '^>' || true)
         echo "$before -> $stage: $new new lines"
