@@ -319,7 +319,8 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
         __syncwarp();
         for_each_two([&](auto& sums, int at, T* in_patch, int64_t, int64_t) {
             const Pack<T, 2> two = *reinterpret_cast<const Pack<T, 2>*>(in_patch);
-            set_two(sums, at, g.alpha * sum_of(sums, at) + g.beta * static_cast<float>(two.element[0]),
+            set_two(sums, at,
+                    g.alpha * sum_of(sums, at) + g.beta * static_cast<float>(two.element[0]),
                     g.alpha * sum_of(sums, at + 1) + g.beta * static_cast<float>(two.element[1]));
         });
     }
