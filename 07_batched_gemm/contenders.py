@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which of the stage's variants a run with peers does not time everywhere."""
 
-SLOW = ("naive", "tiled")  # a launch takes the better part of a second where the others take milliseconds
+SLOW = ("naive", "tiled", "register_column")  # a launch takes up to a second where the others take milliseconds
 
 
 def why_not_timed(name, shape, _dtype, shapes_given):

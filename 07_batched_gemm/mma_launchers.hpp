@@ -7,6 +7,9 @@
 
 namespace batched_gemm {
 
+INSTANCE cudaError_t register_tiled(const Problem<float>&, cudaStream_t);
+INSTANCE cudaError_t register_tiled(const Problem<__half>&, cudaStream_t);
+INSTANCE cudaError_t register_tiled(const Problem<__nv_bfloat16>&, cudaStream_t);
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__half>&, const Plain&, cudaStream_t);
 INSTANCE cudaError_t launch_mma<float, true>(const Problem<__nv_bfloat16>&, const Plain&,
                                              cudaStream_t);

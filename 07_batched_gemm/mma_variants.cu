@@ -96,7 +96,13 @@ runner::Variant half_sums() {
 
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
-    return {of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
+    runner::Variant register_tiled = step(
+        "register_tiled", "vector_loads, tuned", batched_gemm::kBlockTile, batched_gemm::kBlockTile,
+        kAll,
+        [](const auto& g, cudaStream_t stream) { return batched_gemm::register_tiled(g, stream); });
+    register_tiled.further = true;
+    return {register_tiled,
+            of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
                            Kind::float_sums, batched_gemm::double_buffered),
             in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
             mma<false>("mma_unswizzled", "the same, elements lying as in memory"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 07, its lesson: each step against the one before. further.cu adds what goes
+// How the course checks and measures stage 07, its lesson: each rung against the one before. further.cu adds what goes
 // beyond it.
 #include "07_batched_gemm/variants.hpp"
 #include "batched_gemm.cuh"
@@ -16,13 +16,18 @@ runner::Stage lesson_07_batched_gemm() {
                   [](const auto& g, cudaStream_t stream) { return naive(g, stream); })),
         slow(step("tiled", "tiles of 32 x 32 in shared memory", kTile, kTile, kAll,
                   [](const auto& g, cudaStream_t stream) { return tiled(g, stream); })),
-        step("register_tiled", "tiles of 128 x 128, 8 x 8 a thread in registers", kBlockTile,
-             kBlockTile, kAll,
-             [](const auto& g, cudaStream_t stream) { return register_tiled(g, stream); }),
-        step("tensor_core", "the same tiles, multiplied by tensor cores", kBlockTile, kBlockTile,
+        slow(step("register_column", "tiles of 64 x 64, 8 x 1 a thread in registers", kColumnSide,
+                  kColumnSide, kAll,
+                  [](const auto& g, cudaStream_t stream) { return register_column(g, stream); })),
+        step("register_tile", "tiles of 128 x 128, 8 x 8 a thread in registers", kSide, kSide, kAll,
+             [](const auto& g, cudaStream_t stream) { return register_tile(g, stream); }),
+        step("vector_loads", "the same, four elements a load, A transposed on the way", kVectorSide,
+             kVectorSide, kAll,
+             [](const auto& g, cudaStream_t stream) { return vector_loads(g, stream); }),
+        step("tensor_core", "the same tiles, multiplied by tensor cores", kCoreSide, kCoreSide,
              kHalves, [](const auto& g, cudaStream_t stream) -> cudaError_t {
                  if constexpr (sizeof(*g.c.data) == 2) return tensor_core(g, stream);
-                 return cudaErrorInvalidValue;  // float is none of its types
+                 return cudaErrorInvalidValue;  // it does not take float
              })};
     return stage;
 }

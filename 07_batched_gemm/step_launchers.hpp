@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The launchers of batched_gemm.cuh that stage.cu compiles for mma_variants.cu and the test as well. To be included
-// behind that header.
+// The launchers of batched_gemm.cuh that stage.cu compiles for mma_variants.cu and the test as well. Include it after
+// that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
 
 namespace batched_gemm {
 
-#define LAUNCHERS(T)                                             \
-    INSTANCE cudaError_t naive(const Problem<T>&, cudaStream_t); \
-    INSTANCE cudaError_t tiled(const Problem<T>&, cudaStream_t); \
-    INSTANCE cudaError_t register_tiled(const Problem<T>&, cudaStream_t)
+#define LAUNCHERS(T)                                                       \
+    INSTANCE cudaError_t naive(const Problem<T>&, cudaStream_t);           \
+    INSTANCE cudaError_t tiled(const Problem<T>&, cudaStream_t);           \
+    INSTANCE cudaError_t register_column(const Problem<T>&, cudaStream_t); \
+    INSTANCE cudaError_t register_tile(const Problem<T>&, cudaStream_t);   \
+    INSTANCE cudaError_t vector_loads(const Problem<T>&, cudaStream_t)
 
 LAUNCHERS(float);
 LAUNCHERS(__half);

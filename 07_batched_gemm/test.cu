@@ -38,6 +38,9 @@ template <class T>
 std::vector<Launcher<T>> all_launchers() {
     std::vector<Launcher<T>> all = {{"naive", batched_gemm::naive<T>},
                                     {"tiled", batched_gemm::tiled<T>},
+                                    {"register_column", batched_gemm::register_column<T>},
+                                    {"register_tile", batched_gemm::register_tile<T>},
+                                    {"vector_loads", batched_gemm::vector_loads<T>},
                                     {"register_tiled", batched_gemm::register_tiled<T>},
                                     {"multiply", softmax_stages::multiply<T>}};
     if constexpr (std::is_same_v<T, float>)

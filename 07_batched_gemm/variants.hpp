@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "07_batched_gemm/tiles.cuh"
+#include "07_batched_gemm/problem.cuh"
 #include "common/operations/gemm/operation.hpp"
 #include "common/runner/stage.hpp"
 

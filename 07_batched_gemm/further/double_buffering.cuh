@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/double_buffering, version 1.1
 //
-// Step 3, whose blocks no longer stand still while a tile is on its way.
+// register_tiled, whose blocks no longer wait while a tile is on its way.
 //   new here   two tiles of each matrix: while one is multiplied, the next is copied by cp.async, which takes no
 //              registers on the way
 //   traffic    as register_tiled: 2k / 128 loads per element of C
@@ -11,14 +11,14 @@
 #pragma once
 #include <cuda_pipeline.h>
 
-#include "../batched_gemm.cuh"
+#include "register_tiled.cuh"
 
 namespace batched_gemm {
 
 // kCount elements of a line in memory, zeros where there is no such line or place. They have arrived when
 // __pipeline_wait_prior says so, and after a barrier for other threads, too.
 template <int kCount>
-__device__ void copy_ahead(float* to, const Matrix<const float>& x, int64_t line, int64_t lines,
+__device__ void copy_ahead(float* to, const Matrices<const float>& x, int64_t line, int64_t lines,
                            int64_t at, int64_t length) {
     const bool is_there = line < lines && at < length;
     __pipeline_memcpy_async(to, is_there ? x.data + line * x.ld + at : x.data,
@@ -27,19 +27,19 @@ __device__ void copy_ahead(float* to, const Matrix<const float>& x, int64_t line
 
 // As load_tile(). What runs along k in memory goes down the tile element by element: of 4 lines a warp has 8 elements
 // each, which go to 32 banks.
-__device__ inline void fetch_tile(DepthTile& tile, const Matrix<const float>& x, bool along_k,
+__device__ inline void fetch_tile(DepthTile& tile, const Matrices<const float>& x, bool along_k,
                                   int64_t line, int64_t lines, int64_t p, int64_t k) {
     const int thread = static_cast<int>(threadIdx.x);
     if (along_k) {
 #pragma unroll
-        for (int i = 0; i < kBlockTile * kDepth / kThreads; ++i) {
-            const int down = thread % 8 + i % (kDepth / 8) * 8;
-            const int across = thread / 8 + i / (kDepth / 8) * (kThreads / 8);
+        for (int i = 0; i < kBlockTile * kTiledDepth / kThreads; ++i) {
+            const int down = thread % 8 + i % (kTiledDepth / 8) * 8;
+            const int across = thread / 8 + i / (kTiledDepth / 8) * (kThreads / 8);
             copy_ahead<1>(&tile[down][across], x, line + across, lines, p + down, k);
         }
     } else {
 #pragma unroll
-        for (int i = 0; i < kBlockTile * kDepth / kThreads / 4; ++i) {
+        for (int i = 0; i < kBlockTile * kTiledDepth / kThreads / 4; ++i) {
             const int place = (thread + i * kThreads) * 4;
             const int down = place / kBlockTile, across = place % kBlockTile;
             copy_ahead<4>(&tile[down][across], x, p + down, k, line + across, lines);
@@ -64,10 +64,10 @@ __global__ void __launch_bounds__(kThreads, 2) double_buffered_kernel(const Prob
     float sums[8][8] = {};
     if (g.k > 0) fetch(0, 0);
     int use = 0;
-    for (int64_t first = 0; first < g.k; first += kDepth) {
+    for (int64_t first = 0; first < g.k; first += kTiledDepth) {
         __pipeline_wait_prior(0);
         __syncthreads();  // these tiles are there, and nobody needs the others any more
-        if (first + kDepth < g.k) fetch(first + kDepth, use ^ 1);
+        if (first + kTiledDepth < g.k) fetch(first + kTiledDepth, use ^ 1);
         multiply(sums, a_tiles[use], b_tiles[use], row, col);
         use ^= 1;
     }

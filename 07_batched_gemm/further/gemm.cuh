@@ -76,7 +76,7 @@ GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_pa
             return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
         return {GemmWay::mma, 1, "tensor cores, tiles on their way while others are used", 0, 0};
     }
-    // The highest step whose tiles C fills at least by half each way.
+    // The highest rung whose tiles C fills at least by half each way.
     if (g.m < kTile / 2 || g.n < kTile / 2)
         return {GemmWay::naive, 1, "too few results for a tile", 0, 0};
     if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2)

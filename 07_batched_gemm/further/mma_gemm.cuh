@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/mma_gemm, version 1.2
 //
-// Step 4 by the instructions behind wmma: tiles come while others are multiplied, and lie without gaps.
+// The last rung by the instructions behind wmma: tiles come while others are multiplied, and lie without gaps.
 //   new here   cp.async in three stages; an XOR in place of padding (a swizzle); fragments loaded while others are
 //              multiplied; what is done to a result on its way out (an epilogue); a warp has 64 x 64 sums, and
 //              loads half as much for each of them; where k is short, blocks that walk from tile to tile
@@ -15,10 +15,11 @@
 #include <algorithm>
 
 #include "../../04_warp_softmax/ask_once.cuh"
-#include "../batched_gemm.cuh"
 #include "activations.cuh"
 #include "mma_instructions.cuh"
+#include "register_tiled.cuh"
 #include "swizzled_tile.cuh"
+#include "tiles.cuh"
 
 extern __shared__ __align__(128) unsigned char shared_bytes[];
 
@@ -318,8 +319,9 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
         __syncwarp();
         for_each_two([&](auto& sums, int at, T* in_patch, int64_t, int64_t) {
             const Pack<T, 2> two = *reinterpret_cast<const Pack<T, 2>*>(in_patch);
-            set_two(sums, at, g.alpha * sum_of(sums, at) + g.beta * static_cast<float>(two.of[0]),
-                    g.alpha * sum_of(sums, at + 1) + g.beta * static_cast<float>(two.of[1]));
+            set_two(sums, at,
+                    g.alpha * sum_of(sums, at) + g.beta * static_cast<float>(two.element[0]),
+                    g.alpha * sum_of(sums, at + 1) + g.beta * static_cast<float>(two.element[1]));
         });
     }
     const float alpha = g.beta != 0.f ? 1.f : g.alpha;

@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
             float result = g.alpha * total[j];
-            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.of[j]);
-            pack.of[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
+            if (g.beta != 0.f) result += g.beta * static_cast<float>(pack.element[j]);
+            pack.element[j] = static_cast<T>(epilogue(result, tile.batch, c_row, c_col + j));
         }
         *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
     }

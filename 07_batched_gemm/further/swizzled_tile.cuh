@@ -12,7 +12,7 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
-#include "../tiles.cuh"
+#include "tiles.cuh"
 
 namespace batched_gemm {
 
@@ -38,7 +38,7 @@ struct SwizzledTile {
     // By kBlock threads, from (line, first) of the lines in memory, so many of such a length, zeros beyond
     // them. It has arrived when __pipeline_wait_prior says so, and after a barrier for other threads, too.
     template <bool kInPacks = true, int kBlock = kThreads, class T>
-    __device__ static void fetch(T* tile, const Matrix<const T>& x, int64_t line, int64_t lines,
+    __device__ static void fetch(T* tile, const Matrices<const T>& x, int64_t line, int64_t lines,
                                  int64_t first, int64_t length) {
         // A thread has the same chunk of every kApart-th line: of each it names the place by adding to the one before.
         constexpr int kApart = kBlock / kChunks;

@@ -8,10 +8,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 readonly template_parameters=3
 readonly most_lines=249
 # What a stage sets itself in expected/lesson.txt: `lines COUNT`, the most that its header may have; `each COUNT`, where
-# the header has several subjects: the most that a header of one may have, with all that it includes of this stage; and
-# `new_beside STAGE COUNT`, where the two are read side by side: the most lines that it may have and the other not, the
-# cards at the top included. (What only the other has does not count.) Where there is an `each`, no header of the lesson
-# includes anything of further/.
+# the header has several subjects or rungs: the most that a header of one may have, with all that it includes of this
+# stage; `whole COUNT`, the most that all of them have together; and `new_beside STAGE COUNT`, where the two are read side
+# by side: the most lines that it may have and the other not, the cards at the top included. (What only the other has does
+# not count.) Where there is an `each`, no header of the lesson includes anything of further/.
 limit_of() { # STAGE WORD: what stands after it
     sed -n "s/^$2 //p" "$root/$1/expected/lesson.txt" 2>/dev/null || true
 }
@@ -110,6 +110,10 @@ for folder in "$root"/[0-9][0-9]_*/; do
             lines=$(cat "$part" $(included_by "$part" "$root/$stage/*") | wc -l)
             ((lines <= each)) || wrong "${part##*/} has $lines lines with what it includes, at most $each are wanted"
         done
+        whole=$(limit_of "$stage" whole)
+        # shellcheck disable=SC2046
+        lines=$(cat "$header" $(included_by "$header" "$root/$stage/*") | wc -l)
+        [[ ! $whole ]] || ((lines <= whole)) || wrong "$stage has $lines lines in all, at most $whole are wanted"
         beyond=$(included_by "$header" '*/further/*')
         [[ -z $beyond ]] || wrong "${header##*/}: a lesson includes nothing of further/, but ${beyond//$'\n'/ }"
     fi

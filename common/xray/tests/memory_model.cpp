@@ -201,7 +201,7 @@ TEST_CASE("stores go by halves and quarters of the warp, whatever the lanes want
     CHECK(wavefronts_of(store).fewest == 2);
 }
 
-// Of a tile's last rows: 07's tensor_core at 1 x 61 x 77 x 33, five of whose loads are such.
+// As in a tile's last rows.
 TEST_CASE("each half of a warp has its quarters go together or not") {
     const auto offset =
         [](unsigned lane) {  // four rows, 96 bytes apart, of two packs by each eight

@@ -495,8 +495,6 @@ TEST_CASE("tiles of matrices meet in banks only where packs are taken apart") {
     for (const bool a : {false, true}) {
         for (const bool b : {false, true}) {
             CHECK(conflicts("tiled", runner::DType::float32, a, b) == 0);
-            CHECK(conflicts("tensor_core", runner::DType::float16, a, b) == 0);
-            CHECK(conflicts("tensor_core", runner::DType::bfloat16, a, b) == 0);
             CHECK(conflicts("mma", runner::DType::float16, a, b) == 0);
             CHECK(conflicts("mma_unswizzled", runner::DType::float16, a, b) > 0);
             // Elements along k are stored one below the other, 4 packs of floats to 8 rows: two meet in

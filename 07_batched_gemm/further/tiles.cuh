@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/further/tiles, version 2.0
+//
+// What the kernels beyond the lesson share: tiles of C counted by one index, and how A and B are stored.
+#pragma once
+#include <mma.h>
+
+#include "../batched_gemm.cuh"
+
+namespace batched_gemm {
+
+using warp_softmax::Pack;
+
+constexpr int kThreads = 256;    // of a block
+constexpr int kBlockTile = 128;  // a tile of C is 128 x 128
+
+// A block's tile of C. Blocks go along n first, then along m, then to the next matrix.
+struct Tile {
+    int64_t batch, row, col;
+    __device__ Tile(int64_t m, int64_t n, int rows, int cols) {
+        const int64_t down = (m + rows - 1) / rows, across = (n + cols - 1) / cols;
+        batch = blockIdx.x / across / down;
+        row = blockIdx.x / across % down * rows;
+        col = blockIdx.x % across * cols;
+    }
+};
+
+// Calls launch(blocks) for as many blocks as C has tiles of rows x cols; not at all if C is empty. Returns what
+// status_of() says of the problem, or the launch's error.
+template <class T, class Launch>
+cudaError_t launch_tiles(const Problem<T>& g, int rows, int cols, Launch launch) {
+    const cudaError_t status = status_of(g, rows, cols);
+    if (status != cudaSuccess || is_empty(g)) return status;
+    const int64_t down = (g.m - 1) / rows + 1, across = (g.n - 1) / cols + 1;
+    launch(static_cast<unsigned>(g.batch * down * across));
+    return cudaGetLastError();
+}
+
+// How A and B are stored: row_major, or col_major where transposed.
+template <class OfA, class OfB>
+struct Stored {
+    using A = OfA;
+    using B = OfB;
+};
+
+}  // namespace batched_gemm

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/naive, version 2.0
+//
+// Rung 1: a thread computes one element of C.
+//   traffic    2k loads per element of C
+//   limited by requests for memory: a warp makes 2 for 32 multiplications. A multiprocessor takes one request a
+//              clock, in which it could do 128 multiplications: an eighth of its speed at best
+#pragma once
+#include "problem.cuh"
+
+namespace batched_gemm {
+
+constexpr int kNaiveSide = 32;  // a block computes 32 x 32 elements of C; threadIdx.x walks columns
+
+template <class T>
+__global__ void naive_kernel(const Problem<T> g) {
+    const int64_t row = int64_t{blockIdx.x} * kNaiveSide + threadIdx.y;
+    const int64_t col = int64_t{blockIdx.y} * kNaiveSide + threadIdx.x;
+    if (row >= g.m || col >= g.n) return;
+    const auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
+    float sum = 0.f;
+    for (int64_t p = 0; p < g.k; ++p) {
+        sum += static_cast<float>(a(row, p)) * static_cast<float>(b(p, col));
+    }
+    write(g, g.c[blockIdx.z], row, col, sum);
+}
+
+}  // namespace batched_gemm

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Copyright (c) 2026 The softmax-stages authors
+// softmax-stages 07_batched_gemm/problem, version 2.0
+//
+// What all rungs share: where the matrices of a batch lie, and how a sum becomes an element of C.
+#pragma once
+#include "../04_warp_softmax/warp_softmax.cuh"
+
+namespace batched_gemm {
+
+// Matrices `stride` elements apart (0: one for all), or at the device pointers in `each`. A line in memory is a row,
+// or a column if they are stored transposed; the next line begins ld elements later.
+template <class T>
+struct Matrices {
+    T* data = nullptr;
+    int64_t ld = 0, stride = 0;
+    bool transposed = false;
+    T* const* each = nullptr;
+    __device__ Matrices operator[](int64_t b) const {
+        T* const first = each == nullptr ? data + b * stride : each[b];
+        __builtin_assume(__isGlobal(first));  // otherwise nvcc emits generic loads
+        return {first, ld, 0, transposed};
+    }
+    __device__ T& operator()(int64_t row, int64_t col) const {  // of the first matrix
+        return data[transposed ? col * ld + row : row * ld + col];
+    }
+};
+
+// C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0, C is not read.
+template <class T>
+struct Problem {
+    int64_t batch, m, n, k;
+    float alpha = 1.f;
+    Matrices<const T> a, b;
+    float beta = 0.f;
+    Matrices<T> c;
+};
+
+// Writes element (row, col) of C from its sum of products; nothing if C has no such element.
+template <class T>
+__device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col, float sum) {
+    if (row >= g.m || col >= g.n) return;
+    const float old = g.beta == 0.f ? 0.f : g.beta * static_cast<float>(c(row, col));
+    c(row, col) = static_cast<T>(g.alpha * sum + old);
+}
+
+}  // namespace batched_gemm
