@@ -21,8 +21,7 @@ runner::Stage lesson_07_batched_gemm() {
                   [](const auto& g, cudaStream_t stream) { return register_column(g, stream); })),
         step("register_tile", "tiles of 128 x 128, 8 x 8 a thread in registers", kSide, kSide, kAll,
              [](const auto& g, cudaStream_t stream) { return register_tile(g, stream); }),
-        step("vector_loads", "the same, four elements a load, A transposed on the way", kVectorSide,
-             kVectorSide, kAll,
+        step("vector_loads", "four elements a load, A transposed", kVectorSide, kVectorSide, kAll,
              [](const auto& g, cudaStream_t stream) { return vector_loads(g, stream); }),
         step("tensor_core", "the same tiles, multiplied by tensor cores", kCoreSide, kCoreSide,
              kHalves, [](const auto& g, cudaStream_t stream) -> cudaError_t {

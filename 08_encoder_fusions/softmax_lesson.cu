@@ -74,11 +74,11 @@ runner::Variant softmax_by_warps(const std::string& name, const std::string& sum
 
 // A mask of [batch, seq, seq] numbers, which all heads read.
 runner::Variant softmax_by_blocks() {
-    runner::Variant variant = softmax_of_lesson(
-        "masked_softmax_block_per_row", "FasterTransformer's: a block a row reads a mask",
-        [](const auto& of, auto* mask, cudaStream_t stream) {
-            return encoder_fusions::softmax_of_scores<1>(of, mask, stream);
-        });
+    runner::Variant variant =
+        softmax_of_lesson("masked_softmax_block_per_row", "FasterTransformer's, with a mask",
+                          [](const auto& of, auto* mask, cudaStream_t stream) {
+                              return encoder_fusions::softmax_of_scores<1>(of, mask, stream);
+                          });
     variant.workspace_bytes = [](const runner::Shape& of, DType dtype) {
         const Shape shape = of;
         return static_cast<size_t>(shape.batch * shape.seq * shape.seq) * runner::size_of(dtype);

@@ -9,8 +9,7 @@ runner::Stage lesson_08_encoder_fusions() {
     stage.name = "08_encoder_fusions";
     stage.title = "an encoder layer, its kernels fused";
     stage.measured = {DType::float16, DType::float32};
-    for (const auto& variants :
-         {token_variants(), head_variants(), softmax_variants(), transpose_variants()})
-        stage.variants.insert(stage.variants.end(), variants.begin(), variants.end());
+    for (const runner::Variant& variant : variants_of_fusions())
+        if (!variant.further) stage.variants.push_back(variant);
     return stage;
 }

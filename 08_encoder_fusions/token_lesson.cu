@@ -183,23 +183,23 @@ std::vector<runner::Variant> norms_of_lesson() {
     using encoder_fusions::Welford;
     constexpr int64_t kLanes = 32;
     // A merge of Welford's rounds four times where an addition rounds once.
-    return {norm_of_lesson("layernorm_block_per_row",
-                           "FasterTransformer's: a block a row, two reductions", 1024,
-                           [](const auto& of, cudaStream_t stream) {
-                               using T = std::decay_t<decltype(*of.y)>;
-                               const auto threads = static_cast<unsigned>((of.cols + 31) / 32 * 32);
-                               return encoder_fusions::launch_layernorm<1>(
-                                   encoder_fusions::layernorm_block_per_row_kernel<T>,
-                                   dim3(threads), of, stream);
-                           }),
-            warp_norm<TwoPasses, false>("layernorm_warp_per_row", "a warp a row, in registers",
-                                        false, kLanes),
-            warp_norm<Welford, false>("layernorm_welford", "the same, in one pass as OneFlow's",
-                                      false, kLanes / 4),
-            warp_norm<TwoPasses, false>("layernorm_packs", "two passes, 16 bytes an access", true,
-                                        kLanes),
-            warp_norm<TwoPasses, true>("layernorm_ldg", "the same; __ldg for what rows share", true,
-                                       kLanes)};
+    return {
+        norm_of_lesson("layernorm_block_per_row", "FasterTransformer's: two block reductions", 1024,
+                       [](const auto& of, cudaStream_t stream) {
+                           using T = std::decay_t<decltype(*of.y)>;
+                           const auto threads = static_cast<unsigned>((of.cols + 31) / 32 * 32);
+                           return encoder_fusions::launch_layernorm<1>(
+                               encoder_fusions::layernorm_block_per_row_kernel<T>, dim3(threads),
+                               of, stream);
+                       }),
+        warp_norm<TwoPasses, false>("layernorm_warp_per_row", "a warp a row, in registers", false,
+                                    kLanes),
+        warp_norm<Welford, false>("layernorm_welford", "the same, in one pass as OneFlow's", false,
+                                  kLanes / 4),
+        warp_norm<TwoPasses, false>("layernorm_packs", "two passes, 16 bytes an access", true,
+                                    kLanes),
+        warp_norm<TwoPasses, true>("layernorm_ldg", "the same; __ldg for what rows share", true,
+                                   kLanes)};
 }
 
 // The tuned norms, whose rows a lane holds up to 32 elements of.
@@ -260,7 +260,7 @@ std::vector<runner::Variant> token_variants() {
     std::vector<runner::Variant> all = {
         unfused_bias_activation(),
         bias_activation_by_columns("bias_activation_elements",
-                                   "FasterTransformer's: one kernel, a bias for four rows", false),
+                                   "FasterTransformer's: a bias for four rows", false),
         bias_activation_by_columns("bias_activation_packs", "the same, 16 bytes an access", true),
         beyond(bias_activation())};
 

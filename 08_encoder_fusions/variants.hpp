@@ -55,8 +55,16 @@ std::vector<runner::Variant> token_variants();      // bias_activation.cuh, laye
 std::vector<runner::Variant> softmax_variants();    // masked_softmax.cuh
 std::vector<runner::Variant> head_variants();       // qkv_transpose.cuh, padding.cuh
 std::vector<runner::Variant> transpose_variants();  // transpose.cuh
-std::vector<runner::Variant> pack_variants();       // further/transpose_packs.cuh
-std::vector<runner::Variant> half2_variants();      // further/half2_arithmetic.cuh
+inline std::vector<runner::Variant>
+variants_of_fusions() {  // each fusion's, the tuned ones behind the lesson's
+    std::vector<runner::Variant> all;
+    for (const auto& variants :
+         {token_variants(), head_variants(), softmax_variants(), transpose_variants()})
+        all.insert(all.end(), variants.begin(), variants.end());
+    return all;
+}
+std::vector<runner::Variant> pack_variants();   // further/transpose_packs.cuh
+std::vector<runner::Variant> half2_variants();  // further/half2_arithmetic.cuh
 std::vector<runner::Variant>
 attention_variants();  // further/fused_attention.cuh, further/attention_mma.cuh
 std::vector<runner::Variant> encoder_variants();  // further/forward.cuh

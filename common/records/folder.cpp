@@ -99,8 +99,14 @@ Folder read_recorded(const std::filesystem::path& repository, const std::string&
     Folder folder;
     folder.path = recorded_of_all(repository, gpu_folder);
     folder.committed = true;
-    for (const std::string& stage : stage_folders(repository))
-        add_files(folder, recorded_of(repository, stage, gpu_folder));
+    for (const std::string& stage : stage_folders(repository)) {
+        for (const char* const name : {kOwn, kPeers, kWidths}) {
+            const std::filesystem::path file = record_of(repository, stage, gpu_folder, name);
+            if (std::filesystem::exists(file)) folder.files.push_back(read(file));
+        }
+        for (Recording& each : read_counters(record_of(repository, stage, gpu_folder, kCounters)))
+            folder.counters.push_back(std::move(each));
+    }
     return folder;
 }
 

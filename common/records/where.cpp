@@ -54,6 +54,13 @@ std::string shown_gpu(const std::filesystem::path& repository, const std::string
     return std::getline(lines, gpu) ? gpu : kReferenceGpu;
 }
 
+std::filesystem::path record_of(const std::filesystem::path& repository, const std::string& stage,
+                                const std::string& gpu_folder, const char* name) {
+    const std::filesystem::path path = recorded_of(repository, stage, gpu_folder) / name;
+    if (gpu_folder != kShown || std::filesystem::exists(path)) return path;
+    return recorded_of(repository, stage, folder_of(kGpuOfAll)) / name;
+}
+
 bool is_stage(const std::string& name) {
     const auto is_digit = [&](size_t i) {
         return std::isdigit(static_cast<unsigned char>(name[i])) != 0;

@@ -35,6 +35,10 @@ std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
 // reference's are not whole yet. `./stages readme` leads the pictures' links there.
 std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage);
 
+// NN_name/recorded/GPU/own.json, or another of these; of kShown, what that GPU has no such file of is kGpuOfAll's.
+std::filesystem::path record_of(const std::filesystem::path& repository, const std::string& stage,
+                                const std::string& gpu_folder, const char* name);
+
 // In place of a GPU's folder: of each stage that of the GPU which its pages show.
 inline constexpr const char* kShown = "shown";
 

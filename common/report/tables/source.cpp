@@ -9,7 +9,7 @@
 namespace report {
 
 std::optional<records::File> Source::find(const char* name) const {
-    const std::filesystem::path path = records::recorded_of(repository, stage, gpu) / name;
+    const std::filesystem::path path = records::record_of(repository, stage, gpu, name);
     if (!std::filesystem::exists(path)) return std::nullopt;
     return records::read(path);
 }
