@@ -133,7 +133,7 @@ private:
     }
 
     std::string name_of_variant(const CountedVariant& counted) const {
-        constexpr size_t kWidth = 26;
+        constexpr size_t kWidth = 28;
         return io::printable(
             (one_stage_ ? "" : number_of(counted.stage) + "/") + counted.variant->name, kWidth);
     }
