@@ -36,12 +36,12 @@ struct Problem {
     Matrices<T> c;
 };
 
-// Writes element (row, col) of C from its sum of products; nothing if C has no such element.
+// Writes element (row, col) of C from ab, its sum of products, which is not read if C has no such element.
 template <class T>
-__device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col, float sum) {
+__device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col, const float& ab) {
     if (row >= g.m || col >= g.n) return;
     const float old = g.beta == 0.f ? 0.f : g.beta * static_cast<float>(c(row, col));
-    c(row, col) = static_cast<T>(g.alpha * sum + old);
+    c(row, col) = static_cast<T>(g.alpha * ab + old);
 }
 
 }  // namespace batched_gemm
