@@ -7,7 +7,6 @@
 #include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace batched_gemm {
-
 // Matrices `stride` elements apart (0: one for all), or at the device pointers in `each`. A line in memory is a row,
 // or a column if they are stored transposed; the next line begins ld elements later.
 template <class T>
@@ -36,12 +35,13 @@ struct Problem {
     Matrices<T> c;
 };
 
-// Writes element (row, col) of C from ab, its sum of products, which is not read if C has no such element.
+// Writes element (row, col) of C from its sum of products, which is not read if C has no such element.
 template <class T>
-__device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col, const float& ab) {
+__device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col,
+                      const float& sum) {
     if (row >= g.m || col >= g.n) return;
     const float old = g.beta == 0.f ? 0.f : g.beta * static_cast<float>(c(row, col));
-    c(row, col) = static_cast<T>(g.alpha * ab + old);
+    c(row, col) = static_cast<T>(g.alpha * sum + old);
 }
 
 }  // namespace batched_gemm
