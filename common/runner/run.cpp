@@ -97,7 +97,8 @@ std::string narrowing_flags(const RunOptions& options) {
 
 void require_lesson(const std::vector<const Stage*>& stages, const std::string& variant) {
     for (const Stage* stage : stages) {
-        if (stage->own) throw UsageError("--lesson: " + stage->title + " is no stage of the course");
+        if (stage->own)
+            throw UsageError("--lesson: " + stage->title + " is no stage of the course");
         for (const Variant& each : stage->variants) {
             if (each.name == variant && each.further)
                 throw UsageError("--lesson: " + variant + " goes beyond it; run it without");

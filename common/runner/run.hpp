@@ -23,7 +23,7 @@ public:
 struct RunOptions {
     std::vector<std::string> stages;  // names; empty for all
     std::string variant;              // empty for all
-    bool lesson = false;  // without variants that go further
+    bool lesson = false;              // without variants that go further
     bool quick = false;
     std::vector<Shape> shapes;        // empty for the course's own
     int64_t megabytes = 0;            // instead: a fine grid of widths, x and the result this large
