@@ -38,7 +38,7 @@ TEST_CASE("a lesson's program has the variants that --lesson leaves, which are a
     }
 }
 
-TEST_CASE("--lesson refuses a variant beyond it") {
+TEST_CASE("a lesson alone refuses a variant beyond it") {
     for (const runner::Stage& stage : runner::all_stages()) {
         for (const runner::Variant& variant : stage.variants) {
             if (!variant.further) continue;
