@@ -73,9 +73,12 @@ endfunction()
 function(add_stage name)
     file(GLOB lesson CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/stage.cu ${name}/*_lesson.cu)
     file(GLOB further CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" ${name}/further.cu ${name}/*_variants.cu)
-    set(described_by describe_${name})  # a stage that is a lesson alone
+    # The function that describes the lesson, and the objects that have it: a stage that is a lesson alone has no others.
+    set(described_by describe_${name})
+    set(objects describe_${name})
     if(further)
         set(described_by lesson_${name})
+        set(objects describe_lesson_${name})
         add_descriptions(describe_${name} ${name} ${further})
         add_descriptions(describe_lesson_${name} ${name} ${lesson})
         target_sources(describe_${name} INTERFACE $<TARGET_OBJECTS:describe_lesson_${name}>)
@@ -87,7 +90,6 @@ function(add_stage name)
     add_program_of_verbs(stages_${name} ${name})
 
     # lesson_03_online_softmax: without what goes beyond, so that an edit of the lesson's header compiles no more.
-    string(REPLACE lesson_ describe_lesson_ objects ${described_by})
     write_stage_list(list lesson_${name} ${described_by})
     add_executable(lesson_${name} "${list}")
     target_link_libraries(lesson_${name} PRIVATE course_main xray_none ${objects} runner strict_warnings)

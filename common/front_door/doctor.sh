@@ -85,7 +85,7 @@ doctor() {
         cpu) row cpu "$reason" ;;
     esac
 
-    describe_cure "\`./stages run\`" build "$device"
+    describe_cure "\`./stages run\`" build
     describe_cure "\`./stages test\`" test
     describe_cure "\`./stages debug\`" debug
     describe_cure "\`./stages lint\`" lint
@@ -95,5 +95,5 @@ doctor() {
         printf '    https://developer.nvidia.com/cuda-downloads\n'
         printf 'The packages cuda-nvcc, cuda-cudart-dev, cuda-cccl and libcublas-dev of one version do.\n'
     fi
-    [[ -z $(missing_in build "$device") ]]
+    [[ -z $(missing_in build) ]]
 }

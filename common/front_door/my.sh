@@ -153,7 +153,7 @@ run_mine() {
     shift
     choose_device
     build=$root/build/$device
-    require run build "$device"
+    require run build
     build_what_programs_need
     compile_my_program
     run_my_program STAGES_MY="${STAGES_MY:-run}" -- "$@"

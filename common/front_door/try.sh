@@ -86,7 +86,7 @@ list_operations() {
     [[ $device != auto ]] || device=cpu
     choose_device
     build=$root/build/$device
-    require try build "$device"
+    require try build
     build my_tries_all
     print_answer "$("$build/my_operation_all")"
 }
@@ -108,7 +108,7 @@ try_on_device() {
     stage=${name%.*}
     stage=99_my_${stage//[^A-Za-z0-9]/_}  # behind the course's in lists and pictures
     mkdir -p "$my_folder"
-    require try build "$device"
+    require try build
     family=$(family_of "$operation")
     build "my_tries_$family"
     # The types of the operands, the numbers of sizes and of options, the launcher, its types, its limits.

@@ -45,7 +45,7 @@ std::filesystem::path expected_of(const std::filesystem::path& repository,
 std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
                                       const std::string& gpu_folder) {
     return repository / "common/recorded" /
-           (gpu_folder == kShown ? folder_of(kGpuOfAll) : gpu_folder);
+           (gpu_folder == kShown ? folder_of(kOtherGpu) : gpu_folder);
 }
 
 std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage) {
@@ -58,7 +58,7 @@ std::filesystem::path record_of(const std::filesystem::path& repository, const s
                                 const std::string& gpu_folder, const char* name) {
     const std::filesystem::path path = recorded_of(repository, stage, gpu_folder) / name;
     if (gpu_folder != kShown || std::filesystem::exists(path)) return path;
-    return recorded_of(repository, stage, folder_of(kGpuOfAll)) / name;
+    return recorded_of(repository, stage, folder_of(kOtherGpu)) / name;
 }
 
 bool is_stage(const std::string& name) {

@@ -7,8 +7,9 @@
 
 namespace records {
 
-// Whose records the pages show, and whose the pictures of several stages show.
-inline constexpr const char *kReferenceGpu = "NVIDIA H100 80GB HBM3", *kGpuOfAll = "NVIDIA H200";
+// The GPU whose records the pages show. The other one stands in for what the first has no records of yet: files of a
+// stage, and the pictures of several stages.
+inline constexpr const char *kReferenceGpu = "NVIDIA H100 80GB HBM3", *kOtherGpu = "NVIDIA H200";
 
 // The files in NN_name/recorded/GPU: times of its variants, beside peers, over a grid of widths; and a GPU's counters.
 inline constexpr const char *kOwn = "own.json", *kPeers = "peers.json", *kWidths = "widths.json",
@@ -35,7 +36,8 @@ std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
 // reference's are not whole yet. `./stages readme` leads the pictures' links there.
 std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage);
 
-// NN_name/recorded/GPU/own.json, or another of these; of kShown, what that GPU has no such file of is kGpuOfAll's.
+// NN_name/recorded/GPU/own.json, or another file of a GPU's. With kShown: of the GPU that the pages show, or of
+// kOtherGpu where that has no such file.
 std::filesystem::path record_of(const std::filesystem::path& repository, const std::string& stage,
                                 const std::string& gpu_folder, const char* name);
 

@@ -23,13 +23,14 @@
 // block's. At block scope thread_local implies static, as __shared__ does. Constant initialization,
 // which here means none, keeps g++ from guarding an array of a class such as half with a flag that
 // every lane would read. (clang-tidy does not know the word.) used: what nobody writes g++ would take
-// for zero, and then nobody reads it either.
+// for zero, and then nobody reads it either. aligned: where a variable begins within a sector of 32 bytes decides what
+// copies into it count, and is not to depend on what else is linked; a GPU begins a block's memory at a sector.
 #ifdef __clang__
 #define CPU_DEVICE_CONSTINIT
 #else
 #define CPU_DEVICE_CONSTINIT __constinit
 #endif
-#define __shared__ __attribute__((used)) CPU_DEVICE_CONSTINIT thread_local
+#define __shared__ __attribute__((used, aligned(32))) CPU_DEVICE_CONSTINIT thread_local
 
 // A constant or managed variable of a header is one object, however many files include it.
 #define __constant__ inline
