@@ -10,12 +10,13 @@
 namespace report {
 namespace {
 
-std::string where_from(const std::vector<const RecordFolder*>& folders) {
+// By the files: a folder of what is committed may have a GPU's records of one stage and another's of the next.
+std::string where_from(const Selection& records) {
     std::string measured, recorded;
-    for (const RecordFolder* folder : folders) {
-        std::string& list = folder->committed ? recorded : measured;
-        if (list.find(folder->gpu()) == std::string::npos)
-            list += (list.empty() ? "" : " and ") + folder->gpu();
+    for (const Chosen& each : records) {
+        std::string& list = each.folder->committed ? recorded : measured;
+        if (list.find(each.file->gpu) == std::string::npos)
+            list += (list.empty() ? "" : " and ") + each.file->gpu;
     }
     if (recorded.empty()) return "measured on " + measured;
     const std::string words = "recorded on " + recorded + ", not measured here";
@@ -127,7 +128,7 @@ Figure figure_of(const std::string& stage, const std::string& kind, const std::s
     if (choice.title.empty() && dtype != "float32") figure.title += ", " + dtype;
     if (choice.title.empty() && input != "normal")
         figure.title += ", input " + io::printable(input, 40);
-    figure.origin = where_from(folders_of(records));
+    figure.origin = where_from(records);
     figure.x_label = x_label(axes.x, {});
     figure.y_label = y_label(axes.y);
     if (axes.y == "us") figure.scale = Scale::microseconds;

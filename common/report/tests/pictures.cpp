@@ -330,6 +330,11 @@ TEST_CASE("committed records say that they were not measured here, and folders a
     const RecordFolder recorded = read_folder(folder.path / "01_first/recorded/h");
     CHECK(named(stage_pictures({recorded}, "01_first", Choice()), "01_first_variants").origin ==
           "recorded on NVIDIA H200, not measured here");
+    RecordFolder of_two_gpus = recorded;  // the stage before is the other's
+    of_two_gpus.files.push_back(read_folder(folder.path).files.back());
+    CHECK(
+        named(stage_pictures({of_two_gpus}, "02_second", Choice()), "02_second_variants").origin ==
+        "recorded on GPU One and NVIDIA H200, not measured here");
     const std::vector<Figure> both =
         stage_pictures({read_folder(folder.path), recorded}, "01_first", Choice());
     CHECK_THAT(csv_of(named(both, "01_first_variants")),
