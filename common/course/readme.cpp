@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <list>
 #include <optional>
 #include <regex>
+#include <sstream>
 
 #include "common/course/readme_parts.hpp"
 #include "common/io/files.hpp"
@@ -26,6 +28,36 @@ runner::Stage only(const runner::Stage& stage, bool further) {
     runner::Stage part = stage;
     std::erase_if(part.variants,
                   [&](const runner::Variant& variant) { return variant.further != further; });
+    return part;
+}
+
+// A part's name, and the variants that it is to show: "xray NAME..." shows these alone, "xray" all of its page.
+struct PartName {
+    std::string name;
+    std::vector<std::string> variants;
+};
+
+PartName part_name_from(const std::string& words, const runner::Stage& stage,
+                        const std::filesystem::path& page) {
+    std::istringstream text(words);
+    PartName part;
+    text >> part.name;
+    for (std::string variant; text >> variant;) {
+        if (std::none_of(stage.variants.begin(), stage.variants.end(),
+                         [&](const auto& each) { return each.name == variant; }))
+            throw std::runtime_error(page.string() + ": " + part.name + ": " + stage.name +
+                                     " has no variant " + variant + " that belongs on this page");
+        part.variants.push_back(variant);
+    }
+    return part;
+}
+
+runner::Stage only(const runner::Stage& stage, const std::vector<std::string>& variants) {
+    runner::Stage part = stage;
+    if (variants.empty()) return part;
+    std::erase_if(part.variants, [&](const runner::Variant& variant) {
+        return std::find(variants.begin(), variants.end(), variant.name) == variants.end();
+    });
     return part;
 }
 
@@ -92,23 +124,26 @@ std::vector<StaleReadme> stale_readmes(const std::filesystem::path& repository,
         const std::filesystem::path expected = records::expected_of(repository, stage.name);
         const std::vector<records::Recording> recordings = records::read_counters(
             records::recorded_of(repository, stage.name, records::kShown) / records::kCounters);
-        // Counts are kept, and look at these.
+        // Counts are kept, and look at these stages.
         const runner::Stage lesson = only(stage, false), beyond = only(stage, true);
-        for (const bool further : {false, true}) {
-            const std::filesystem::path readme =
-                repository / stage.name / (further ? "further/README.md" : "README.md");
-            if (further && !std::filesystem::exists(readme)) continue;
-            const runner::Stage& part = further ? beyond : lesson;
-            bring_up_to_date(readme, [&](const std::string& name) -> std::optional<std::string> {
+        std::list<runner::Stage> parts;
+        for (const std::filesystem::path& page : records::pages_of(repository, stage.name)) {
+            const bool further = page.parent_path().filename() == "further";
+            const runner::Stage& all = further ? beyond : lesson;
+            bring_up_to_date(page, [&](const std::string& words) -> std::optional<std::string> {
+                if (words.rfind(kBanks, 0) == 0)
+                    return banks_part(all, recordings, words.substr(std::string(kBanks).size()));
+                const auto [name, variants] = part_name_from(words, all, page);
+                const runner::Stage& part = parts.emplace_back(only(all, variants));
                 if (name == "xray") return xray_part(part, recordings);
-                if (name == "bytes") return bytes_part(stage, recordings);
-                if (name.rfind(kBanks, 0) == 0)
-                    return banks_part(part, recordings, name.substr(std::string(kBanks).size()));
+                if (name == "bytes")
+                    return bytes_part(parts.emplace_back(only(stage, variants)), recordings);
                 if (name == "layer") return layer_part(part, recordings);
                 if (name == "memory") return memory_part(part);
-                return report::table_named(name, {repository, stage.name, further});
+                return report::table_named(
+                    name, {repository, stage.name, further, records::kShown, variants});
             });
-            for (const auto& [name, svg] : pictures_shown(io::text_in(readme), stage))
+            for (const auto& [name, svg] : pictures_shown(io::text_in(page), stage))
                 add_if_stale(expected / "pictures" / name, svg);
         }
         add_if_stale(expected / records::kCounts, counted_records(stage));

@@ -74,6 +74,19 @@ std::vector<std::string> stage_folders(const std::filesystem::path& repository) 
     return stages;
 }
 
+std::vector<std::filesystem::path> pages_of(const std::filesystem::path& repository,
+                                            const std::string& stage) {
+    std::vector<std::filesystem::path> pages;
+    std::error_code error;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(repository / stage / "further", error)) {
+        if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    }
+    std::sort(pages.begin(), pages.end());
+    pages.insert(pages.begin(), repository / stage / "README.md");
+    return pages;
+}
+
 std::vector<std::string> gpu_folders(const std::filesystem::path& repository) {
     std::set<std::string> gpus;
     for (const std::string& stage : stage_folders(repository)) {

@@ -50,6 +50,10 @@ bool is_stage(const std::string& name);
 // The repository's folders that are called as a stage is, in order.
 std::vector<std::string> stage_folders(const std::filesystem::path& repository);
 
+// A stage's pages: NN_name/README.md and, in order of their names, NN_name/further/*.md.
+std::vector<std::filesystem::path> pages_of(const std::filesystem::path& repository,
+                                            const std::string& stage);
+
 // The folders of the GPUs that any stage has records of, in order: "nvidia_h200".
 std::vector<std::string> gpu_folders(const std::filesystem::path& repository);
 

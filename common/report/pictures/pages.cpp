@@ -16,8 +16,7 @@ namespace {
 std::vector<fs::path> pages_of(const fs::path& repository) {
     std::vector<fs::path> pages = {repository / "README.md"};
     for (const std::string& stage : records::stage_folders(repository)) {
-        pages.push_back(repository / stage / "README.md");
-        pages.push_back(repository / stage / "further/README.md");
+        for (const fs::path& page : records::pages_of(repository, stage)) pages.push_back(page);
     }
     return pages;
 }

@@ -9,7 +9,7 @@
 namespace report {
 
 // Returns, of each folder of a GPU's pictures, recorded/GPU/pictures of a stage or of what spans them, the names without
-// .svg of those that README.md, NN_*/README.md and NN_*/further/README.md link to.
+// .svg of those that README.md and the stages' pages link to.
 std::map<std::filesystem::path, std::set<std::string>> shown_pictures(
     const std::filesystem::path& repository, const std::string& gpu_folder);
 

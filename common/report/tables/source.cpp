@@ -26,8 +26,14 @@ std::vector<std::string> Source::variants_in(const records::File& file) const {
 }
 
 records::File Source::required(const char* name) const {
-    const std::optional<records::File> file = find(name);
+    std::optional<records::File> file = find(name);
     if (!file) throw NotMeasured();
+    if (!only.empty()) {
+        std::erase_if(file->records, [&](const Record& record) {
+            return record.role == "ours" && record.further == further &&
+                   std::find(only.begin(), only.end(), record.variant) == only.end();
+        });
+    }
     return *file;
 }
 

@@ -23,9 +23,11 @@ public:
 
 struct Source {
     std::filesystem::path repository;
-    std::string stage;     // NN_name
-    bool further = false;  // the table stands in the README of what goes beyond the lesson
+    std::string stage;                  // NN_name
+    bool further = false;               // the table stands on a page of what goes beyond the lesson
     std::string gpu = records::kShown;  // the folder of its records
+    std::vector<std::string> only =
+        {};  // of the page's variants, those that the table shows; empty: all
 
     // What the stage's runs recorded, what was timed beside peers, and a grid of widths. NotMeasured where there is no
     // such file, as where a table finds nothing in it.

@@ -114,6 +114,27 @@ TEST_CASE("operations beside a roof that computes have their share of it") {
           "| TFLOP/s (of the roof) | `product` |\n|---|---|\n| 512 | 40 (0.50) |\n" + kStamp);
 }
 
+TEST_CASE("a page can show some of its variants") {
+    Committed stage("07_made_up");
+    const auto table_of = [&](std::vector<std::string> names) {
+        for (const char* variant : {"first", "second", "third"})
+            stage.add(variant, "best", {{"rows", 4}, {"cols", 8}}, 8, kFurther);
+        stage.add("of_lesson", "best", {{"rows", 4}, {"cols", 8}}, 8);
+        stage.commit(records::kOwn);
+        return report::table_named("measured", {stage.path, stage.stage, true, records::kShown,
+                                                std::move(names)})
+            .value();
+    };
+    const auto has = [](const std::string& text, const char* name) {
+        return text.find("`" + std::string(name) + "`") != std::string::npos;
+    };
+    const std::string two = table_of({"first", "third"});
+    CHECK(has(two, "first"));
+    CHECK(has(two, "third"));
+    CHECK_FALSE(has(two, "second"));
+    CHECK(has(table_of({}), "second"));
+}
+
 TEST_CASE("what was not measured says so") {
     Committed stage("07_made_up");
     for (const char* table : {"measured", "shares", "paper", "peers", "bars", "widths",
