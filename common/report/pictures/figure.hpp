@@ -26,6 +26,8 @@ struct Line {
     Kind kind = Kind::measured;
     int style = 0;   // which colour and point type
     int folder = 0;  // which of several record folders: its pattern of dashes
+    int hidden =
+        0;  // how many lines drawn later cover it: it is drawn wider, so that it shows on both sides
     Points points;
 };
 
@@ -42,7 +44,9 @@ struct Panel {
 struct Bars {
     struct Series {
         std::string label;
-        bool undivided = false;  // the first of a bar's two numbers is the whole
+        bool undivided = false;                   // the first of a bar's two numbers is the whole
+        std::optional<int> style = std::nullopt;  // as Line::style; otherwise by its place
+        bool is_roof = false;                     // grey
     };
     struct Group {
         std::string label;

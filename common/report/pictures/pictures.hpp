@@ -20,7 +20,7 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
 // all of them in one picture. Of each other one that is about operations and not bytes: the speeds of all variants,
 // and of the peers.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
-                                   const std::string& stage, const Choice& choice);
+                                   const std::string& stage, Choice choice);
 
 // Bytes per element as the lesson declares them, as asked for and as moved in the first folder that has
 // counts of this stage, and as they reached DRAM (a GPU's own counters). None where nothing was counted.

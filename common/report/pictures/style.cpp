@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "common/report/pictures/gnuplot_text.hpp"
+
 namespace report {
 
 bool has_points(const Line& line) {
@@ -24,6 +26,7 @@ std::string point_of(const Line& line) {
 }
 
 std::string line_style(const Line& line) {
+    constexpr double kWider = 4.5;
     static const char* const kDashes[] = {"", " dt (6,4)", " dt (2,3)", " dt (9,3,2,3)"};
     std::string width = "3";
     std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
@@ -37,7 +40,28 @@ std::string line_style(const Line& line) {
         width = "2";
         dashes = line.folder > 0 ? " dt (3,3)" : " dt (9,6)";
     }
+    if (line.hidden > 0) width = text_of(std::stod(width) + kWider * line.hidden);
     return "lw " + width + dashes + " lc rgb '" + color_of(line) + "'";
+}
+
+std::string point_size(const Line& line) {
+    constexpr double kLarger = 0.45;
+    return line.hidden == 0 ? "large_point" : "large_point*" + text_of(1 + kLarger * line.hidden);
+}
+
+std::string color_of(const Bars::Series& series, size_t place) {
+    if (series.is_roof) return kGrey;
+    const size_t style = series.style ? static_cast<size_t>(*series.style) : place;
+    return kStyles[style % std::size(kStyles)].color;
+}
+
+int Styles::take(int usual) {
+    constexpr size_t kAll = std::size(kStyles);
+    const auto first = static_cast<size_t>(usual);
+    for (size_t next = first; next < first + kAll; ++next) {
+        if (taken_.insert(next % kAll).second) return static_cast<int>(next);
+    }
+    return usual;
 }
 
 }  // namespace report
