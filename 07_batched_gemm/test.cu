@@ -153,7 +153,7 @@ double error_of_positive_sums(const std::string& name, DType dtype, int64_t k) {
 
 }  // namespace
 
-// The figures of further/README.md, for an instruction that rounds once, as on Hopper: others may round more often.
+// The figures of further/half_sums_and_tf32.md, for an instruction that rounds once, as on Hopper: others may round more often.
 TEST_CASE("sums in half err more the more there are, and floats cut to 11 bits always") {
     const auto is_about = [](double error, double figure) {
         if (runner::on_gpu()) return error < 3 * figure;
