@@ -30,8 +30,7 @@ inline bool has_tensor_cores() {
 template <class T>
 constexpr int kPerPack = 16 / sizeof(T);  // elements in 16 bytes
 
-// True if all lines, of `length` elements, begin and end at multiples of 16 bytes. False for pointers in `each`: the
-// host cannot tell.
+// True if all lines, of `length` elements, begin and end at multiples of 16 bytes; false for pointers in `each`.
 template <class T>
 bool consists_of_packs(const Matrices<T>& x, int64_t length) {
     const auto address = reinterpret_cast<uintptr_t>(x.data);

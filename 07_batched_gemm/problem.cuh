@@ -25,7 +25,7 @@ struct Matrices {
     }
 };
 
-// C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0, C is not read.
+// C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0 the kernels do not read C.
 template <class T>
 struct Problem {
     int64_t batch, m, n, k;

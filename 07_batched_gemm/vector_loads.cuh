@@ -17,8 +17,7 @@ constexpr int kVectorSide = 128, kVectorDepth = 16, kVectorThreads = 256;
 // k goes down. Each row has 4 more elements: rows then begin in different banks, and still at multiples of 16 bytes.
 using VectorTile = float[kVectorDepth][kVectorSide + 4];
 
-// Copies a tile of x from (line, first) on, in packs of kCount. A pack that runs along k goes down the tile element by
-// element; any other goes across it. Elements outside of x become zeros.
+// Copies a tile of x from (line, first) on, in packs of kCount; a pack along k goes down the tile, any other across it.
 template <int kCount, class T>
 __device__ void load_lines(VectorTile& tile, const Matrices<const T>& x, int64_t line,
                            int64_t lines, int64_t first, int64_t k) {
