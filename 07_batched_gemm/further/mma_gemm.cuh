@@ -100,8 +100,8 @@ struct MmaTiles {
 };
 
 // Loads floats of a tile in which k goes down, which ldmatrix cannot transpose: 16 x 8 of a from (p, first) on, or
-// twice 8 x 8 of b, with the lanes that ldmatrix gives halves to. The swizzle leaves a lane's places an XOR of columns
-// below 32 and a sum beyond away from its first one, so the lane keeps four numbers.
+// twice 8 x 8 of b. Each lane gets the elements that ldmatrix would give it. A lane's other places differ from its
+// first one only by an XOR of columns below 32 and a sum beyond, so the lane keeps four numbers.
 template <class Tile, bool kOfB>
 __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int first) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -287,8 +287,8 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
     constexpr int kChunk = kPerPack<T>, kRows = Shape::kSumRows, kCols = Shape::kSumCols;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
-    // A lane holds two neighbours in a row, and two more 8 rows below. Through shared memory it gets a whole chunk,
-    // next to that of the next lane. C has whole chunks of columns: a chunk lies inside C or outside.
+    // A lane holds two neighbours in a row, and two more 8 rows below. Through shared memory it gets a whole chunk, and
+    // the next lane gets the next one. C has whole chunks of columns: a chunk lies inside C or outside.
     T* const patch = patches + warp * Tiles::kPatch;
     const auto for_each_two = [&](auto visit) {
 #pragma unroll
