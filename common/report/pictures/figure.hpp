@@ -20,6 +20,7 @@ struct Line {
         before,   // the stage before: grey
         part,     // does a part of the work alone: dotted
         roof,     // dashed: what nothing measured here is expected to beat
+        memory,   // thin: what memory's bandwidth allows
         floor     // thin: the time of a kernel that does nothing
     };
     std::string label;
@@ -60,7 +61,7 @@ struct Bars {
     std::string roof_label = "roof";
 };
 
-enum class Scale { linear, microseconds };  // from 0, or logarithmic
+enum class Scale { linear, logarithmic, microseconds };  // from 0; decades; decades of time
 
 struct Figure {
     std::string stage;               // empty: of several

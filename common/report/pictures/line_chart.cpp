@@ -111,7 +111,8 @@ std::string axes_of_lines(const Figure& figure) {
     const std::set<double> all = all_x(figure);
     text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
          << text_of(*all.rbegin() * 1.2) << "]\n"
-         << x_tics(all, figure.panels.size());
+         << (figure.scale == Scale::logarithmic ? "set xtics format '%g'\n"
+                                                : x_tics(all, figure.panels.size()));
     return text.str();
 }
 

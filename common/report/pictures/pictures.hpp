@@ -28,6 +28,11 @@ std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std:
                             const std::vector<HardwareCount>& counters,
                             const std::vector<std::string>& known = {});
 
+// Of a lesson that is about operations each variant's speed over its operations per byte, below what memory and each
+// element type's roof allow; at the largest shape of all variants. None where no record says what memory delivers.
+std::vector<Figure> rooflines(const std::vector<RecordFolder>& folders, const std::string& stage,
+                              const Choice& choice);
+
 // Of each variant of many kernels how long each took, one behind the other.
 std::vector<Figure> kernels(const std::string& stage, const std::vector<HardwareCount>& counters,
                             const std::vector<std::string>& known = {});

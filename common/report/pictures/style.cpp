@@ -10,12 +10,14 @@ namespace report {
 
 bool has_points(const Line& line) {
     return line.kind != Line::Kind::roof && line.kind != Line::Kind::floor &&
-           line.kind != Line::Kind::further;
+           line.kind != Line::Kind::memory && line.kind != Line::Kind::further;
 }
 
 std::string color_of(const Line& line) {
     if (line.kind == Line::Kind::roof) return kInk;
-    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::before) return kGrey;
+    if (line.kind == Line::Kind::floor || line.kind == Line::Kind::before ||
+        line.kind == Line::Kind::memory)
+        return kGrey;
     return kStyles[static_cast<size_t>(line.style) % std::size(kStyles)].color;
 }
 
@@ -32,6 +34,7 @@ std::string line_style(const Line& line) {
     std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
     if (line.kind == Line::Kind::main) width = "5.5";
     if (line.kind == Line::Kind::floor || line.kind == Line::Kind::further) width = "1.2";
+    if (line.kind == Line::Kind::memory) width = "2";
     if (line.kind == Line::Kind::part) {
         width = "2";
         dashes = line.folder > 0 ? " dt (1,4)" : " dt (1,2)";
