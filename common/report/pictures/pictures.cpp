@@ -13,11 +13,6 @@
 namespace report {
 namespace {
 
-// The place of a stage in the course gives it its colour.
-int style_of(const std::string& stage) {
-    return std::max(0, std::atoi(stage.c_str()) - 1);
-}
-
 int usual_style(const Choice& choice, const std::string& name) {
     const auto known = choice.styles.find(name);
     return known == choice.styles.end() ? 0 : known->second;

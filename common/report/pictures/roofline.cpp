@@ -5,6 +5,7 @@
 
 #include "common/report/pictures/captions.hpp"
 #include "common/report/pictures/pictures.hpp"
+#include "common/report/pictures/style.hpp"
 
 namespace report {
 namespace {
@@ -95,7 +96,7 @@ std::vector<Figure> rooflines(const std::vector<RecordFolder>& folders, const st
         for (const Chosen& each : records) {
             Line line;
             line.label = each.record->variant;
-            line.style = static_cast<int>(panel.lines.size());
+            line.style = style_of(stage) + static_cast<int>(panel.lines.size());
             line.points[*intensity_of(*each.record)] = each.record->at("tflops");
             all_x.insert(line.points.begin()->first);
             panel.lines.push_back(line);

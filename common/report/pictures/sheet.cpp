@@ -80,20 +80,23 @@ std::string name_of_shape(const Record& record, const Sizes& common,
     return sizes + options;
 }
 
-// Whether most points of one line lie on the other's, as far as a picture shows.
+// Whether nearly all points of one line lie on the other's, as far as a picture shows. Near the x axis all lines meet.
 bool covers(const Line& above, const Line& below, double highest) {
-    constexpr double kAlike = 0.015, kMost = 0.5;
-    size_t common = 0;
+    constexpr double kAlike = 0.015, kNearAxis = 0.05, kMost = 0.75;
+    size_t common = 0, all = 0;
     for (const auto& [x, y] : below.points) {
+        if (y < kNearAxis * highest) continue;
+        ++all;
         const auto other = above.points.find(x);
         if (other != above.points.end() && std::abs(other->second - y) <= kAlike * highest)
             ++common;
     }
-    return static_cast<double>(common) > kMost * static_cast<double>(below.points.size());
+    return all > 0 && static_cast<double>(common) > kMost * static_cast<double>(all);
 }
 
 // A line that later ones cover is drawn wider. What a picture is about is drawn last.
 void widen_hidden(std::vector<Line>& lines) {
+    constexpr int kMost = 2;
     double highest = 0;
     for (const Line& line : lines) {
         for (const auto& [x, y] : line.points) highest = std::max(highest, y);
@@ -105,6 +108,7 @@ void widen_hidden(std::vector<Line>& lines) {
             if (i != j && is_later && has_points(lines[j]) && covers(lines[j], lines[i], highest))
                 ++lines[i].hidden;
         }
+        lines[i].hidden = std::min(lines[i].hidden, kMost);
     }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "common/report/pictures/style.hpp"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <iterator>
 
 #include "common/report/pictures/gnuplot_text.hpp"
@@ -28,7 +30,7 @@ std::string point_of(const Line& line) {
 }
 
 std::string line_style(const Line& line) {
-    constexpr double kWider = 4.5;
+    constexpr double kWider = 4;
     static const char* const kDashes[] = {"", " dt (6,4)", " dt (2,3)", " dt (9,3,2,3)"};
     std::string width = "3";
     std::string dashes = kDashes[static_cast<size_t>(line.folder) % std::size(kDashes)];
@@ -48,7 +50,7 @@ std::string line_style(const Line& line) {
 }
 
 std::string point_size(const Line& line) {
-    constexpr double kLarger = 0.45;
+    constexpr double kLarger = 0.4;
     return line.hidden == 0 ? "large_point" : "large_point*" + text_of(1 + kLarger * line.hidden);
 }
 
@@ -56,6 +58,10 @@ std::string color_of(const Bars::Series& series, size_t place) {
     if (series.is_roof) return kGrey;
     const size_t style = series.style ? static_cast<size_t>(*series.style) : place;
     return kStyles[style % std::size(kStyles)].color;
+}
+
+int style_of(const std::string& stage) {
+    return std::max(0, std::atoi(stage.c_str()) - 1);
 }
 
 int Styles::take(int usual) {

@@ -32,6 +32,9 @@ std::string color_of(const Bars::Series& series, size_t place);
 
 bool has_points(const Line& line);
 
+// The place of a stage in the course gives it its colour; its kernels have the ones from there on.
+int style_of(const std::string& stage);
+
 // Gives each line of a picture the style that it has in every picture or, where another line here has the same colour, the
 // next one whose colour is free.
 class Styles {

@@ -121,8 +121,8 @@ TEST_CASE("a page can show some of its variants") {
             stage.add(variant, "best", {{"rows", 4}, {"cols", 8}}, 8, kFurther);
         stage.add("of_lesson", "best", {{"rows", 4}, {"cols", 8}}, 8);
         stage.commit(records::kOwn);
-        return report::table_named("measured", {stage.path, stage.stage, true, records::kShown,
-                                                std::move(names)})
+        return report::table_named(
+                   "measured", {stage.path, stage.stage, true, records::kShown, std::move(names)})
             .value();
     };
     const auto has = [](const std::string& text, const char* name) {
