@@ -6,16 +6,16 @@
 
 # check [WORD...] [--hint|--solution|--reset|--watch] [--json] [--fast] [--seed SEED]
 check() {
-    local action='' json='' fast='' seed='' word
-    local -a asked=() ids=()
+    local action='' seed='' word
+    local -a asked=() ids=() json=() fast=()  # the latter two: a flag or none
     while (($# > 0)); do
         case $1 in
             --hint | --solution | --reset | --watch)
                 [[ ! $action ]] || fail 2 "--$action and $1: one of them at a time"
                 action=${1#--}
                 ;;
-            --json) json=--json ;;
-            --fast) fast=--fast ;;
+            --json) json=(--json) ;;
+            --fast) fast=(--fast) ;;
             --seed | --seed=*)
                 [[ $1 == *=* ]] || { (($# > 1)) && set -- "$1=$2" "${@:3}"; } || true
                 seed=${1#--seed}
@@ -35,17 +35,17 @@ check() {
         '' | watch)
             # Which families are needed the files say, so that all is built at one go.
             mapfile -t families < <(families_of_exercises "${asked[@]}")
-            [[ ${asked[*]} || $json ]] || families=()
+            [[ ${asked[*]} || ${json[*]} ]] || families=()
             build exercises "${families[@]}"
             ;;
         *) build exercises ;;
     esac
-    if [[ ! ${asked[*]} && ! $json ]]; then
+    if [[ ! ${asked[*]} && ! ${json[*]} ]]; then
         [[ ! $action ]] || fail 2 "--$action takes an exercise: ./stages check 03.1 --$action"
-        exercises list $fast
+        exercises list "${fast[@]}"
         return
     fi
-    word=$(exercises ids $fast "${asked[@]}") || exit
+    word=$(exercises ids "${fast[@]}" "${asked[@]}") || exit
     mapfile -t ids <<<"$word"
     [[ ! $action ]] || ((${#ids[@]} == 1)) || fail 2 "--$action takes one exercise, such as ${ids[0]}"
     case $action in
@@ -76,17 +76,17 @@ families_of_exercises() {
 # Grades exercises, one after the other, and says what has come out. Those that the learner does not have are handed out
 # where one is named, and left alone where a document is asked for, or several are.
 check_and_report() {
-    local id new='' results=$build/my/checks status=0 fresh=${seed:-$((SRANDOM % 1000000))}
-    local keep=
-    [[ ! $json ]] && (($# == 1)) || keep=--keep
+    local id results=$build/my/checks status=0 fresh=${seed:-$((SRANDOM % 1000000))}
+    local -a keep=() new=()
+    [[ ! ${json[*]} ]] && (($# == 1)) || keep=(--keep)
     for id in "$@"; do
         attend grade_exercise "$id" || status=$?
         ((status <= 128)) || return $status
         [[ $(cat "$results/$id/outcome" 2>/dev/null) ]] || return 1  # said already
     done
-    [[ $keep || $(head -n 1 "$results/$1/begun") != new ]] || new=--new
+    [[ ${keep[*]} || $(head -n 1 "$results/$1/begun") != new ]] || new=(--new)
     status=0
-    exercises report $json $fast $new "$results" "$@" || status=$?
+    exercises report "${json[@]}" "${fast[@]}" "${new[@]}" "$results" "$@" || status=$?
     return $status
 }
 
@@ -96,7 +96,7 @@ grade_exercise() {
     local -a facts described
     mkdir -p "$folder"/{solution,own}
     rm -f "$folder"/{outcome,verdict.json,enough.json}
-    exercises begin "$id" $keep >"$folder/begun" || return
+    exercises begin "$id" "${keep[@]}" >"$folder/begun" || return
     mapfile -t facts <"$folder/begun"
     if [[ ${facts[0]} == none ]]; then
         echo open >"$folder/outcome"
@@ -141,10 +141,12 @@ grade_own() {
     local path=$root/my/$name status=0 included
     my_folder=$folder/own
     if ! text=$("$build/my_operation_$family" "$operation" "$path" launch "" 2>&1); then
-        printf 'compile\n%s\n' "${text#stages: }" >"$folder/outcome"
+        printf 'compile\n%s\n' "${text/#stages: --launcher launch: the header has no such function/$my_name has no function launch}" >"$folder/outcome"
         return
     fi
-    if ! (
+    # In an exercise the kernel is the learner's to write, whatever lies between.
+    included=$(grep -oE '^ *#include.*[0-9][0-9]_[a-z0-9_]+/[^">]+' "$path" | head -n 1) || true
+    if [[ ! $included ]] && ! (
         my_program_failed_to_compile() { exit 1; }
         tried_fails_to_compile() { exit 1; }
         compile_try_for_cpu check
@@ -152,14 +154,14 @@ grade_own() {
         { echo compile && grep -vE "^In file included from $my_folder/stage.cu" "$my_folder/said" | head -n 40; } >"$folder/outcome"
         return
     fi
-    included=$(sed "s,$root/,,g" "$my_folder/made_of" | grep -oE '(^|[ /])[0-9][0-9]_[a-z0-9_]+/[^ :]+' | head -n 1 || true)
+    [[ $included ]] || included=$(sed "s,$root/,,g" "$my_folder/made_of" | grep -oE '(^|[ /])[0-9][0-9]_[a-z0-9_]+/[^ :]+' | head -n 1) || true
     if [[ $included ]]; then
         echo "includes
 $my_name includes ${included##*/}, a file of the course: in an exercise the kernel is yours to write" >"$folder/outcome"
         return
     fi
     export STAGES_MY_ENDING=$my_folder/ending STAGES_MY_VERDICT=$folder/verdict.json
-    if [[ $json ]]; then
+    if [[ ${json[*]} ]]; then
         run_tried --verdict "$STAGES_MY_VERDICT" "${words[@]}" >&2 || status=$?
     else
         run_tried --verdict "$STAGES_MY_VERDICT" "${words[@]}" || status=$?

@@ -10,6 +10,7 @@
 //   report [--json] [--fast] [--new] FOLDER ID...
 //                              what FOLDER/ID has of each becomes an answer. Exit status 0 where all are right, else 1
 //   hint ID, solution ID, reset ID
+//   causes FILE                of a verdict on several launchers (grade_main.cpp), a line each: NAME|CAUSE, CAUSE
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -63,7 +64,9 @@ struct Course {
     explicit Course(const fs::path& folder)
         : root(folder), exercises(course::all_exercises(folder)), progress(folder) {}
 
-    const Exercise& called(const std::string& id) const {
+    // 03.1, or 3.1.
+    const Exercise& called(const std::string& word) const {
+        const std::string id = word.find('.') == 1 ? "0" + word : word;
         const auto found = std::find_if(exercises.begin(), exercises.end(),
                                         [&](const Exercise& each) { return each.id == id; });
         if (found != exercises.end()) return *found;
@@ -206,6 +209,17 @@ int report(Course& course, Words& words) {
     return all_right ? 0 : 1;
 }
 
+int print_causes(const fs::path& path) {
+    const json document = json::parse(io::text_in(path));
+    for (const json& launcher : document.at("launchers")) {
+        std::string causes;
+        for (const json& finding : launcher.at("findings"))
+            causes += (causes.empty() ? "" : ", ") + finding.at("cause").get<std::string>();
+        std::printf("%s|%s\n", launcher.value("name", "?").c_str(), causes.c_str());
+    }
+    return 0;
+}
+
 int run(Words words) {
     Course course(fs::path(words.next("the repository")));
     const std::string verb = words.next("a verb");
@@ -213,6 +227,7 @@ int run(Words words) {
     const bool fast = words.flag("--fast");
     if (verb == "list") return list(course, fast);
     if (verb == "ids") return print_ids(course, fast, words.rest());
+    if (verb == "causes") return print_causes(words.next("a file"));
     const bool keep = words.flag("--keep");
     const Exercise& exercise = course.called(words.next("an exercise"));
     if (verb == "begin") return begin(exercise, keep);
