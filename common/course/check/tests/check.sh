@@ -191,6 +191,7 @@ learner() {
 watch() {
     local watcher i
     solve 01.3
+    : >"$sandbox/watched"
     (
         cd "$sandbox"
         heed_signals
