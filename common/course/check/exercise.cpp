@@ -76,6 +76,14 @@ Exercise read_exercise(const fs::path& root, const fs::path& handed_out) {
     return exercise;
 }
 
+// The first of the lines that has these words; what is behind them is a comment, or a flag of the stage's before them.
+std::vector<std::string>::const_iterator stands_in(const std::vector<std::string>& lines,
+                                                   const std::string& words) {
+    return std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+        return line.find(words) != std::string::npos;
+    });
+}
+
 // By the stage's number, then by their own.
 bool comes_before(const Exercise& a, const Exercise& b) {
     const auto number = [](const Exercise& each) {
@@ -153,13 +161,12 @@ std::string source_of_solution(const Exercise& exercise) {
     }
     for (const fs::path& path : sources) {
         if (path.extension() != ".cuh") continue;
-        std::vector<std::string> lines = lines_of(io::text_in(path));
-        std::transform(lines.begin(), lines.end(), lines.begin(), trimmed);
+        const std::vector<std::string> lines = lines_of(io::text_in(path));
         const bool has_all = std::all_of(wanted.begin(), wanted.end(), [&](const auto& line) {
-            return std::find(lines.begin(), lines.end(), line) != lines.end();
+            return stands_in(lines, line) != lines.end();
         });
         if (!has_all || wanted.empty()) continue;
-        const auto first = std::find(lines.begin(), lines.end(), wanted.front());
+        const auto first = stands_in(lines, wanted.front());
         return path.lexically_relative(stage.parent_path()).string() + ":" +
                std::to_string(first - lines.begin() + 1);
     }

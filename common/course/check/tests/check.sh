@@ -54,14 +54,15 @@ expect() {
 # ---------------------------------------------------------------- every exercise, solved and as handed out
 # Those of one operation, and of like limits, are compiled into one program, each in a namespace.
 
-# add_launcher NAME FILE: adds the header to the program under way. Its includes come first.
+# add_launcher NAME FILE: adds the header to the program under way. Its includes come first, and the one name that all
+# dynamic shared memory has.
 add_launcher() {
     local space=e${1//[^A-Za-z0-9]/_}
     "$build/translate_launches" "$2" "$work/translated.cuh"
-    grep '^#include' "$work/translated.cuh" >>"$work/includes" || true
+    grep -E '^(#include|extern __shared__)' "$work/translated.cuh" >>"$work/includes" || true
     {
         echo "namespace $space {"
-        grep -vE '^#(include|pragma once)' "$work/translated.cuh"
+        grep -vE '^(#include|#pragma once|extern __shared__)' "$work/translated.cuh"
         cat <<END
 struct Launcher {
     template <class... Arguments>
@@ -81,7 +82,7 @@ END
 # Grades what was added: sets `verdicts`, a line "NAME FINDINGS" each.
 grade_program() {
     {
-        sort -u "$work/includes"
+        sort -u "$work/includes"  # `#` comes before `e`
         echo '#include "common/course/my/try.hpp"'
         cat "$work/launchers"
         echo 'std::vector<runner::Stage> runner::all_stages() { return {'
