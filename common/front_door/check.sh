@@ -104,12 +104,12 @@ grade_exercise() {
     fi
     operation=${facts[1]}
     family=$(family_of "$operation")
-    local -a words=(--seed "$fresh" ${facts[2]:+--shape "${facts[2]}"} ${facts[3]:+"${facts[3]}"})
+    local -a words=(--seed "$fresh" ${facts[2]:+--shape "${facts[2]}"})
     my_name=my/$id.cuh
     name=$id.cuh
     stage=99_my_${id//[^A-Za-z0-9]/_}
     launcher_takes "${facts[4]}" || return
-    export STAGES_MY_OPERATION=$operation STAGES_MY_LAUNCHER=${described[3]} STAGES_MY_TAKES=${described[5]}
+    export STAGES_MY_OPERATION=$operation STAGES_MY_LAUNCHER=${described[3]} STAGES_MY_TAKES=${described[5]} STAGES_MY_OVERFLOWS=${facts[3]}
     export STAGES_MY_AGAIN="./stages check $id" CPU_DEVICE_WATCHDOG_SECONDS=${CPU_DEVICE_WATCHDOG_SECONDS:-1}
     count_solution || fail 1 "the solution of $id does not run; all it said: $folder/solution/said"
     grade_own

@@ -36,7 +36,10 @@ std::string lines_text(const json& lines, const Measure& measure) {
         text += (i == 0 ? "" : ", ") + value_text(lines[i][1], measure) + " at " +
                 lines[i][0].get<std::string>();
     }
-    return text + (lines.size() > kShown ? ", ..." : "");
+    const size_t more = lines.size() - std::min(kShown, lines.size());
+    if (more > 0)
+        text += " and at " + std::to_string(more) + (more == 1 ? " line more" : " lines more");
+    return text;
 }
 
 json counts_of(const Exercise& exercise, const json& yours, const json& enough) {

@@ -5,7 +5,7 @@
 //   list [--fast]              all exercises, what is right, and what is next
 //   ids [--fast] [WORD...]     those that the words mean (03.1, or a stage: all of its), a line each; none: all
 //   begin ID [--keep]          hands it out where my/ has no such file (--keep: does not), and prints, a line each: new,
-//                              there or none; the operation; the shape; --overflows or nothing; the file handed out
+//                              there or none; the operation; the shape; overflows or nothing; the file handed out
 //   solve ID                   the exercise with its solution
 //   report [--json] [--fast] [--new] FOLDER ID...
 //                              what FOLDER/ID has of each becomes an answer. Exit status 0 where all are right, else 1
@@ -134,7 +134,7 @@ int begin(const Exercise& exercise, bool keep) {
                 : keep ? "none"
                        : "new",
                 exercise.operation.c_str(), exercise.shape.c_str(),
-                exercise.overflows ? "--overflows" : "", exercise.handed_out.c_str());
+                exercise.overflows ? "overflows" : "", exercise.handed_out.c_str());
     return 0;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The main() of a program with a launcher of a learner's, or with an exercise's solution (./stages check):
-//   program --verdict FILE [--seed SEED] [--shape SHAPE] [--overflows]   checks results and races, then counts
+//   program --verdict FILE [--seed SEED] [--shape SHAPE]   checks results and races, then counts
+//   program --verdict FILE --only WORD [--usual] ...       those with that in their name; on their usual input alone
 //   program --counts FILE ...                                            counts alone
 // Writes a JSON document: {"seed": ..., "launchers": [{"name", "cases", "launches", "findings", "counts"}]}. Nothing
 // is kept from one run to the next, and every run draws its inputs from the seed that it is given.
@@ -24,17 +25,17 @@ namespace {
 using nlohmann::json;
 
 struct Words {
-    std::string verdict, counts, shape;
+    std::string verdict, counts, shape, only;
     uint64_t seed = runner::kRunSeed;
-    bool overflows = false;
+    bool usual = false;
 };
 
 Words words_of(int count, char** values) {
     Words words;
     for (int i = 1; i < count; ++i) {
         const std::string word = values[i];
-        if (word == "--overflows") {
-            words.overflows = true;
+        if (word == "--usual") {
+            words.usual = true;
             continue;
         }
         if (i + 1 == count) throw runner::UsageError(word + " needs a value");
@@ -45,6 +46,8 @@ Words words_of(int count, char** values) {
             words.counts = value;
         } else if (word == "--shape") {
             words.shape = value;
+        } else if (word == "--only") {
+            words.only = value;
         } else if (word == "--seed") {
             words.seed = std::strtoull(value.c_str(), nullptr, 10);
         } else {
@@ -83,6 +86,7 @@ json graded(const runner::Stage& stage, const Words& words) {
     const std::optional<runner::Array> no_array;
     runner::StageRun run{stage, options, "", no_array, {}};
     for (const runner::Variant& variant : stage.variants) run.chosen.push_back(&variant);
+    if (words.usual) options.inputs = {stage.variants.front().operation->usual_input()};
     validate(run);
 
     json result;
@@ -132,8 +136,8 @@ int grade(const Words& words) {
         document["launchers"].push_back(refused(error.what()));
     }
     for (runner::Stage& stage : stages) {
+        if (stage.name.find(words.only) == std::string::npos) continue;
         for (runner::Variant& variant : stage.variants) {
-            variant.overflows = words.overflows;
             variant.validated_once_at.clear();  // grids of 65,537 rows take longer than all else
         }
         json result = words.verdict.empty() ? json::object() : graded(stage, words);

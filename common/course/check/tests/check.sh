@@ -52,7 +52,7 @@ expect() {
 }
 
 # ---------------------------------------------------------------- every exercise, solved and as handed out
-# Those of one operation, and of like limits, are compiled into one program, each in a namespace.
+# All are compiled into one program, each in a namespace.
 
 # add_launcher NAME FILE: adds the header to the program under way. Its includes come first, and the one name that all
 # dynamic shared memory has.
@@ -76,11 +76,10 @@ struct Signature {
 }
 END
     } >>"$work/launchers"
-    echo "my::tried<$space::Launcher, $space::Signature${described[4]:+, ${described[4]}}>(\"$1\")," >>"$work/stages"
+    echo "my::tried<$space::Launcher, $space::Signature${described[4]:+, ${described[4]}}>(\"$1\", {&my::operation_called(\"${facts[1]}\"), \"${described[5]}\", ${facts[3]:+true}})," >>"$work/stages"
 }
 
-# Grades what was added: sets `verdicts`, a line "NAME FINDINGS" each.
-grade_program() {
+make_program() {
     {
         sort -u "$work/includes"  # `#` comes before `e`
         echo '#include "common/course/my/try.hpp"'
@@ -92,6 +91,10 @@ grade_program() {
     "${CXX:-g++}" "@$build/my/compile" -x c++ -c "$work/program.cu" -o "$work/program.o"
     objcopy "${hooked_functions[@]}" "$work/program.o"
     "${CXX:-g++}" "$work/program.o" -x none "@$build/my/link_check_all" -o "$work/program"
+}
+
+# Grades what was added, or those with a word in their name: sets `verdicts`, a line "NAME|CAUSES" each.
+grade_program() { # [--only WORD]
     rm -f "$work/verdict.json"
     said=$(STAGES_MY_ENDING=$work/ending CPU_DEVICE_WATCHDOG_SECONDS=0.2 "$work/program" --verdict "$work/verdict.json" "$@" 2>&1) ||
         wrong "the program of all exercises ends with status $?"
@@ -100,51 +103,34 @@ grade_program() {
     checks=$((checks + $(wc -l <<<"$verdicts")))
 }
 
-# What is known of an exercise, by which those of one program are alike.
-facts_of() {
-    local -a facts
-    mapfile -t facts < <("$build/exercises" "$sandbox" begin "$1" --keep)
-    "$build/my_operation_all" "${facts[1]}" "${facts[4]}" "" "" >"$work/described"
-    mapfile -t described <"$work/described"
-    likeness="${facts[1]}|${facts[3]}|${described[5]}"
-    handed_out=${facts[4]}
-}
-
 all() {
-    local id one name causes
-    local -A groups=()
+    local id word name causes verdicts
+    local -a facts described
     work=$sandbox/work
     mkdir "$work"
-    local -a described
-    local likeness handed_out verdicts
     for id in $("$build/exercises" "$sandbox" ids); do
-        facts_of "$id"
-        groups[$likeness]+=" $id"
         "$build/exercises" "$sandbox" solution "$id" >"$work/solution"
         grep -q ', as in ' "$work/solution" || wrong "$id: the stage has no such lines as its solution"
+        mapfile -t facts < <("$build/exercises" "$sandbox" begin "$id" --keep)  # see check_main.cpp
+        "$build/my_operation_all" "${facts[1]}" "${facts[4]}" "" "" >"$work/described"
+        mapfile -t described <"$work/described"
+        "$build/exercises" "$sandbox" solve "$id" >"$work/$id.cuh"
+        add_launcher "$id solved" "$work/$id.cuh"
+        add_launcher "$id handed out" "${facts[4]}"
+        [[ $id == 01.3 ]] || continue
+        sed 's/__syncthreads();//' "$work/$id.cuh" >"$work/race.cuh"
+        add_launcher "$id race" "$work/race.cuh"
     done
-    for one in "${!groups[@]}"; do
-        rm -f "$work"/{includes,launchers,stages}
-        for id in ${groups[$one]}; do
-            facts_of "$id"
-            "$build/exercises" "$sandbox" solve "$id" >"$work/$id.cuh"
-            add_launcher "$id solved" "$work/$id.cuh"
-            add_launcher "$id handed out" "$handed_out"
-            # A barrier less is a race, where the solution has one.
-            if [[ $id == 01.3 ]]; then
-                sed 's/__syncthreads();//' "$work/$id.cuh" >"$work/race.cuh"
-                add_launcher "$id race" "$work/race.cuh"
-            fi
-        done
-        export STAGES_MY_OPERATION=${one%%|*} STAGES_MY_LAUNCHER=launch STAGES_MY_TAKES=${one##*|}
-        name=${one#*|}
-        # shellcheck disable=SC2086  # one flag or none
-        grade_program ${name%%|*}
+    make_program
+    for word in solved "handed out" race; do
+        local -a inputs=(--usual)
+        [[ $word != solved ]] || inputs=()
+        grade_program --only "$word" "${inputs[@]}"
         while IFS='|' read -r name causes; do
-            case $name in
-                *solved) [[ ! $causes ]] || wrong "$name: $causes" ;;
-                *race) [[ $causes == *race* ]] || wrong "$name: no race, but $causes" ;;
-                *) [[ $causes ]] || wrong "$name: is right" ;;
+            case $word in
+                solved) [[ ! $causes ]] || wrong "$name: $causes" ;;
+                'handed out') [[ $causes ]] || wrong "$name: is right" ;;
+                race) [[ $causes == *race* ]] || wrong "$name: no race, but $causes" ;;
             esac
         done <<<"$verdicts"
     done
