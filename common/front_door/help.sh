@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -21,6 +21,7 @@ usage: ./stages VERB [STAGE...] [flags]
   debug    stop in gdb inside one thread of a kernel
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
+  check    exercises that check themselves: ./stages check shows the next one
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
@@ -158,6 +159,26 @@ A launcher that refuses shapes declares what it takes in a comment above it:
   --all               every line that was counted; else the busiest, on a screen
 and the flags of run, such as --shape and --dtype. Its records are in results/,
 of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
+        check) echo "usage: ./stages check
+       ./stages check EXERCISE [flags]
+       ./stages check [EXERCISE|STAGE...] [--json] [flags]
+Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
+and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
+compiles and runs it on the CPU device (also where a GPU is). The answer is a
+compiler's message, the first wrong element, or a race; where results are right,
+also what the kernel does more often than the solution: reads, sectors, bank
+conflicts, barriers. Start with any of them.
+
+  --watch             answer again at every save; Ctrl-C ends it
+  --hint              a hint: three for each exercise, each more direct
+  --solution          the lines themselves, and where the stage has them
+  --reset             the file as it was handed out; yours becomes 03.1.cuh.old
+  --fast              the fast track: the first exercise of each stage
+  --seed SEED         inputs of this seed; each run draws others and names it
+  --json              one JSON document, for a class's CI. Checks all that are
+                      named, else all; hands out nothing
+Exit status: 0 where all that was checked is right, 1 where something is wrong
+or open. What is right stays noted in my/progress.json." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

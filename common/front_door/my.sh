@@ -3,6 +3,8 @@
 # Programs of the learner's own: my/name.cu with a main(), and headers beside it. Each is translated and compiled
 # by itself, here and not by the build: its name may be anything, and where it does not compile nothing else stops.
 
+made_from=()  # see is_current
+
 # Whether a word names such a program rather than a stage.
 names_my_program() {
     [[ $1 == *.cu || $1 == my/* ]]
@@ -43,16 +45,19 @@ build_what_programs_need() {
 }
 
 # Whether a program of the CPU device's is there, was compiled with these flags of the user's, and is newer than all
-# that it may be made of: coarse, and never wrong. `family` is that of the operation which is tried.
+# that it may be made of: coarse, and never wrong. `family` is that of the operation which is tried, `made_from` what the
+# program itself may include, unless that is anything of my/ and of the stages.
 is_current() {
     local program=$1 compiled_with=$2 part
+    local -a sources=("${made_from[@]}")
+    ((${#sources[@]} > 0)) || sources=("$root/my" "$root"/[0-9][0-9]_*)
     [[ -x $program && $(cat "$program.flags" 2>/dev/null) == "$compiled_with" ]] || return
-    for part in "$build"/my/{compile,link,"link_try_${family:-}"} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
+    for part in "$build"/my/{compile,link,link_{try,check}_"${family:-}"} "$build/translate_launches" "$build"/common/{cpu_device,xray,io,records,runner,operations}/*.a \
         "$build"/common/course/my/lib{my_try,"my_operations_${family:-}"}.a "$build"/CMakeFiles/course_main.dir/{,Unity/}*.o \
-        "$build"/common/course/my/CMakeFiles/my_session.dir/*.o; do
+        "$build"/common/course/my/CMakeFiles/my_session.dir/*.o "$build"/common/course/check/CMakeFiles/course_grade.dir/{,Unity/}*.o; do
         [[ ! $part -nt $program ]] || return
     done
-    [[ ! $(find -L "$root/my" "$root"/[0-9][0-9]_* "$root/common/cpu_device/include" -type f -newer "$program" \
+    [[ ! $(find -L "${sources[@]}" "$root/common/cpu_device/include" -type f -newer "$program" \
         \( -name '*.cu*' -o -name '*.h*' -o -name '*.in[cl]' -o -not -name '*.*' \) -print -quit 2>/dev/null) ]]
 }
 

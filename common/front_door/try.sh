@@ -152,33 +152,36 @@ try_on_device() {
     return $status
 }
 
-# Runs the program. Where the launcher ended it, says so, with the case (see common/course/my/ending.hpp), takes its
-# records away, sets `tried_to_its_end` and returns 1.
-run_try() {
-    local status=0 word='' case='' what=
-    tried_to_its_end=
+# Runs the program. Where the launcher ended it, sets `ended_in`, the case (see common/course/my/ending.hpp), and
+# `ended_how`, in words; `ended_said` where the program has printed them itself, as it does unless a file for its verdict
+# is named.
+run_tried() {
+    local status=0 word='' what=
+    ended_in='' ended_how='' ended_said=
     rm -f "$STAGES_MY_ENDING"
     attended_as='' attend "$my_folder/program" "$@" || status=$?
-    [[ ! -e $STAGES_MY_ENDING ]] || { read -r word && read -r case; } <"$STAGES_MY_ENDING" || true
     # Ended from outside, or nobody reads what it says.
-    [[ $status != 129 && $status != 130 && $status != 141 && $status != 143 ]] || return $status
-    case $word in
-        runs | returned) ;;
-        said)
-            tried_to_its_end=yes
-            forget_records
-            return 1
+    [[ $status != 129 && $status != 130 && $status != 141 && $status != 143 && -e $STAGES_MY_ENDING ]] || return $status
+    { read -r word && read -r ended_in && read -r what; } <"$STAGES_MY_ENDING" || true
+    case $word:$((status > 128)) in
+        said:*)
+            ended_said=yes
+            ended_how=$what
             ;;
-        *) return $status ;;
+        runs:1) ended_how="$STAGES_MY_LAUNCHER() crashes: signal $((status - 128)) ($(kill -l $((status - 128))))" ;;
+        returned:1) ended_how="the host crashes after $STAGES_MY_LAUNCHER() has returned, signal $((status - 128)) ($(kill -l $((status - 128)))): perhaps it has written past the end of the host's memory" ;;
+        runs:0 | returned:0) ended_how="$STAGES_MY_LAUNCHER() ends the program, with exit status $status: a launcher returns a cudaError_t" ;;
     esac
-    if ((status > 128)); then
-        what="$STAGES_MY_LAUNCHER() crashes: signal $((status - 128)) ($(kill -l $((status - 128))))"
-        [[ $word == runs ]] ||
-            what="the host crashes after $STAGES_MY_LAUNCHER() has returned, signal $((status - 128)) ($(kill -l $((status - 128)))): perhaps it has written past the end of the host's memory"
-    else
-        what="$STAGES_MY_LAUNCHER() ends the program, with exit status $status: a launcher returns a cudaError_t"
-    fi
-    print_answer "$(print_wrapped "  WRONG launch: $case: $what")
+    return $status
+}
+
+# The same. Where the launcher ended the program, says so, takes its records away, sets `tried_to_its_end` and returns 1.
+run_try() {
+    local status=0
+    tried_to_its_end=
+    run_tried "$@" || status=$?
+    [[ $ended_how ]] || return $status
+    [[ $ended_said ]] || print_answer "$(print_wrapped "  WRONG launch: $ended_in: $ended_how")
   records: none, of what is wrong
 
 Something is WRONG: see above."
@@ -225,18 +228,24 @@ END
     cmp -s "$my_folder/stage.new" "$my_folder/stage.cu" || mv "$my_folder/stage.new" "$my_folder/stage.cu"
 }
 
-compile_try_for_cpu() {
-    local -a flags
-    read -ra flags <<<"${STAGES_MY_FLAGS:-}"
+compile_try_for_cpu() { # [VERB]
     "$build/translate_launches" --tree "$root/my" "$build/translated/my" || fail 1 "my/ cannot be translated"
     write_try "$build/translated/my/$name"
+    compile_tried "${1:-try}"
+}
+
+# compile_tried VERB: makes $my_folder/program of the stage.cu in it, which includes a header that lies where $path does,
+# with what that verb links.
+compile_tried() {
+    local -a flags
+    read -ra flags <<<"${STAGES_MY_FLAGS:-}"
     [[ $my_folder/stage.cu -nt $my_folder/program ]] || ! is_current "$my_folder/program" "${flags[*]}" || return 0
     rm -f "$my_folder/program"
     attend "${CXX:-g++}" "@$build/my/compile" "${flags[@]}" -iquote "$(dirname "$path")" -MMD -MF "$my_folder/made_of" -x c++ \
         -c "$my_folder/stage.cu" -o "$my_folder/stage.o" >&2 || tried_fails_to_compile
     refuse_main_in_try
     objcopy "${hooked_functions[@]}" "$my_folder/stage.o" || true  # what launch() does as the host is watched
-    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_try_$family" -o "$my_folder/program" >&2 || my_program_failed_to_compile
+    "${CXX:-g++}" "$my_folder/stage.o" -x none "@$build/my/link_${1}_$family" -o "$my_folder/program" >&2 || my_program_failed_to_compile
     collect_notes "$my_folder"
     echo "${flags[*]}" >"$my_folder/program.flags"
 }

@@ -22,9 +22,8 @@ std::string text_of(const Case& one, DType dtype) {
 }
 
 Tensors CaseInputs::made(const Operation& operation) const {
-    return one_.values != nullptr
-               ? inputs_with(operation, one_.shape, dtype_, *one_.values, kRunSeed)
-               : filled_inputs(operation, one_.shape, dtype_, one_.input, kRunSeed);
+    return one_.values != nullptr ? inputs_with(operation, one_.shape, dtype_, *one_.values, seed_)
+                                  : filled_inputs(operation, one_.shape, dtype_, one_.input, seed_);
 }
 
 const Tensors& CaseInputs::for_operation(const Operation& operation) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/runner/overwritten.hpp"
+#include "common/runner/run.hpp"
 #include "common/runner/tensors.hpp"
 #include "common/runner/validation.hpp"
 
@@ -26,7 +27,8 @@ std::string text_of(const Case& one, DType dtype);
 // The inputs of a case for one operation after the other, made anew only where the next takes others.
 class CaseInputs {
 public:
-    CaseInputs(Case one, DType dtype) : one_(std::move(one)), dtype_(dtype) {}
+    CaseInputs(Case one, DType dtype, uint64_t seed = kRunSeed)
+        : one_(std::move(one)), dtype_(dtype), seed_(seed) {}
     const Tensors& for_operation(const Operation& operation);
 
     // What launches have overwritten of the inputs since they were made: the first operand; all are put back, in
@@ -42,6 +44,7 @@ private:
 
     Case one_;
     DType dtype_;
+    uint64_t seed_;
     const Operation* operation_ = nullptr;
     Tensors inputs_;
     std::vector<uint64_t> digests_;  // of inputs_, as they were made

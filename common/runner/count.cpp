@@ -48,7 +48,8 @@ std::optional<Counts> counts_of(StageRun& run, const Variant& variant, const Sha
                                 DType dtype, double& error) {
     std::optional<Counts> counts;
     attempt_to_measure(run, variant, shape, dtype, [&](Validation& validation) {
-        CaseInputs case_inputs(measured_case(run, *variant.operation, shape), dtype);
+        CaseInputs case_inputs(measured_case(run, *variant.operation, shape), dtype,
+                               run.options.seed);
         const Operation& operation = *variant.operation;
         const View inputs = case_inputs.for_operation(operation).view();
         Tensors outputs;

@@ -30,7 +30,6 @@ namespace {
 constexpr unsigned char kInputGuard = 0xff;
 constexpr unsigned char kGuard = 0xa5;
 constexpr size_t kGuardBytes = 256;
-constexpr uint64_t kInputSeed = 2018;
 
 // An operand in device memory, with guards around it and between its rows.
 class GuardedRows {
@@ -268,7 +267,7 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
 
 std::string run_case(const FuzzCase& one, bool* judged) {
     const Operation& operation = *one.variant->operation;
-    const Tensors originals = filled_inputs(operation, one.shape, one.dtype, one.input, kInputSeed);
+    const Tensors originals = filled_inputs(operation, one.shape, one.dtype, one.input, one.input_seed);
     const View inputs = originals.view();
     GuardedCase memory(one, inputs);
     DeviceBuffer<unsigned char> workspace(workspace_of(*one.variant, one.shape, one.dtype));

@@ -34,6 +34,7 @@ struct FuzzCase {
         std::string over;    // of an output: the input over which it is written; empty: none
     };
     std::vector<Place> places;  // of all operands, in order
+    uint64_t input_seed = kRunSeed;
 
     const Place& place(const std::string& operand) const;
 };

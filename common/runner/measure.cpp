@@ -120,7 +120,7 @@ std::vector<Record> measure_shape(StageRun& run, const std::vector<const Variant
     const Progress progress;
     std::vector<Record> records;
     const Operation& family = *variants.front()->operation;
-    CaseInputs case_inputs(measured_case(run, family, shape), dtype);
+    CaseInputs case_inputs(measured_case(run, family, shape), dtype, run.options.seed);
     std::vector<Timed> times;
     const std::optional<Variant>& baseline = run.stage.baseline;
     if (baseline && baseline->operation->family() == family.family() &&

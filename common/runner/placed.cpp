@@ -92,7 +92,8 @@ void validate_placed(StageRun& run, const Operation& family, DType dtype) {
         for (const Shape& shape : shapes_for(cases, *variant, dtype)) {
             const std::vector<Operand> operands = variant->operation->operands(shape, dtype);
             for (const Places& places : all_places(*variant, operands)) {
-                const FuzzCase one{&run.stage, variant, dtype, shape, cases.front().input, places};
+                const FuzzCase one{&run.stage,          variant, dtype,           shape,
+                                   cases.front().input, places,  run.options.seed};
                 const std::string where =
                     text_of(Case{one.input, shape}, dtype) + ", " + text_of(places);
                 attempt(validation, where, [&] {

@@ -17,8 +17,11 @@ std::string describe(const Report& report) {
                       static_cast<long long>(report.checked), report.worst_share);
         return text + (open.empty() ? "" : "; " + open);
     }
-    std::snprintf(text, sizeof(text), ": got %.9g, wanted %.9g +- %.2g", report.first_got,
-                  report.first_wanted, report.first_bound);
+    // A NaN has a sign, of which a result says nothing.
+    const double got =
+        std::isnan(report.first_got) ? std::fabs(report.first_got) : report.first_got;
+    std::snprintf(text, sizeof(text), ": got %.9g, wanted %.9g +- %.2g", got, report.first_wanted,
+                  report.first_bound);
     return std::to_string(report.mismatches) + " of " + std::to_string(report.checked) +
            " elements wrong; first at " + report.first_place + text +
            (report.first_writer.empty() ? "" : "; " + report.first_writer);

@@ -20,6 +20,9 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The seed of what a run computes on, unless another is asked for.
+constexpr uint64_t kRunSeed = 2018;
+
 struct RunOptions {
     std::vector<std::string> stages;  // names; empty for all
     std::string variant;              // empty for all
@@ -34,6 +37,7 @@ struct RunOptions {
     std::string weights;           // a saved model (Checkpoint), for operations that have weights
     std::vector<int64_t> lengths;  // of the sequences in an input file; empty: all are full
     std::string save_output;       // a .npy file for the result
+    uint64_t seed = kRunSeed;      // of the named inputs
     bool ask = false;              // let the audience guess before a number is shown
     std::string out = "results";
 };

@@ -36,7 +36,7 @@ void save_output(StageRun& run) {
     const Variant& variant = *run.chosen.front();
     const Case one = validation_cases(run, *variant.operation).front();
     const DType dtype = measured_dtypes(run).front();
-    CaseInputs case_inputs(one, dtype);
+    CaseInputs case_inputs(one, dtype, run.options.seed);
     const View inputs = case_inputs.for_operation(*variant.operation).view();
     const Tensors outputs = outputs_of(variant, inputs, one.shape, dtype);
     const std::vector<std::pair<std::string, std::string>> files = output_files(run);

@@ -48,7 +48,4 @@ struct StageRun {
     bool is_ended = false;  // by a signal
 };
 
-// The seed of all that a run computes on.
-constexpr uint64_t kRunSeed = 2018;
-
 }  // namespace runner

@@ -153,7 +153,7 @@ void validate_case(StageRun& run, const Operation& family, const Case& one, DTyp
     }
     if (taking.empty()) return;
     const bool watched = is_watched(run, family, one, dtype);
-    CaseInputs case_inputs(one, dtype);
+    CaseInputs case_inputs(one, dtype, run.options.seed);
     KeptResult kept;
     for (const Variant* variant : taking) {
         Validation& validation = run.results[{variant, dtype}];

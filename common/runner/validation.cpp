@@ -87,6 +87,13 @@ void Validation::add_to(std::vector<std::pair<std::string, Group>>& groups,
     }
 }
 
+std::vector<Validation::Failure> Validation::failures() const {
+    std::vector<Failure> failures;
+    for (const auto& [cause, group] : failures_)
+        failures.push_back({cause, group.shown, group.more});
+    return failures;
+}
+
 Verdict Validation::verdict() const {
     if (!failures_.empty()) return Verdict::wrong;
     return not_run_ + unjudged_ > 0 || !uncompared_.empty() ? Verdict::incomplete : Verdict::good;

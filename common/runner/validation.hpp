@@ -47,6 +47,14 @@ struct Validation {
     };
     const std::map<std::string, Open>& open() const { return open_; }
 
+    // What went wrong: of each cause the first few cases, in words, and how many there are beyond those.
+    struct Failure {
+        std::string cause;
+        std::vector<std::string> shown;
+        int more = 0;
+    };
+    std::vector<Failure> failures() const;
+
     Verdict verdict() const;
 
     // "36 of 36", "WRONG", or how many of them were run.

@@ -212,10 +212,15 @@ std::vector<DType> types_of(const std::vector<Way>& ways) {
 
 }  // namespace
 
-runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways) {
-    const Operation& operation = operation_asked_for();
+Asked asked_for() {
+    return {&operation_asked_for(), variable("STAGES_MY_TAKES"),
+            !variable("STAGES_MY_OVERFLOWS").empty()};
+}
+
+runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways, const Asked& asked) {
+    const Operation& operation = *asked.operation;
     if (ways.empty() || !ways.front().call) refuse(ways, operation);
-    const auto limits = std::make_shared<Limits>(variable("STAGES_MY_TAKES"), operation);
+    const auto limits = std::make_shared<Limits>(asked.takes, operation);
     for (const DType dtype : limits->dtypes()) {
         const std::vector<DType> types = types_of(ways);
         if (std::find(types.begin(), types.end(), dtype) == types.end()) {
@@ -229,6 +234,7 @@ runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways) {
     variant.name = "launch";
     variant.summary = "your own";
     variant.operation = &operation;
+    variant.overflows = asked.overflows;
     variant.dtypes = types_of(ways);
     variant.traffic_at = [&operation](const Shape& shape, DType type) {
         return least_traffic(operation, shape, type);

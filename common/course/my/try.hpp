@@ -22,6 +22,16 @@
 
 namespace my {
 
+// What a launcher is tried as.
+struct Asked {
+    const runner::Operation* operation = nullptr;
+    std::string takes;       // its limits: see limits.hpp
+    bool overflows = false;  // see runner::Variant
+};
+
+// As the environment says: STAGES_MY_OPERATION, STAGES_MY_TAKES, STAGES_MY_OVERFLOWS.
+Asked asked_for();
+
 // A size's or an option's value, which becomes whatever number the launcher takes.
 class Number {
 public:
@@ -125,13 +135,13 @@ constexpr std::pair<size_t, bool> way_to_call() {
 }
 
 template <class Launcher, class... Arguments_>
-void set_call(Way& way, Types<Arguments_...>) {
+void set_call(Way& way, const runner::Operation& operation, Types<Arguments_...>) {
     using Result = std::invoke_result_t<Launcher, Arguments_...>;
     if constexpr (std::is_void_v<Result>) way.returns = "nothing";
     if constexpr (std::is_same_v<Result, int>) way.returns = "int";
     if constexpr (std::is_same_v<Result, cudaError_t>) {
-        way.call = [](const runner::Call& call) {
-            Arguments arguments(call, operation_asked_for());
+        way.call = [&operation](const runner::Call& call) {
+            Arguments arguments(call, operation);
             // In braces they are taken from left to right.
             const std::tuple<Arguments_...> values{arguments.next<Arguments_>()...};
             return std::apply(Launcher{}, values);
@@ -150,7 +160,7 @@ constexpr runner::DType dtype_of() {
 // Adds the ways of these element types; where kFirst is true, that of the first which the launcher takes: a template
 // need not compile for others.
 template <bool kFirst, class Launcher, class Signature, class T, class... More>
-void find_ways(std::vector<Way>& ways) {
+void find_ways(std::vector<Way>& ways, const runner::Operation& operation) {
     using Before = decltype(typename Signature::template Operands<T>{} +
                             typename Repeated<int64_t, Signature::kSizes>::type{});
     constexpr auto kWay = way_to_call<Launcher, Before, Signature::kOptions>();
@@ -160,34 +170,35 @@ void find_ways(std::vector<Way>& ways) {
         way.dtype = dtype_of<T>();
         way.taken = {kWay.first, kWay.second};
         if constexpr (kWay.second) {
-            set_call<Launcher>(way, With<Before, kWay.first, void*, size_t>{});
+            set_call<Launcher>(way, operation, With<Before, kWay.first, void*, size_t>{});
         } else {
-            set_call<Launcher>(way, With<Before, kWay.first>{});
+            set_call<Launcher>(way, operation, With<Before, kWay.first>{});
         }
         ways.push_back(way);
     }
     if constexpr (sizeof...(More) > 0 && !(kFirst && kFound))
-        find_ways<kFirst, Launcher, Signature, More...>(ways);
+        find_ways<kFirst, Launcher, Signature, More...>(ways, operation);
 }
 
 // The stage of these ways. UsageError where there are none, where the launcher returns no cudaError_t, or where the
 // header declares limits (see limits.hpp) that make no sense.
-runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways);
+runner::Stage stage_of(const std::string& name, const std::vector<Way>& ways, const Asked& asked);
 
 // Of the types that the launcher takes, the first.
 template <class Launcher, class Signature>
-runner::Stage tried(const std::string& name) {
+runner::Stage tried(const std::string& name, const Asked& asked = asked_for()) {
     std::vector<Way> ways;
-    find_ways<true, Launcher, Signature, float, __half, __nv_bfloat16, double>(ways);
-    return stage_of(name, ways);
+    find_ways<true, Launcher, Signature, float, __half, __nv_bfloat16, double>(ways,
+                                                                               *asked.operation);
+    return stage_of(name, ways, asked);
 }
 
 // Those types, all of which the launcher has to take.
 template <class Launcher, class Signature, class First, class... T>
-runner::Stage tried(const std::string& name) {
+runner::Stage tried(const std::string& name, const Asked& asked = asked_for()) {
     std::vector<Way> ways;
-    find_ways<false, Launcher, Signature, First, T...>(ways);
-    return stage_of(name, ways);
+    find_ways<false, Launcher, Signature, First, T...>(ways, *asked.operation);
+    return stage_of(name, ways, asked);
 }
 
 }  // namespace my

@@ -23,7 +23,7 @@ runner::Stage stage_of(const Operation& operation) {
     setenv("STAGES_MY_OPERATION", operation.name().c_str(), 1);
     my::Way way;
     way.call = [](const runner::Call&) { return cudaSuccess; };
-    return my::stage_of("99_my_launcher", {way});
+    return my::stage_of("99_my_launcher", {way}, my::asked_for());
 }
 
 struct Outcome {

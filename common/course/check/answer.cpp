@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+#include "common/course/check/answer.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/course/check/measures.hpp"
+#include "common/io/files.hpp"
+#include "common/io/standard_output.hpp"
+#include "common/io/table.hpp"
+
+namespace course {
+namespace {
+
+using nlohmann::json;
+
+json read(const std::filesystem::path& path) {
+    return json::parse(io::text_in(path));
+}
+
+// A count that is larger by rounding alone is the same.
+bool is_more(double yours, double enough) {
+    constexpr double kSlack = 1e-6;
+    return yours > enough * (1 + kSlack) + kSlack;
+}
+
+std::string value_text(double value, const Measure& measure) {
+    return io::number(value, measure.decimals);
+}
+
+// "2.00 at my/03.1.cuh:44, 1.00 at my/03.1.cuh:51"
+std::string lines_text(const json& lines, const Measure& measure) {
+    constexpr size_t kShown = 3;
+    std::string text;
+    for (size_t i = 0; i < std::min(kShown, lines.size()); ++i) {
+        text += (i == 0 ? "" : ", ") + value_text(lines[i][1], measure) + " at " +
+                lines[i][0].get<std::string>();
+    }
+    const size_t more = lines.size() - std::min(kShown, lines.size());
+    if (more > 0)
+        text += " and at " + std::to_string(more) + (more == 1 ? " line more" : " lines more");
+    return text;
+}
+
+json counts_of(const Exercise& exercise, const json& yours, const json& enough) {
+    json counts = json::array();
+    for (const auto& [name, sentence] : exercise.counted) {
+        const double mine = yours.at(name).at("value"), least = enough.at(name).at("value");
+        json one = {{"measure", name},
+                    {"words", measure_called(name)->words},
+                    {"yours", mine},
+                    {"enough", least},
+                    {"lines", yours.at(name).at("lines")}};
+        if (is_more(mine, least)) one["sentence"] = sentence;
+        counts.push_back(one);
+    }
+    return counts;
+}
+
+bool is_untouched(const Exercise& exercise) {
+    return io::text_in(exercise.own) == io::text_in(exercise.handed_out);
+}
+
+void add_graded(const Exercise& exercise, const std::filesystem::path& folder, json& answer) {
+    const json document = read(folder / "verdict.json");
+    const json& verdict = document.at("launchers").at(0);
+    answer["seed"] = document.at("seed");
+    answer["cases"] = verdict.at("cases");
+    answer["launches"] = verdict.at("launches");
+    answer["findings"] = verdict.at("findings");
+    if (!answer["findings"].empty()) {
+        answer["state"] = is_untouched(exercise) ? "untouched" : "wrong";
+        return;
+    }
+    answer["shape"] = verdict.at("shape");
+    const json enough = read(folder / "enough.json").at("launchers").at(0).at("counts");
+    answer["counts"] = counts_of(exercise, verdict.at("counts"), enough);
+    const bool more = std::any_of(answer["counts"].begin(), answer["counts"].end(),
+                                  [](const json& count) { return count.contains("sentence"); });
+    answer["state"] = more ? "more than needed" : "right";
+}
+
+void say(const std::string& text, size_t indent = 4) {
+    io::say(stdout, text, indent);
+}
+
+// Its paragraphs, without the first line, which is the title.
+void print_task(const Exercise& exercise) {
+    std::vector<std::string> lines = lines_of(task_of(exercise));
+    lines.emplace_back();
+    std::string paragraph;
+    for (size_t i = 1; i < lines.size(); ++i) {
+        if (!lines[i].empty()) {
+            paragraph += (paragraph.empty() ? "  " : " ") + lines[i];
+        } else if (!paragraph.empty()) {
+            say(paragraph, 2);
+            std::printf("\n");
+            paragraph.clear();
+        }
+    }
+}
+
+void print_findings(const json& answer) {
+    // One of each cause: the others are seldom news.
+    for (const json& finding : answer.at("findings")) {
+        const json& said = finding.at("said");
+        say("  WRONG: " + said.at(0).get<std::string>());
+        const size_t more = said.size() - 1 + finding.at("more").get<size_t>();
+        if (more > 0)
+            std::printf("    and %zu more %s like it\n", more, more == 1 ? "case" : "cases");
+    }
+}
+
+void print_counts(const json& answer) {
+    if (answer.at("counts").empty()) return;
+    const std::string at = "counted at " + answer.at("shape").get<std::string>();
+    std::printf("\n");
+    io::Table table({{at, 50, io::Align::left},
+                     {"yours", 12, io::Align::right},
+                     {"enough", 12, io::Align::right}});
+    for (const json& count : answer.at("counts")) {
+        const Measure& measure = *measure_called(count.at("measure"));
+        table.row({measure.words, value_text(count.at("yours"), measure),
+                   value_text(count.at("enough"), measure)});
+    }
+    table.print();
+    for (const json& count : answer.at("counts")) {
+        if (!count.contains("sentence")) continue;
+        const Measure& measure = *measure_called(count.at("measure"));
+        const std::string lines = lines_text(count.at("lines"), measure);
+        std::printf("\n");
+        say("  Right, but " + value_text(count.at("yours"), measure) + " " + measure.words +
+            " where " + value_text(count.at("enough"), measure) + " would do" +
+            (lines.empty() ? "" : ": " + lines) + ". " + count.at("sentence").get<std::string>());
+    }
+}
+
+}  // namespace
+
+json answer_of(const Exercise& exercise, const std::filesystem::path& folder) {
+    json answer = {{"exercise", exercise.id},
+                   {"title", exercise.title},
+                   {"file", exercise.own_name},
+                   {"findings", json::array()}};
+    const std::string outcome = io::text_in(folder / "outcome");
+    const std::string word = outcome.substr(0, outcome.find('\n'));
+    const std::string rest = outcome.substr(std::min(outcome.size(), word.size() + 1));
+    const auto find = [&](const char* state) {
+        answer["state"] = state;
+        answer["findings"].push_back({{"cause", word}, {"said", {rest}}, {"more", 0}});
+    };
+    if (word == "graded") {
+        add_graded(exercise, folder, answer);
+    } else if (word == "open") {
+        answer["state"] = "open";
+    } else if (word == "compile") {
+        find("does not compile");
+    } else {
+        find("wrong");
+    }
+    return answer;
+}
+
+bool is_right(const json& answer) {
+    return answer.at("state") == "right";
+}
+
+void print_answer(const Exercise& exercise, const json& answer, const Manner& manner) {
+    const std::string state = answer.at("state");
+    io::print_heading(exercise.id + " " + exercise.title, exercise.own_name);
+    const auto open = open_part_of(lines_of(io::text_in(exercise.handed_out)), exercise.handed_out);
+    const std::string where = exercise.own_name + ":" + std::to_string(open.first);
+    if (manner.is_new || state == "open") {
+        print_task(exercise);
+    }
+    if (state == "open") return say("  Open: ./stages check " + exercise.id + " hands it out.");
+    if (state == "does not compile") {
+        std::printf("%s\n", answer["findings"][0]["said"][0].get<std::string>().c_str());
+        return say("  It does not compile yet: see above.");
+    }
+    if (state == "untouched") {
+        const json& finding = answer.at("findings").at(0);
+        say("  Open: your lines belong at " + where + ". As it stands the result is wrong:");
+        say("  " + finding.at("said").at(0).get<std::string>());
+        return;
+    }
+    if (state == "wrong") return print_findings(answer);
+    say("  Results right in " + std::to_string(answer.at("cases").get<int>()) +
+        " cases, of inputs drawn from seed " + std::to_string(answer.at("seed").get<uint64_t>()) +
+        ". No race in " + std::to_string(answer.at("launches").get<int>()) + " launches.");
+    print_counts(answer);
+    if (state == "right") std::printf("\n");
+    if (state == "right") say("  RIGHT. " + exercise.learned, 2);
+}
+
+void print_answers(const std::vector<json>& answers) {
+    io::Table table(
+        {{"exercise", 8, io::Align::left}, {"", 50, io::Align::left}, {"", 18, io::Align::left}});
+    for (const json& answer : answers)
+        table.row({answer.at("exercise"), answer.at("title"), answer.at("state")});
+    table.print();
+}
+
+std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
+                      const std::string& id, bool fast) {
+    std::vector<const Exercise*> track;
+    size_t after = 0;
+    for (const Exercise& each : exercises) {
+        if (!fast || is_first_of_stage(each)) track.push_back(&each);
+        if (each.id == id) after = track.size();
+    }
+    const std::string flag = fast ? " --fast" : "";
+    for (size_t i = 0; i < track.size(); ++i) {
+        const Exercise& each = *track[(after + i) % track.size()];
+        if (!progress.is_right(each.id))
+            return "Next: ./stages check " + each.id + flag + "    " + each.title;
+    }
+    if (fast)
+        return "You have solved the fast track, an exercise of each stage. ./stages check shows "
+               "the "
+               "others; the stages' READMEs say where to go from here.";
+    return "You have solved all " + std::to_string(track.size()) +
+           " exercises: from the textbook's softmax to what a transformer's encoder runs on, each "
+           "right, free of races and with no access too many. `./stages try` checks kernels of "
+           "your own design in the same way, and `./stages new` begins a stage.";
+}
+
+}  // namespace course

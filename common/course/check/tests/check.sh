@@ -1,0 +1,209 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Exercises as a learner meets them: check.sh ROOT BUILD PART. They lie in a my/ of this test's; what they link the build
+# in BUILD has made. Prints each failure with what was said; exits 1 if there was one. The parts are functions below.
+set -euo pipefail
+repository=$1 built=$2
+sandbox=$(mktemp -d)
+trap 'rm -rf "$sandbox"' EXIT
+mkdir -p "$sandbox"/{my,build/cpu/my}
+ln -s "$repository/common" "$sandbox/common"
+for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
+ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$sandbox/build/cpu"
+cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
+
+# The front door without what it installs and builds.
+# shellcheck disable=SC2034  # they are its words
+verb=check root=$sandbox device=cpu build=$sandbox/build/cpu
+# shellcheck source=common/front_door/messages.sh
+. "$repository/common/front_door/messages.sh"
+# shellcheck source=common/front_door/attend.sh
+. "$repository/common/front_door/attend.sh"
+# shellcheck source=common/front_door/my.sh
+. "$repository/common/front_door/my.sh"
+# shellcheck source=common/front_door/try.sh
+. "$repository/common/front_door/try.sh"
+# shellcheck source=common/front_door/check.sh
+. "$repository/common/front_door/check.sh"
+build() { :; }
+family_of() { echo all; }
+require() { :; }
+
+checks=0
+failures=0
+said='' as_line=''
+
+# wrong WHAT: something is not as it must be; what was said last stands below it.
+wrong() {
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$1"
+    printf '%s\n' "$said" | sed 's/^/  | /'
+}
+
+# expect STATUS PATTERN WORD...: `./stages check WORD...` ends so and says that.
+expect() {
+    local wanted=$1 pattern=$2 status=0
+    shift 2
+    checks=$((checks + 1))
+    said=$(cd "$sandbox" && check "$@" 2>&1) || status=$?
+    as_line=$(printf '%s\n' "$said" | sed 's/^ *//' | paste -sd' ')
+    [[ $status == "$wanted" ]] || wrong "check $*: exit $status, wanted $wanted"
+    grep -qE -- "$pattern" <<<"$as_line" || wrong "check $*: does not say: $pattern"
+}
+
+# ---------------------------------------------------------------- every exercise, solved and as handed out
+# All are compiled into one program, each in a namespace.
+
+# add_launcher NAME FILE: adds the header to the program under way. Its includes come first, and the one name that all
+# dynamic shared memory has.
+add_launcher() {
+    local space=e${1//[^A-Za-z0-9]/_}
+    "$build/translate_launches" "$2" "$work/translated.cuh"
+    grep -E '^(#include|extern __shared__)' "$work/translated.cuh" >>"$work/includes" || true
+    {
+        echo "namespace $space {"
+        grep -vE '^(#include|#pragma once|extern __shared__)' "$work/translated.cuh"
+        cat <<END
+struct Launcher {
+    template <class... Arguments>
+    auto operator()(Arguments... arguments) const -> decltype(launch(arguments...)) { return launch(arguments...); }
+};
+struct Signature {
+    template <class T>
+    using Operands = my::Types<${described[0]}>;
+    static constexpr size_t kSizes = ${described[1]}, kOptions = ${described[2]};
+};
+}
+END
+    } >>"$work/launchers"
+    echo "my::tried<$space::Launcher, $space::Signature${described[4]:+, ${described[4]}}>(\"$1\", {&my::operation_called(\"${facts[1]}\"), \"${described[5]}\", ${facts[3]:+true}})," >>"$work/stages"
+}
+
+make_program() {
+    {
+        sort -u "$work/includes"  # `#` comes before `e`
+        echo '#include "common/course/my/try.hpp"'
+        cat "$work/launchers"
+        echo 'std::vector<runner::Stage> runner::all_stages() { return {'
+        cat "$work/stages"
+        echo '}; }'
+    } >"$work/program.cu"
+    "${CXX:-g++}" "@$build/my/compile" -x c++ -c "$work/program.cu" -o "$work/program.o"
+    objcopy "${hooked_functions[@]}" "$work/program.o"
+    "${CXX:-g++}" "$work/program.o" -x none "@$build/my/link_check_all" -o "$work/program"
+}
+
+# Grades what was added, or those with a word in their name: sets `verdicts`, a line "NAME|CAUSES" each.
+grade_program() { # [--only WORD]
+    rm -f "$work/verdict.json"
+    said=$(STAGES_MY_ENDING=$work/ending CPU_DEVICE_WATCHDOG_SECONDS=0.2 "$work/program" --verdict "$work/verdict.json" "$@" 2>&1) ||
+        wrong "the program of all exercises ends with status $?"
+    verdicts=$("$build/exercises" "$sandbox" causes "$work/verdict.json") || verdicts=
+    [[ $verdicts ]] || wrong "the program of all exercises has no verdict"
+    checks=$((checks + $(wc -l <<<"$verdicts")))
+}
+
+all() {
+    local id word name causes verdicts
+    local -a facts described
+    work=$sandbox/work
+    mkdir "$work"
+    for id in $("$build/exercises" "$sandbox" ids); do
+        "$build/exercises" "$sandbox" solution "$id" >"$work/solution"
+        grep -q ', as in ' "$work/solution" || wrong "$id: the stage has no such lines as its solution"
+        mapfile -t facts < <("$build/exercises" "$sandbox" begin "$id" --keep)  # see check_main.cpp
+        "$build/my_operation_all" "${facts[1]}" "${facts[4]}" "" "" >"$work/described"
+        mapfile -t described <"$work/described"
+        "$build/exercises" "$sandbox" solve "$id" >"$work/$id.cuh"
+        add_launcher "$id solved" "$work/$id.cuh"
+        add_launcher "$id handed out" "${facts[4]}"
+        [[ $id == 01.3 ]] || continue
+        sed 's/__syncthreads();//' "$work/$id.cuh" >"$work/race.cuh"
+        add_launcher "$id race" "$work/race.cuh"
+    done
+    make_program
+    for word in solved "handed out" race; do
+        local -a inputs=(--usual)
+        [[ $word != solved ]] || inputs=()
+        grade_program --only "$word" "${inputs[@]}"
+        while IFS='|' read -r name causes; do
+            case $word in
+                solved) [[ ! $causes ]] || wrong "$name: $causes" ;;
+                'handed out') [[ $causes ]] || wrong "$name: is right" ;;
+                race) [[ $causes == *race* ]] || wrong "$name: no race, but $causes" ;;
+            esac
+        done <<<"$verdicts"
+    done
+}
+
+# ---------------------------------------------------------------- what a learner does
+solve() { "$build/exercises" "$sandbox" solve "$1" >"$sandbox/my/$1.cuh"; }
+
+learner() {
+    expect 0 '0 of [0-9]+ right.* Next: ./stages check 01.1'
+    expect 1 'my/01.3.cuh.* Open: your lines belong at my/01.3.cuh:[0-9]+' 01.3
+    expect 0 'Hint 1 of 3' 01.3 --hint
+    expect 0 'Hint 2 of 3' 01.3 --hint
+    expect 0 '__syncthreads' 01.3 --solution
+    solve 01.3
+    expect 0 'RIGHT.* Next: ./stages check 02.1' 01.3
+    expect 0 'Hint 3 of 3' 1.3 --hint
+    expect 0 '1 of [0-9]+ right.* Next: ./stages check 01.1 --fast' --fast
+    sed -i 's/ __syncthreads();/&&/' "$sandbox/my/01.3.cuh"
+    expect 1 'barriers per block +3.00 +2.00 .*Right, but 3.00 barriers' 01.3
+    expect 1 '"state": "more than needed"' 01.3 --json
+    sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/01.3.cuh"
+    expect 1 'my/01.3.cuh:[0-9]+:[0-9]+: error: .*does not compile yet' 01.3
+    # A stage's kernel in place of one's own.
+    solve 01.3
+    sed -i 's,#pragma once,&\n#include "../01_naive_softmax/naive_softmax.cuh",' "$sandbox/my/01.3.cuh"
+    expect 1 'WRONG: my/01.3.cuh includes naive_softmax.cuh' 01.3
+    solve 01.3
+    sed -i 's/constexpr int kThreads = 256;/&\n    if (x[0] > 1e30f) return cudaErrorUnknown;/' "$sandbox/my/01.3.cuh"
+    expect 1 'the host reads memory of the device .*my/01.3.cuh:[0-9]+' 01.3
+    echo '' >"$sandbox/my/01.3.cuh"
+    expect 1 'has no function launch' 01.3
+    expect 0 'what was there is my/01.3.cuh.old' 01.3 --reset
+    expect 0 '0 of [0-9]+ right'
+    echo lost >"$sandbox/my/progress.json"
+    expect 0 '0 of [0-9]+ right'
+    expect 1 '01.1.*open.*01.2.*open' 01 --json
+    [[ ! -e $sandbox/my/01.1.cuh ]] || wrong "--json hands out"
+    expect 2 "no exercise '01.99'; there are: 01.1" 01.99
+    expect 2 'takes an exercise' --hint
+    expect 2 'no flag --foo' 01.1 --foo
+}
+
+# Answers at once and at a save, and ends well.
+watch() {
+    local watcher i
+    solve 01.3
+    : >"$sandbox/watched"
+    (
+        cd "$sandbox"
+        heed_signals
+        check 01.3 --watch
+    ) >"$sandbox/watched" 2>&1 &
+    watcher=$!
+    wait_for() {
+        for ((i = 0; i < 600; ++i)); do
+            said=$(cat "$sandbox/watched")
+            [[ $said != *$1* ]] || return 0
+            sleep 0.1
+        done
+        wrong "--watch does not say: $1"
+    }
+    wait_for RIGHT
+    sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/01.3.cuh"
+    wait_for 'does not compile'
+    kill -INT "$watcher"
+    i=0
+    wait "$watcher" || i=$?
+    ((i == 0)) || wrong "--watch ends with status $i"
+    checks=$((checks + 3))
+}
+
+"$3"
+((checks > 0)) || wrong "nothing was checked"
+((failures == 0)) || exit 1
+echo "$checks checks good"
