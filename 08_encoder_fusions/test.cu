@@ -341,7 +341,7 @@ double error_in_half(const char* name, const char* in_float, const runner::Shape
 
 }  // namespace
 
-// What further/README.md says of it.
+// What further/half2_arithmetic.md says.
 TEST_CASE("arithmetic in half2 errs more than what rounds once") {
     const runner::Shape sums{64, 1024};
     const runner::Shape by_tanh =
