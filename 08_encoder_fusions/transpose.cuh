@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/transpose, version 1.1
 //
-// y[col, row] = x[row, col] of 16-bit elements, in four steps, of which three differ in a tile's layout alone.
+// y[col, row] = x[row, col] of 16-bit elements, in four steps; the last three differ only in a tile's layout.
 //   new here   two pairs of x, one below the other, become two pairs of y; two layouts without bank conflicts
 //   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
 //   accepts    __half, __nv_bfloat16; up to 65535 matrices and tile rows; pairs where rows and columns are even

@@ -313,7 +313,7 @@ public:
             try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
                                               c_.hidden(), stream_));
         for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
-            // The last step of a prenorm layer is the next layer's first norm. After the last layer nobody reads it.
+            // The last step of a prenorm layer is the next layer's first norm. After the last layer it is not used.
             const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
             layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
             in = states_;
@@ -327,7 +327,7 @@ private:
         if (status_ == cudaSuccess) status_ = status;
     }
 
-    // Removes padding, or sets it to zeros: whatever it held, also NaN, goes no further.
+    // Removes padding, or sets it to zeros, so that no NaN in it goes any further.
     const T* begin(const T* x) {
         if (lengths_ == nullptr) return x;
         const encoder_fusions::Offsets wanted{at_.offsets, nullptr, nullptr};

@@ -30,7 +30,7 @@ struct LayernormPlan {
     size_t more_workspace_bytes;  // 0
 };
 
-// Loads the sum of x, bias and residual, of which the latter two may be missing. See SumOfThree.
+// Loads the sum of x, bias and residual; bias or residual may be missing. See SumOfThree.
 template <class Pack_>
 struct SumOfSome {
     using Pack = Pack_;
