@@ -25,7 +25,7 @@ struct __align__(8) Normalizer {
 };
 
 // Merges two sets into one. Any order gives the same result up to rounding, and {-inf, 0} (no element)
-// is neutral. A set of -inf alone (masked elements) subtracts 0, because -inf - -inf would be NaN. NaN
+// is neutral. If both sets are -inf alone (masked elements), base is 0, because -inf - -inf is NaN. NaN
 // and +inf need no care: their exp(x - m) is NaN, which reaches d and makes the whole row NaN.
 struct Merge {
     __host__ __device__ Normalizer operator()(Normalizer a, Normalizer b) const {
