@@ -41,9 +41,7 @@ runner::Stage describe_03_online_softmax() {
     };
     split_row.partial_sums = [](Shape shape, DType) {
         const int64_t adds = (online_softmax::slice_cols_for(shape.cols) + 255) / 256;
-        return std::max<int64_t>(
-            256,
-            shape.cols / adds);  // as many additions per thread as in a whole slice
+        return std::max<int64_t>(256, shape.cols / adds);  // each adds as in a whole slice
     };
     split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);

@@ -46,8 +46,7 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     float* y_row = y + blockIdx.x * cols;
 
     Normalizer mine{-INFINITY, 0.f};
-    for (int64_t col = threadIdx.x; col < cols;
-         col += kThreads) {  // the only pass before the result
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // one pass for both m and d
         mine = Merge{}(mine, {x_row[col], 1.f});
     }
     mine = BlockReduce(scratch).Reduce(mine, Merge{});

@@ -103,9 +103,8 @@ cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStrea
     } else if (cols > 32 * kPacks * kPack) {
         return launch_packs<T, kPack, 2 * kPacks>(x, y, rows, cols, stream);
     } else {
-        constexpr int64_t kRows = 4;  // per block
-        constexpr int64_t kMaxRows =
-            kRows * INT32_MAX;  // per grid; further rows take another launch
+        constexpr int64_t kRows = 4;                     // per block
+        constexpr int64_t kMaxRows = kRows * INT32_MAX;  // per grid; more take another launch
         for (int64_t row = 0; row < rows; row += kMaxRows) {
             const int64_t some = std::min(rows - row, kMaxRows);
             warp_per_row_kernel<T, kPack, kPacks>
@@ -129,8 +128,7 @@ bool takes_packs(const T* address, int64_t cols) {
 // takes: cols <= 2048
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    static_assert(sizeof(T) <= sizeof(float),
-                  "the arithmetic is in float: double would lose digits");
+    static_assert(sizeof(T) <= sizeof(float), "the arithmetic is in float, no type is wider");
     constexpr int kPack = 16 / sizeof(T);  // 16 bytes: the widest access of a lane up to Hopper
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;

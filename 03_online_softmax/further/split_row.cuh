@@ -30,8 +30,7 @@ inline int64_t slices_for(int64_t cols) {
     return (cols - 1) / slice_cols_for(cols) + 1;
 }
 
-inline constexpr int64_t kRowsAtOnce =
-    65535;  // a grid's largest y; further rows take another launch
+inline constexpr int64_t kRowsAtOnce = 65535;  // a grid's largest y; more rows, more launches
 
 // Bytes of workspace that split_row needs for this shape.
 inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
