@@ -4,7 +4,7 @@
 //
 // The contract of all front calls. A front call NAME of namespace softmax_stages consists of three functions:
 //   cudaError_t NAME(inputs, outputs, sizes, options, void* workspace, size_t bytes, cudaStream_t stream)
-//   cudaError_t NAME_workspace_bytes<T>(size_t* bytes, the same sizes and options)   what makes it fastest here
+//   cudaError_t NAME_workspace_bytes<T>(size_t* bytes, the same sizes and options)   bytes that make it fastest
 //   NamePlan NAME_plan<T>(the same sizes and options, const Chip&, size_t bytes)     pure: its choice, and why
 //   arrays     row-major, in device memory, aligned as their type
 //   options    a struct; {} gives safe defaults; optional results are nullptr by default

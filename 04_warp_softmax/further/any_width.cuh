@@ -7,7 +7,7 @@
 //   new here   asynchronous copies to shared memory; kernels whose registers fit a row to a few elements
 //   traffic    1 read + 1 write per element, in full sectors; row_groups writes such rows of __half
 //              in pieces of 2 bytes, each of which costs the L2 as much as 32
-//   accepts    as row_groups, which it calls where x and y are not equally misaligned with respect to
+//   accepts    as row_groups, which it calls if x and y lie at different offsets from a multiple of
 //              16 bytes
 //   source     ours
 #pragma once
