@@ -20,13 +20,13 @@ inline std::vector<runner::Shape> any_axis_shapes() {
             {1000, 1000, 64}, {64, 1000, 1000}};
 }
 
-// The plan for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
-inline any_axis::Plan any_axis_plan(operations::softmax::Shape shape, runner::DType dtype,
-                                    int tensors, int phase) {
+// The tiling for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
+inline any_axis::Tiling any_axis_tiling(operations::softmax::Shape shape, runner::DType dtype,
+                                        int tensors, int phase) {
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase,
-                                     any_axis::device_of(softmax_stages::this_chip()), true);
+        return any_axis::tiling_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase,
+                                       any_axis::device_of(softmax_stages::this_chip()), true);
     });
 }
 
@@ -46,7 +46,7 @@ std::vector<runner::Variant> any_axis_variants() {
     softmax.measured_at = any_axis_shapes();
     softmax.traffic = {1, 1};
     softmax.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_plan(shape, dtype, 1, 0).held ? 1. : 2., 1.};
+        return runner::Traffic{any_axis_tiling(shape, dtype, 1, 0).held ? 1. : 2., 1.};
     };
     softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -66,8 +66,8 @@ std::vector<runner::Variant> any_axis_variants() {
         return [tensors](Shape shape, DType dtype) {
             int64_t fewest = shape.cols;
             for (const int phase : {-1, 0, 1}) {
-                const any_axis::Plan plan = any_axis_plan(shape, dtype, tensors, phase);
-                fewest = std::min<int64_t>(fewest, plan.threads * plan.pack / plan.width / 8);
+                const any_axis::Tiling tiling = any_axis_tiling(shape, dtype, tensors, phase);
+                fewest = std::min<int64_t>(fewest, tiling.threads * tiling.pack / tiling.width / 8);
             }
             return std::max<int64_t>(1, fewest);
         };
@@ -110,7 +110,7 @@ std::vector<runner::Variant> any_axis_variants() {
     softmax_backward.operation = operation_of(Kind::softmax_backward);
     softmax_backward.traffic = {2, 1};
     softmax_backward.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 4., 1.};
+        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 4., 1.};
     };
     softmax_backward.partial_sums = threads(2);
     softmax_backward.workspace_bytes = [](Shape shape, DType dtype) {
@@ -133,7 +133,7 @@ std::vector<runner::Variant> any_axis_variants() {
     log_softmax_backward.summary = "the same of log_softmax";
     log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
     log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // y is of no use in the sum
-        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 3., 1.};
+        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 3., 1.};
     };
     log_softmax_backward.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {

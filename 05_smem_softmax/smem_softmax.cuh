@@ -22,7 +22,7 @@ namespace smem_softmax {
 // ---------------------------------------------------------------- layouts of a row
 
 // A layout keeps a row between the loops over it: put() leaves pack p of `packs` in the row's piece of
-// shared memory, get() brings it back to the same thread. pack_of: elements that move at once where
+// shared memory, get() brings it back to the same thread. pack_size: elements that move at once where
 // widths and addresses allow it.
 
 // Element by element, packs of two, as in OneFlow. Packed: in the row's order, so that of neighbouring
@@ -30,7 +30,7 @@ namespace smem_softmax {
 template <bool kInterleaved>
 struct ByElement {
     static constexpr bool kKeeps = true;
-    static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
+    static constexpr int pack_size(size_t /*element_bytes*/) { return 2; }
 
     template <class Pack>
     __device__ static auto& place(unsigned char* kept, int p, int i, int packs) {
@@ -52,7 +52,7 @@ using Interleaved = ByElement<true>;
 // 16 bytes as one access. The cast says what nvcc cannot always prove: that they are aligned.
 struct Whole {
     static constexpr bool kKeeps = true;
-    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
+    static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
 
     template <class Pack>
     __device__ static void put(const Pack& from, unsigned char* kept, int p, int /*packs*/) {
@@ -67,32 +67,61 @@ struct Whole {
 // Nothing is kept: each loop fetches the row again, from the L2 with luck.
 struct Uncached {
     static constexpr bool kKeeps = false;
-    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
+    static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
 };
 
-// ---------------------------------------------------------------- the kernel
+// ---------------------------------------------------------------- reductions, by level
 
-// All threads of a row, a warp or a block, get the reduction of what they bring. Two that follow each other
-// cannot race: each has another Merge and so is another function, with scratch and of_all of its own.
+struct Larger {
+    template <class Value>
+    __device__ Value operator()(Value a, Value b) const {
+        return fmax(a, b);
+    }
+};
+struct Total {
+    template <class Value>
+    __device__ Value operator()(Value a, Value b) const {
+        return a + b;
+    }
+};
+
+// Each function reduces the values of a warp, a block or a row; all of its threads get the result.
+template <class Value, class Merge>
+__device__ Value reduce_in_warp(Value value, Merge merge) {
+    for (int bit = 16; bit > 0; bit /= 2) {
+        value = merge(value, __shfl_xor_sync(~0u, value, bit));
+    }
+    return value;
+}
+
+// Shared memory for one reduction of a block. Two reductions need one each: while slow threads still read
+// the result of the first, fast threads already write for the second, and no barrier stands between them.
+template <int kThreads, class Value>
+struct BlockScratch {
+    typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
+    Value result;
+};
 template <int kThreads, class Value, class Merge>
-__device__ Value reduce_in_row(Value value, Merge merge) {
+__device__ Value reduce_in_block(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
+    value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
+    if (threadIdx.x == 0) scratch.result = value;  // the only thread that has it
+    __syncthreads();
+    return scratch.result;
+}
+
+// A row of 32 threads is a warp's, any other a block's.
+template <int kThreads, class Value, class Merge>
+__device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     if constexpr (kThreads == 32) {
-        for (int bit = 16; bit > 0; bit /= 2) {  // as in 04
-            value = merge(value, __shfl_xor_sync(~0u, value, bit));
-        }
-        return value;
+        return reduce_in_warp(value, merge);
     } else {
-        using BlockReduce = cub::BlockReduce<Value, kThreads>;
-        __shared__ typename BlockReduce::TempStorage scratch;
-        __shared__ Value of_all;
-        value = BlockReduce(scratch).Reduce(value, merge);
-        if (threadIdx.x == 0) of_all = value;  // the only thread that has it
-        __syncthreads();
-        return of_all;
+        return reduce_in_block(value, merge, scratch);
     }
 }
 
-// A row has a block, or, of 32 threads, a warp in a block of four rows.
+// ---------------------------------------------------------------- the kernel
+
+// A block has one row, or four rows with a warp of 32 threads each.
 template <int kThreads>
 constexpr int kRowsOfBlock = kThreads == 32 ? 4 : 1;
 
@@ -102,6 +131,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     row_in_shared_kernel(const Pack* x, Pack* y, int64_t rows, int cols) {
     using T = typename Pack::Element;
     constexpr int kRows = kRowsOfBlock<kThreads>;
+    __shared__ BlockScratch<kThreads, float> max_scratch, sum_scratch;
     const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
     if (row >= rows) return;  // of four rows, whose warps share no barrier; one row is there
@@ -127,7 +157,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
             for (const T element : pack.element) max = fmaxf(max, static_cast<float>(element));
         }
     }
-    max = reduce_in_row<kThreads>(max, [](float a, float b) { return fmaxf(a, b); });
+    max = reduce_in_row(max, Larger{}, max_scratch);
 
     float sum = 0.f;
     for (int first = 0; first < packs; first += kThreads) {
@@ -137,7 +167,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
             for (const T element : pack.element) sum += expf(static_cast<float>(element) - max);
         }
     }
-    sum = reduce_in_row<kThreads>(sum, [](float a, float b) { return a + b; });
+    sum = reduce_in_row(sum, Total{}, sum_scratch);
 
     const float scale = 1.f / sum;
     for (int first = 0; first < packs; first += kThreads) {
@@ -231,7 +261,7 @@ cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t s
     static_assert(kRows == 1 || kRows == kRowsOfBlock<32>, "a block for a row, or for four");
     using warp_softmax::takes_packs;
     using Sizes = std::conditional_t<kRows == 1, SizesFor<Layout>, BlockSizes<32>>;
-    constexpr int kPack = Layout::pack_of(sizeof(T));
+    constexpr int kPack = Layout::pack_size(sizeof(T));
     if (rows < 0 || cols < 0 || cols > INT32_MAX - 1024) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;

@@ -161,18 +161,18 @@ TEST_CASE("any axis: an address that no element has is refused") {
                                                   nullptr) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills a block") {
-    using smem_softmax::any_axis::Plan;
+TEST_CASE("any axis: the tiling reads once what fits, with full sectors, and fills a block") {
+    using smem_softmax::any_axis::Tiling;
     const smem_softmax::any_axis::Device h200{227 * 1024, 132, 8};
-    const auto plan = [&](int64_t outer, int64_t dim, int64_t inner) {
-        return smem_softmax::any_axis::plan_for<float>({outer, dim, inner}, 1, 0, h200);
+    const auto tiling = [&](int64_t outer, int64_t dim, int64_t inner) {
+        return smem_softmax::any_axis::tiling_for<float>({outer, dim, inner}, 1, 0, h200);
     };
     const std::vector<int64_t> sizes = {1,  2,   3,   4,    7,    8,    12,   33,
                                         48, 100, 256, 1000, 1001, 4096, 32768};
     for (const int64_t dim : {1, 2, 8, 100, 128, 896, 1000, 10000, 100000}) {
         for (const int64_t inner : sizes) {
             for (const int64_t outer : {1, 4, 512}) {
-                const Plan one = plan(outer, dim, inner);
+                const Tiling one = tiling(outer, dim, inner);
                 INFO(outer << " x " << dim << " x " << inner);
                 CHECK(one.width * one.tiles >= inner);
                 CHECK(one.threads * one.pack % one.width == 0);
@@ -183,13 +183,13 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
             }
         }
     }
-    CHECK(plan(1, 128, 32768).packs > 0);
-    CHECK(plan(512, 896, 48).packs > 0);
-    CHECK(plan(512, 896, 47).packs == 0);
-    CHECK(!plan(4, 100000, 64).held);
+    CHECK(tiling(1, 128, 32768).packs > 0);
+    CHECK(tiling(512, 896, 48).packs > 0);
+    CHECK(tiling(512, 896, 47).packs == 0);
+    CHECK(!tiling(4, 100000, 64).held);
 }
 
-TEST_CASE("any axis: no plan takes more shared memory than a block has") {
+TEST_CASE("any axis: no tiling takes more shared memory than a block has") {
     using namespace smem_softmax::any_axis;
     const auto hold = [](auto of) {
         using T = decltype(of);
@@ -201,11 +201,11 @@ TEST_CASE("any axis: no plan takes more shared memory than a block has") {
                         for (const int phase : {-1, 0, 1}) {
                             for (const int tensors : {1, 2}) {
                                 for (const bool has_scratch : {false, true}) {
-                                    const Plan plan = plan_for<T>({outer, dim, inner}, tensors,
-                                                                  phase, device, has_scratch);
+                                    const Tiling tiling = tiling_for<T>(
+                                        {outer, dim, inner}, tensors, phase, device, has_scratch);
                                     INFO(outer << " x " << dim << " x " << inner << ", "
                                                << kilobytes << " KB, phase " << phase);
-                                    REQUIRE(plan.shared_bytes(tensors) <=
+                                    REQUIRE(tiling.shared_bytes(tensors) <=
                                             static_cast<size_t>(device.shared));
                                 }
                             }
@@ -230,21 +230,21 @@ TEST_CASE("any axis: clusters and second reads, as on a device with little share
     const auto holds = [&](auto zero, Shape shape, int cluster, int phase, bool has_scratch) {
         using T = decltype(zero);
         const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
-        auto plan =
-            smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster}, has_scratch);
-        ++(plan.parts > 0 ? in_parts : held[plan.held][plan.blocks > 1]);
-        INFO(runner::text_of(shape)
-             << ", " << plan.parts << " parts, " << plan.blocks << " blocks, held: " << plan.held);
-        const DeviceBuffer<unsigned char> sums(plan.sums_bytes(sizes, 2 * sizeof(double)));
-        plan.sums = const_cast<unsigned char*>(sums.data());
+        auto tiling = smem_softmax::any_axis::tiling_for<T>(sizes, 1, phase, {8192, 12, cluster},
+                                                            has_scratch);
+        ++(tiling.parts > 0 ? in_parts : held[tiling.held][tiling.blocks > 1]);
+        INFO(runner::text_of(shape) << ", " << tiling.parts << " parts, " << tiling.blocks
+                                    << " blocks, held: " << tiling.held);
+        const DeviceBuffer<unsigned char> sums(tiling.sums_bytes(sizes, 2 * sizeof(double)));
+        tiling.sums = const_cast<unsigned char*>(sums.data());
         const std::vector<T> values =
             testing::named_values<T>(operations::softmax::Input::masked, shape);
         const DeviceBuffer<T> x(values);
         DeviceBuffer<T> y(values.size());
         y.poison();
-        REQUIRE(smem_softmax::any_axis::launch_plan<
+        REQUIRE(smem_softmax::any_axis::launch_tiling<
                     smem_softmax::any_axis::Forward<Algorithm::softmax>>(
-                    plan, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
+                    tiling, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
         testing::expect_good(softmax, values, y.download(), shape);
     };

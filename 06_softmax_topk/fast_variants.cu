@@ -15,18 +15,18 @@ using operations::topk::at_most;
 using operations::topk::Kind;
 using operations::topk::Shape;
 using runner::DType;
+using softmax_topk::Arguments;
 using softmax_topk::kListed;
 using softmax_topk::kMostK;
-using softmax_topk::Plan;
-using softmax_topk::Problem;
 using softmax_topk::Results;
+using softmax_topk::TopkPlan;
 using softmax_topk::Way;
 
 // How rows are shared out, with so much workspace. aligned: whether x begins at a multiple of 16 bytes.
-using Choice =
-    std::function<Plan(const Shape&, size_t element_bytes, size_t workspace_bytes, bool aligned)>;
+using Choice = std::function<TopkPlan(const Shape&, size_t element_bytes, size_t workspace_bytes,
+                                      bool aligned)>;
 
-Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, bool aligned) {
+TopkPlan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, bool aligned) {
     using softmax_stages::topk_plan;
     const softmax_stages::Chip chip = softmax_stages::this_chip();
     return element_bytes == sizeof(float) ? topk_plan<float>(shape.rows, shape.cols, shape.k, {},
@@ -34,14 +34,14 @@ Plan planned(const Shape& shape, size_t element_bytes, size_t workspace_bytes, b
                                           : topk_plan<__half>(shape.rows, shape.cols, shape.k, {},
                                                               chip, workspace_bytes, aligned);
 }
-Plan a_warp_each(const Shape&, size_t, size_t, bool) {
+TopkPlan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
 }
 // As few threads as have room, however many rows there are.
 int threads_with_room(const Shape& shape) {
     return softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1);
 }
-Plan small_lists(const Shape& shape, size_t, size_t, bool) {
+TopkPlan small_lists(const Shape& shape, size_t, size_t, bool) {
     return {Way::block, threads_with_room(shape), 1, "", 0, 0};
 }
 // Of rows of more than a batch a sample is read, too.
@@ -49,18 +49,18 @@ runner::Traffic with_sample(const Shape& shape, DType) {
     const int threads = threads_with_room(shape);
     const int of_thread =
         threads == 32 ? softmax_topk::CandidateList<32>::kSample : softmax_topk::BlockList::kSample;
-    if (shape.cols <= threads * softmax_topk::kAtOnce) return {1, 0};
+    if (shape.cols <= threads * softmax_topk::kBatchElements) return {1, 0};
     return {1 + static_cast<double>(threads * of_thread) / static_cast<double>(shape.cols), 0};
 }
 
 template <Way kWay>
-Plan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
+TopkPlan blocks(const Shape& shape, size_t, size_t workspace_bytes, bool) {
     const auto multiprocessors = static_cast<int>(softmax_stages::this_chip().multiprocessors);
     return softmax_topk::plan_of_blocks(kWay, shape.rows, shape.cols, shape.k, multiprocessors,
                                         workspace_bytes);
 }
 
-Plan clusters(const Shape&, size_t, size_t, bool) {
+TopkPlan clusters(const Shape&, size_t, size_t, bool) {
     return {Way::cluster, 0, softmax_topk::kLargestCluster, "", 0, 0};
 }
 
@@ -86,9 +86,9 @@ runner::Variant way(const std::string& name, const std::string& summary, int64_t
         if (rows == 0 || k == 0) return cudaSuccess;
         using T = std::remove_const_t<std::remove_reference_t<decltype(*x)>>;
         const bool aligned = reinterpret_cast<uintptr_t>(x) % 16 == 0;
-        const Plan plan = choice({rows, cols, k}, sizeof(T), bytes, aligned);
-        return softmax_topk::launch(plan, Problem<T>{x, outputs_of(results), rows, cols, k, stream},
-                                    workspace);
+        const TopkPlan plan = choice({rows, cols, k}, sizeof(T), bytes, aligned);
+        return softmax_topk::launch(
+            plan, Arguments<T>{x, outputs_of(results), rows, cols, k, stream}, workspace);
     };
     return with(operations::topk::variant_of<Results>(Kind::softmax_topk, name, summary, launcher),
                 most_k, most_cols, threads, choice);

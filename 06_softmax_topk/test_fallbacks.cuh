@@ -24,7 +24,7 @@ using softmax_topk::Key;
 using softmax_topk::Normalizer;
 using softmax_topk::Outputs;
 using softmax_topk::Partial;
-using softmax_topk::Slice;
+using softmax_topk::Range;
 
 // Elements of a row or slice that a guess is made of.
 template <class List>
@@ -114,7 +114,7 @@ __global__ void sample_kernel(const T* row, int64_t cols, int64_t part, int64_t 
     constexpr int kOfThread = List::kSample;
     float x[kOfThread];
     softmax_topk::load_sample<List::kThreads>(
-        softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
+        softmax_topk::part_of(Range<T>{row, 0, cols}, part, parts), x);
     for (int i = 0; i < kOfThread; ++i) sample[threadIdx.x * kOfThread + i] = x[i];
 }
 
@@ -171,7 +171,7 @@ std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
 // The guess of a row holds from exactly K elements that reach it up to as many as there is room for.
 template <class List, class T>
 void reads_again_where_it_must() {
-    constexpr int64_t kSeen = sample_of<List>();
+    constexpr int64_t kSampled = sample_of<List>();
     for (const int64_t misplaced : {0, 3}) {
         struct Case {
             size_t ties;
@@ -188,11 +188,11 @@ void reads_again_where_it_must() {
             CHECK(found.columns == best_by_stable_sort(x, kBest));
             if (!found.loaded) continue;
             const double loaded = *found.loaded / sizeof(T);
-            if (!each.is_read_again) CHECK(loaded == kCols + kSeen);
-            if (each.is_read_again) CHECK(loaded > kCols + kSeen);
-            CHECK(loaded <= 2 * kCols + kSeen);
+            if (!each.is_read_again) CHECK(loaded == kCols + kSampled);
+            if (each.is_read_again) CHECK(loaded > kCols + kSampled);
+            CHECK(loaded <= 2 * kCols + kSampled);
             // Too few are seen at the end alone.
-            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSeen);
+            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSampled);
         }
     }
 }
@@ -362,7 +362,7 @@ namespace fallback_tests {
 template <int kLanes, int kList>
 __global__ void proof_kernel(const float* x, int cols, int k, int* is_proven) {
     const int row = static_cast<int>(threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
-    const Slice<float> slice{x + row * cols, 0, cols};
+    const Range<float> slice{x + row * cols, 0, cols};
     const softmax_topk::Batch<kLanes, float> part(slice, 0, lane);
     float u[softmax_topk::kHeld];
     part.load(u);
@@ -467,8 +467,8 @@ std::vector<int32_t> found_by_cluster(const std::vector<T>& x, int64_t k, int64_
     columns.poison();
     const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
     CHECK(softmax_topk::launch_cluster(
-              kInCluster, softmax_topk::Problem<T>{row.data(), outputs, 1,
-                                                   static_cast<int64_t>(x.size()), k, nullptr}) ==
+              kInCluster, softmax_topk::Arguments<T>{row.data(), outputs, 1,
+                                                     static_cast<int64_t>(x.size()), k, nullptr}) ==
           cudaSuccess);
     runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
     return columns.download();

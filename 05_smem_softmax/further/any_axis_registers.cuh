@@ -8,7 +8,7 @@
 //              (m, d), which its block merges once
 //   traffic    1 read + 1 write per element
 #pragma once
-#include "any_axis_plan.cuh"
+#include "any_axis_tiling.cuh"
 #include "online_cached.cuh"
 
 namespace smem_softmax {
@@ -26,10 +26,10 @@ struct Column {
     int64_t step;   // packs from one to the next
     int count;
 
-    __device__ Column(const Sizes& sizes, const Plan& plan) {
+    __device__ Column(const Sizes& sizes, const Tiling& tiling) {
         const int64_t packs = sizes.inner / kWidest<T>;
-        const auto tiles = static_cast<unsigned>(plan.tiles);
-        const int64_t slab = int64_t{blockIdx.x / tiles} * plan.slabs + threadIdx.z;
+        const auto tiles = static_cast<unsigned>(tiling.tiles);
+        const int64_t slab = int64_t{blockIdx.x / tiles} * tiling.slabs + threadIdx.z;
         const int64_t col = int64_t{blockIdx.x % tiles} * blockDim.x + threadIdx.x;
         const int row = threadIdx.y;
         const int rows = blockDim.y;
@@ -69,8 +69,8 @@ __device__ uint4 larger_of(uint4 a, uint4 b) {
         };
         return make_uint4(larger(a.x, b.x), larger(a.y, b.y), larger(a.z, b.z), larger(a.w, b.w));
     } else {
-        auto larger = bits_as<PackOf<T>>(a);
-        const auto other = bits_as<PackOf<T>>(b);
+        auto larger = bits_as<WidePack<T>>(a);
+        const auto other = bits_as<WidePack<T>>(b);
         for (int i = 0; i < kWidest<T>; ++i) {
             larger.element[i] = fmax(larger.element[i], other.element[i]);
         }
@@ -91,55 +91,56 @@ __device__ Compute factor_of(Compute m, Compute larger) {
 // The sets of all threads with the same columns as one, in each of them: in the warp, then in the block.
 // kMaxima: whether there are any; otherwise it is sums alone.
 template <bool kMaxima, class T>
-__device__ void merge_columns(Sets<T>& mine, const Plan& plan) {
+__device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
     const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // of the tile
-    const int top_step = min(plan.threads, 32) / 2;
+    const int top_step = min(tiling.threads, 32) / 2;
     if constexpr (kMaxima) {
-        const auto own = bits_as<PackOf<T>>(mine.m);
-        for (int step = top_step; step >= plan.lanes; step /= 2) {
+        const auto own = bits_as<WidePack<T>>(mine.m);
+        for (int step = top_step; step >= tiling.lanes; step /= 2) {
             mine.m = larger_of<T>(mine.m, shuffled(mine.m, step));
         }
-        const auto all = bits_as<PackOf<T>>(mine.m);
+        const auto all = bits_as<WidePack<T>>(mine.m);
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i) {
             mine.d[i] *= factor_of<T>(static_cast<Compute>(own.element[i]),
                                       static_cast<Compute>(all.element[i]));
         }
     }
-    for (int step = top_step; step >= plan.lanes; step /= 2) {
+    for (int step = top_step; step >= tiling.lanes; step /= 2) {
 #pragma unroll
         for (Compute& d : mine.d) d += __shfl_xor_sync(~0u, d, step);
     }
-    if (plan.threads <= max(32, plan.lanes)) return;
+    if (tiling.threads <= max(32, tiling.lanes)) return;
 
     // A set of each warp for each pack of the tile's row; then a thread merges those of a column.
-    const int warps = plan.threads / 32;
-    [[maybe_unused]] constexpr int kAtOnce =
+    const int warps = tiling.threads / 32;
+    [[maybe_unused]] constexpr int kUnroll =
         sizeof(T) == 8 ? 1 : 4;  // exp of doubles takes many registers
     Sets<T>* const sets =
-        reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * plan.lanes;
-    if (thread % 32 < plan.lanes) sets[thread / 32 * plan.lanes + threadIdx.x] = mine;
+        reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;
+    if (thread % 32 < tiling.lanes) sets[thread / 32 * tiling.lanes + threadIdx.x] = mine;
     __syncthreads();
-    for (int col = thread; col < plan.width; col += plan.threads) {
+    for (int col = thread; col < tiling.width; col += tiling.threads) {
         Sets<T>* const column = sets + col / kWidest<T>;
         const int i = col % kWidest<T>;
         const auto max_of = [&](int warp) -> T& {
-            return reinterpret_cast<T*>(&column[warp * plan.lanes].m)[i];
+            return reinterpret_cast<T*>(&column[warp * tiling.lanes].m)[i];
         };
         Compute d = 0;
         if constexpr (kMaxima) {
             auto m = -static_cast<Compute>(INFINITY);
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
             for (int w = 0; w < warps; ++w) m = fmax(m, static_cast<Compute>(max_of(w)));
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
             for (int w = 0; w < warps; ++w) {
-                d += column[w * plan.lanes].d[i] * factor_of<T>(static_cast<Compute>(max_of(w)), m);
+                d += column[w * tiling.lanes].d[i] *
+                     factor_of<T>(static_cast<Compute>(max_of(w)), m);
             }
             max_of(0) = static_cast<T>(m);
         } else {
-#pragma unroll kAtOnce
-            for (int w = 0; w < warps; ++w) d += column[w * plan.lanes].d[i];
+#pragma unroll kUnroll
+            for (int w = 0; w < warps; ++w) d += column[w * tiling.lanes].d[i];
         }
         column->d[i] = d;
     }
@@ -157,11 +158,11 @@ __device__ inline double inverse_of(double d) {
 
 template <Algorithm kAlgorithm, int kPacks, class T>
 __global__ void __launch_bounds__(1024)
-    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
-    const uint4 nothing = pack_of(static_cast<T>(-INFINITY));
-    const Column<T> column(sizes, plan);
+    const uint4 nothing = filled_pack(static_cast<T>(-INFINITY));
+    const Column<T> column(sizes, tiling);
     uint4 held[kPacks];
     column.read(x, held, nothing);
 
@@ -177,7 +178,7 @@ __global__ void __launch_bounds__(1024)
             sets.d[i] += summand<T>(numbers.of[i] - base_of(own.of[i]));
         }
     }
-    merge_columns<true>(sets, plan);
+    merge_columns<true>(sets, tiling);
 
     const Numbers<T> all = numbers_of<T>(sets.m);
     Compute max[kPack];
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
         const Numbers<T> numbers = numbers_of<T>(as_new<T>(held[p]));
-        PackOf<T> pack;
+        WidePack<T> pack;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const Compute below = numbers.of[i] - max[i];

@@ -53,34 +53,35 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
     }
 }
 
-// A thread's packs of a tile: plan.threads packs of each block lie from one to the next, which is whole
+// A thread's packs of a tile: tiling.threads packs of each block lie from one to the next, which is whole
 // rows, so that element i of each is in the same column. The blocks of a tile walk side by side: 0.60 of the
 // speed of a copy where a tile is read twice, on an H200, instead of 0.58 where each has a part for itself.
 // kEnds: whether packs at the ends of a slab reach beyond it.
 template <class T, int kPack, bool kEnds>
 struct Part {
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     int64_t first;  // offset of the first one
     int64_t step;
     int64_t count;
     int64_t begin;  // of the slab
     int64_t end;
 
-    __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
-        const int64_t place = blockIdx.x / plan.blocks;
-        const int64_t slab = place / plan.tiles * plan.slabs + tile;
-        const int64_t col = place % plan.tiles * plan.width + thread * kPack % plan.width;
+    __device__ Part(const T* x, const Sizes& sizes, const Tiling& tiling, int tile, int thread) {
+        const int64_t place = blockIdx.x / tiling.blocks;
+        const int64_t slab = place / tiling.tiles * tiling.slabs + tile;
+        const int64_t col = place % tiling.tiles * tiling.width + thread * kPack % tiling.width;
         begin = slab * sizes.dim * sizes.inner;
         end = begin + sizes.dim * sizes.inner;
         const int phase = kEnds ? phase_of(x + begin) : 0;
-        const int64_t of_block = plan.threads * kPack / plan.width * sizes.inner;
-        step = of_block * plan.blocks;
-        const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
-        const int64_t before = blockIdx.x % plan.blocks;  // blocks
-        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * of_block;
-        const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
-        const int64_t of_all = (packs - thread + plan.threads - 1) / plan.threads;
-        count = none ? 0 : blocks_share(max(int64_t{0}, of_all - before), plan);
+        const int64_t of_block = tiling.threads * kPack / tiling.width * sizes.inner;
+        step = of_block * tiling.blocks;
+        const int64_t packs = (phase + sizes.dim * tiling.width + kPack - 1) / kPack;
+        const int64_t before = blockIdx.x % tiling.blocks;  // blocks
+        first =
+            begin - phase + thread * kPack / tiling.width * sizes.inner + col + before * of_block;
+        const bool none = tile >= tiling.slabs || slab >= sizes.outer || col >= sizes.inner;
+        const int64_t of_all = (packs - thread + tiling.threads - 1) / tiling.threads;
+        count = none ? 0 : blocks_share(max(int64_t{0}, of_all - before), tiling);
     }
 
     __device__ bool is_whole(int64_t at) const {
@@ -88,11 +89,11 @@ struct Part {
     }
 
     // Pack k of the tensor, with `padding` where the slab does not reach.
-    __device__ Packed fetch(const T* x, int64_t k, T padding) const {
+    __device__ ThisPack fetch(const T* x, int64_t k, T padding) const {
         const int64_t at = first + k * step;
-        Packed pack;
+        ThisPack pack;
         if (k < count && is_whole(at)) {
-            pack = *reinterpret_cast<const Packed*>(x + at);
+            pack = *reinterpret_cast<const ThisPack*>(x + at);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
@@ -103,7 +104,7 @@ struct Part {
         return pack;
     }
 
-    __device__ void put(T* y, int64_t k, const Packed& pack) const {
+    __device__ void put(T* y, int64_t k, const ThisPack& pack) const {
         const int64_t at = first + k * step;
         if (is_whole(at)) {
             store_whole(y + at, pack);
@@ -116,15 +117,15 @@ struct Part {
     }
 
     // All packs on their way to shared memory, `apart` packs apart there; wait_for_copies() waits.
-    __device__ void copy(const T* x, Packed* held, int apart, T padding) const {
-        constexpr int kAtOnce = 8;
-        if constexpr (sizeof(Packed) < 4) {  // too small for an asynchronous copy
-            for (int k = 0; k < count; k += kAtOnce) {
-                Packed batch[kAtOnce];
+    __device__ void copy(const T* x, ThisPack* held, int apart, T padding) const {
+        constexpr int kCopyBatch = 8;
+        if constexpr (sizeof(ThisPack) < 4) {  // too small for an asynchronous copy
+            for (int k = 0; k < count; k += kCopyBatch) {
+                ThisPack batch[kCopyBatch];
 #pragma unroll
-                for (int i = 0; i < kAtOnce; ++i) batch[i] = fetch(x, k + i, padding);
+                for (int i = 0; i < kCopyBatch; ++i) batch[i] = fetch(x, k + i, padding);
 #pragma unroll
-                for (int i = 0; i < kAtOnce; ++i) {
+                for (int i = 0; i < kCopyBatch; ++i) {
                     if (k + i < count) held[(k + i) * apart] = batch[i];
                 }
             }
@@ -132,7 +133,7 @@ struct Part {
             int64_t at = first;
             for (int k = 0; k < count; ++k, at += step) {
                 if (is_whole(at)) {
-                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(Packed));
+                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(ThisPack));
                 } else {
                     held[k * apart] = fetch(x, k, padding);
                 }
@@ -148,15 +149,15 @@ __device__ inline void wait_for_copies() {
 }
 
 // All blocks that share a tile.
-__device__ inline void synchronize(const Plan& plan) {
+__device__ inline void synchronize(const Tiling& tiling) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    if (plan.blocks > 1) return cooperative_groups::this_cluster().sync();
+    if (tiling.blocks > 1) return cooperative_groups::this_cluster().sync();
 #endif
     __syncthreads();
 }
 // A block whose shared memory others may still read must not end.
-__device__ inline void wait_for_readers(const Plan& plan) {
-    if (plan.blocks > 1) synchronize(plan);
+__device__ inline void wait_for_readers(const Tiling& tiling) {
+    if (tiling.blocks > 1) synchronize(tiling);
 }
 // A value in another block's shared memory, where this block has its own.
 template <class Compute>
@@ -199,57 +200,57 @@ __device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
 // through shared memory is rows of values, where column `col` is in place col of each. All threads of a
 // block, or of a cluster that shares a tile, call it, for each round of the kernel once.
 template <int kPack, class Compute, class Join>
-__device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
-                             int round, Join join) {
-    constexpr int kAtOnce = 8;
-    const int width = plan.lanes > 0 ? plan.lanes * kPack : plan.width;
-    int rows = plan.threads * kPack / width;
-    if (plan.lanes > 0) {
+__device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int tile, int thread,
+                               int round, Join join) {
+    constexpr int kRowsToOne = 8;
+    const int width = tiling.lanes > 0 ? tiling.lanes * kPack : tiling.width;
+    int rows = tiling.threads * kPack / width;
+    if (tiling.lanes > 0) {
 #pragma unroll
         for (int step = kPack / 2; step > 0; step /= 2) {
-            if (step < plan.width) break;  // a pack is over more columns than there are
+            if (step < tiling.width) break;  // a pack is over more columns than there are
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 if ((i & step) == 0) mine[i] = mine[i ^ step] = join(mine[i], mine[i ^ step]);
             }
         }
-        for (int step = min(plan.threads, 32) / 2; step >= plan.lanes; step /= 2) {
+        for (int step = min(tiling.threads, 32) / 2; step >= tiling.lanes; step /= 2) {
 #pragma unroll
             for (int i = 0; i < kPack; ++i)
                 mine[i] = join(mine[i], __shfl_xor_sync(~0u, mine[i], step));
         }
-        rows = max(1, plan.threads / 32);
+        rows = max(1, tiling.threads / 32);
     }
-    if (rows <= 1 && plan.blocks == 1) return;
+    if (rows <= 1 && tiling.blocks == 1) return;
 
     Compute* values =
-        reinterpret_cast<Compute*>(shared_bytes + round * plan.join_bytes) + tile * rows * width;
-    const bool takes_part = tile < plan.slabs;
-    if (plan.lanes == 0 && takes_part) {
+        reinterpret_cast<Compute*>(shared_bytes + round * tiling.join_bytes) + tile * rows * width;
+    const bool takes_part = tile < tiling.slabs;
+    if (tiling.lanes == 0 && takes_part) {
         put_values(mine, values + thread * kPack);
-    } else if (takes_part && thread % 32 < plan.lanes) {
+    } else if (takes_part && thread % 32 < tiling.lanes) {
         put_values(mine, values + thread / 32 * width + thread % 32 * kPack);
     }
     while (rows > 1) {  // up to eight become one, in the first of their places
         __syncthreads();
-        const int left = (rows + kAtOnce - 1) / kAtOnce;
+        const int left = (rows + kRowsToOne - 1) / kRowsToOne;
         const int end = rows * width;
         const int apart = left * width;
-        for (int i = thread; takes_part && i < apart; i += plan.threads) {
+        for (int i = thread; takes_part && i < apart; i += tiling.threads) {
             Compute all = values[i];
 #pragma unroll
-            for (int j = 1; j < kAtOnce; ++j) {
+            for (int j = 1; j < kRowsToOne; ++j) {
                 if (i + j * apart < end) all = join(all, values[i + j * apart]);
             }
             values[i] = all;
         }
         rows = left;
     }
-    synchronize(plan);
-    if (plan.blocks > 1) {  // the cluster's go behind the block's own, which others still read
-        for (int i = thread; takes_part && i < width; i += plan.threads) {
+    synchronize(tiling);
+    if (tiling.blocks > 1) {  // the cluster's go behind the block's own, which others still read
+        for (int i = thread; takes_part && i < width; i += tiling.threads) {
             Compute all = value_of(0, values + i);
-            for (int b = 1; b < plan.blocks; ++b) all = join(all, value_of(b, values + i));
+            for (int b = 1; b < tiling.blocks; ++b) all = join(all, value_of(b, values + i));
             values[width + i] = all;
         }
         values += width;
@@ -266,19 +267,6 @@ __device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile,
         }
     }
 }
-
-struct Larger {
-    template <class Compute>
-    __device__ Compute operator()(Compute a, Compute b) const {
-        return fmax(a, b);
-    }
-};
-struct Total {
-    template <class Compute>
-    __device__ Compute operator()(Compute a, Compute b) const {
-        return a + b;
-    }
-};
 
 // ---------------------------------------------------------------- the kernel
 
@@ -327,12 +315,12 @@ struct SumsOfTile {
     int columns;  // with sums. (Where a pack is over more columns than that, they come again.)
     int first;    // element of this thread, counted through the block
 
-    __device__ SumsOfTile(const Plan& plan, int thread)
-        : sums(static_cast<Compute*>(plan.sums) +
-               int64_t{blockIdx.x / plan.blocks} * plan.parts * kNumbers * plan.width),
-          width(plan.lanes > 0 ? plan.lanes * kPack : plan.width),
-          rows(plan.threads * kPack / width),
-          columns(plan.width),
+    __device__ SumsOfTile(const Tiling& tiling, int thread)
+        : sums(static_cast<Compute*>(tiling.sums) +
+               int64_t{blockIdx.x / tiling.blocks} * tiling.parts * kNumbers * tiling.width),
+          width(tiling.lanes > 0 ? tiling.lanes * kPack : tiling.width),
+          rows(tiling.threads * kPack / width),
+          columns(tiling.width),
           first(thread * kPack) {}
 
     __device__ Compute* of_part(int part, int column) const {
@@ -368,21 +356,21 @@ __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
 __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
-    any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    any_axis_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
     using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     constexpr bool kHeld = kReads == Reads::once;
     const T nothing(-INFINITY);
-    const int tile = threadIdx.x / plan.threads;
-    const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack, kEnds> part(x, sizes, plan, tile, thread);
-    Packed* held =
-        reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
-        thread;
+    const int tile = threadIdx.x / tiling.threads;
+    const int thread = threadIdx.x % tiling.threads;
+    const Part<T, kPack, kEnds> part(x, sizes, tiling, tile, thread);
+    ThisPack* held = reinterpret_cast<ThisPack*>(shared_bytes + 2 * tiling.join_bytes +
+                                                 tile * tiling.tile_bytes) +
+                     thread;
 
-    Plan team = plan;  // whose threads join what they have of a column
+    Tiling team = tiling;  // whose threads join what they have of a column
     if constexpr (kIsPart<kReads>) team.blocks = 1;
-    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(plan, thread);
+    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(tiling, thread);
 
     Compute max[kPack];
     Compute sum[kPack];
@@ -392,19 +380,19 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         sum[i] = 0;
     }
     if constexpr (kHeld) {
-        part.copy(x, held, plan.threads, nothing);
+        part.copy(x, held, tiling.threads, nothing);
         wait_for_copies();
 #pragma unroll 4
         for (int k = 0; k < part.count; ++k) {
-            const Packed pack = held[k * plan.threads];
+            const ThisPack pack = held[k * tiling.threads];
 #pragma unroll
             for (int i = 0; i < kPack; ++i)
                 max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
         }
-        join_columns(max, team, tile, thread, 0, Larger{});
+        reduce_columns(max, team, tile, thread, 0, Larger{});
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
-            const Packed pack = held[k * plan.threads];
+            const ThisPack pack = held[k * tiling.threads];
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - max[i]);
@@ -412,7 +400,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     } else {
         if constexpr (kReads == Reads::second) {
-            sums.get(plan.parts, [&](const Compute* place, int i) {
+            sums.get(tiling.parts, [&](const Compute* place, int i) {
                 const Compute higher = fmax(max[i], place[0]);
                 sum[i] = rebased<T>(sum[i], max[i], higher) +
                          rebased<T>(place[sums.columns], place[0], higher);
@@ -420,7 +408,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
             });
         } else {
             for (int64_t k = 0; k < part.count; k += kBatch) {
-                Packed batch[kBatch];
+                ThisPack batch[kBatch];
 #pragma unroll
                 for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
                 add_packs(batch, max, sum);
@@ -429,21 +417,21 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         Compute all[kPack];
 #pragma unroll
         for (int i = 0; i < kPack; ++i) all[i] = max[i];
-        join_columns(all, team, tile, thread, 0, Larger{});
+        reduce_columns(all, team, tile, thread, 0, Larger{});
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             sum[i] = rebased<T>(sum[i], max[i], all[i]);
             max[i] = all[i];
         }
     }
-    join_columns(sum, team, tile, thread, 1, Total{});
+    reduce_columns(sum, team, tile, thread, 1, Total{});
 
     Compute last[kPack];  // the step from x - max, or its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
     }
-    [[maybe_unused]] const auto finish = [&](Packed pack) {
+    [[maybe_unused]] const auto finish = [&](ThisPack pack) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
@@ -454,19 +442,19 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         return pack;
     };
     if constexpr (kReads == Reads::first) {
-        if (tile < plan.slabs) {
-            sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) {
+        if (tile < tiling.slabs) {
+            sums.put(blockIdx.x % tiling.blocks, [&](Compute* place, int i) {
                 place[0] = max[i];
                 place[sums.columns] = sum[i];
             });
         }
     } else if constexpr (kHeld) {
 #pragma unroll 2
-        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
+        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * tiling.threads]));
     } else {
         // Backwards: what was read last may still be in the cache.
         for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
-            Packed batch[kBatch];
+            ThisPack batch[kBatch];
 #pragma unroll
             for (int i = 0; i < kBatch; ++i) {
                 if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
@@ -485,57 +473,59 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 // A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
 // registers<kPacks>() for tiles in registers; kNumbers that a column's sums are.
 template <class Family, Reads kReads, class T>
-auto kernel_for(const Plan& plan) {
+auto kernel_for(const Tiling& tiling) {
     constexpr int kWhole = 16 / sizeof(T);
-    return plan.pack == 1 ? Family::template get<1, false, kReads, T>()
-           : plan.ends    ? Family::template get<kWhole, true, kReads, T>()
-                          : Family::template get<kWhole, false, kReads, T>();
+    return tiling.pack == 1 ? Family::template get<1, false, kReads, T>()
+           : tiling.ends    ? Family::template get<kWhole, true, kReads, T>()
+                            : Family::template get<kWhole, false, kReads, T>();
 }
 
-// Calls the kernel with (tensors..., sizes, plan).
+// Calls the kernel with (tensors..., sizes, tiling).
 template <class Kernel, class T, class... Others>
-cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStream_t stream,
+cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cudaStream_t stream,
                           const T* first, Others... others) {
     constexpr int kTensors = sizeof...(others);  // that are read
-    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
+    const int64_t blocks =
+        (sizes.outer + tiling.slabs - 1) / tiling.slabs * tiling.tiles * tiling.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     cudaError_t error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
+    attribute.val.clusterDim = {static_cast<unsigned>(tiling.blocks), 1, 1};
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
-    if (plan.packs > 0) config.blockDim = dim3(plan.lanes, plan.threads / plan.lanes, plan.slabs);
-    config.dynamicSmemBytes = plan.shared_bytes(kTensors);
+    config.blockDim = dim3(static_cast<unsigned>((tiling.slabs * tiling.threads + 31) / 32 * 32));
+    if (tiling.packs > 0)
+        config.blockDim = dim3(tiling.lanes, tiling.threads / tiling.lanes, tiling.slabs);
+    config.dynamicSmemBytes = tiling.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = plan.blocks > 1 && plan.parts == 0 ? 1 : 0;
-    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
+    config.numAttrs = tiling.blocks > 1 && tiling.parts == 0 ? 1 : 0;
+    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, tiling);
     if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
     return error;
 }
 
-// What the plan says, with plan.sums where it has parts.
+// What the tiling says, with tiling.sums where it has parts.
 template <class Family, class T, class... Others>
-cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
-                        Others... others) {
-    if (plan.parts > 0) {
-        Plan of_sums = plan;
-        of_sums.blocks = plan.parts;
-        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(plan), of_sums,
-                                                sizes, stream, first, others...);
+cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream, const T* first,
+                          Others... others) {
+    if (tiling.parts > 0) {
+        Tiling of_sums = tiling;
+        of_sums.blocks = tiling.parts;
+        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(tiling),
+                                                of_sums, sizes, stream, first, others...);
         if (error != cudaSuccess) return error;
     }
-    const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
-                        : plan.packs == 4 ? Family::template registers<4, T>()
-                        : plan.packs == 8 ? Family::template registers<8, T>()
-                        : plan.held       ? kernel_for<Family, Reads::once, T>(plan)
-                        : plan.parts > 0  ? kernel_for<Family, Reads::second, T>(plan)
-                                          : kernel_for<Family, Reads::twice, T>(plan);
-    return launch_kernel(kernel, plan, sizes, stream, first, others...);
+    const auto kernel = tiling.packs == 2   ? Family::template registers<2, T>()
+                        : tiling.packs == 4 ? Family::template registers<4, T>()
+                        : tiling.packs == 8 ? Family::template registers<8, T>()
+                        : tiling.held       ? kernel_for<Family, Reads::once, T>(tiling)
+                        : tiling.parts > 0  ? kernel_for<Family, Reads::second, T>(tiling)
+                                            : kernel_for<Family, Reads::twice, T>(tiling);
+    return launch_kernel(kernel, tiling, sizes, stream, first, others...);
 }
 
 // Bytes of scratch with which tensors of this shape take less time on the current device, wherever they
@@ -546,13 +536,13 @@ size_t workspace_bytes(Sizes sizes, int tensors) {
     const Device device = device_of(softmax_stages::this_chip());
     size_t most = 0;
     for (const int phase : {-1, 0, 1}) {
-        const Plan plan = plan_for<T>(sizes, tensors, phase, device, true);
-        most = std::max(most, plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
+        const Tiling tiling = tiling_for<T>(sizes, tensors, phase, device, true);
+        most = std::max(most, tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
     }
     return most;
 }
 
-// The same with the plan for these tensors: the last is written, the others are read.
+// The same with the tiling for these tensors: the last is written, the others are read.
 template <class Family, class T, class... Others>
 cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stream, const T* first,
                    Others... others) {
@@ -564,15 +554,16 @@ cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stre
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     const Device device = device_of(softmax_stages::this_chip());
-    const auto plan_with = [&](bool scratch) {
-        return plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device, scratch);
+    const auto tiling_with = [&](bool scratch) {
+        return tiling_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device,
+                             scratch);
     };
-    Plan plan = plan_with(workspace != nullptr);
-    if (plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
-        plan = plan_with(false);
+    Tiling tiling = tiling_with(workspace != nullptr);
+    if (tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
+        tiling = tiling_with(false);
     }
-    plan.sums = workspace;
-    return launch_plan<Family>(plan, sizes, stream, first, others...);
+    tiling.sums = workspace;
+    return launch_tiling<Family>(tiling, sizes, stream, first, others...);
 }
 
 template <Algorithm kAlgorithm>

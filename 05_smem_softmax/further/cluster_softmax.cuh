@@ -97,7 +97,7 @@ struct Cluster {
         __cluster_barrier_arrive();
         __cluster_barrier_wait();
 #endif
-        return warp_merge(scratch.of_block, blocks);
+        return merge_in_warp(scratch.of_block, blocks);
     }
 #else  // never launched: see largest_cluster
     __device__ int64_t row() const {
@@ -136,8 +136,8 @@ struct Grid {
         cooperative_groups::this_grid().sync();
         const auto other = static_cast<int>(threadIdx.x);  // of which this thread asks one
         const bool asks = other < static_cast<int>(gridDim.y);
-        return merge_heard(asks ? bits_as<Set>(board.look(row(), other)) : Set::of_none(),
-                           scratch.of_warp);
+        return merge_in_block(asks ? bits_as<Set>(board.look(row(), other)) : Set::of_none(),
+                              static_cast<int>(gridDim.y), scratch.of_warp);
     }
 };
 

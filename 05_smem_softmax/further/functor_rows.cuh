@@ -41,6 +41,7 @@ __global__ void __launch_bounds__(kThreads)
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
     const int packs = static_cast<int>(cols / kPack);
     unsigned char* const kept = shared_bytes;
+    __shared__ BlockScratch<kThreads, Compute> max_scratch, sum_scratch;
 
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const auto x_row = load.at(row);
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(kThreads)
             if constexpr (Layout::kKeeps) Layout::put(fetched, kept, p, packs);
             for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
         }
-        max = reduce_in_row<kThreads>(max, [](Compute a, Compute b) { return fmax(a, b); });
+        max = reduce_in_block(max, Larger{}, max_scratch);
         if (Load::kMasks && max == kNothing) max = 0;  // as in 04
 
         Compute sum = 0;
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
             const Fetched fetched = fetch_again(p);
             for (int i = 0; i < kPack; ++i) sum += lifted_exp<T>(element(fetched, i, p) - max);
         }
-        sum = reduce_in_row<kThreads>(sum, [](Compute a, Compute b) { return a + b; });
+        sum = reduce_in_block(sum, Total{}, sum_scratch);
 
         const bool empty = Load::kMasks && sum == 0;
         const Compute scale = empty ? 0 : 1 / sum;
@@ -117,8 +118,8 @@ cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store,
 // block's threads), an address that is null or no T has.
 template <Algorithm kAlgorithm, class Layout = Whole, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kPack =
-        Layout::pack_of(std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
+    constexpr int kPack = Layout::pack_size(
+        std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
     constexpr SizesFor<Layout> kSizes{};
     if (rows < 0 || cols < 0 || cols > INT32_MAX - 1024) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;

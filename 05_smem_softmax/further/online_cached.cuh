@@ -54,19 +54,37 @@ __device__ Normalizer<Compute> merged(Normalizer<Compute> a, Normalizer<Compute>
     return {m, a.d * std::exp(a.m - base_of(m)) + b.d * std::exp(b.m - base_of(m))};
 }
 
-// The sets of all lanes as one, in every lane.
+// ---------------------------------------------------------------- merging sets, by level
+
+// The set of a warp's lanes together, in every lane.
 template <class Compute>
-__device__ Normalizer<Compute> warp_merge(Normalizer<Compute> mine) {
+__device__ Normalizer<Compute> merge_in_warp(Normalizer<Compute> mine) {
     const Compute m = warp_softmax::group_max<32>(mine.m);
     return {m, warp_softmax::group_sum<32>(mine.d * std::exp(mine.m - base_of(m)))};
 }
 
-// Up to 32 sets as one, in every lane.
+// The same of up to 32 sets in memory.
 template <class Set>
-__device__ Set warp_merge(const Set* sets, int count) {
+__device__ Set merge_in_warp(const Set* sets, int count) {
     const int lane = threadIdx.x % 32;
-    return warp_merge(lane < count ? sets[lane] : Set::of_none());
+    return merge_in_warp(lane < count ? sets[lane] : Set::of_none());
 }
+
+// The set of the first `count` threads of a block together, in every thread. of_warp: shared memory, a set for
+// each warp; it stays in use until the barrier after the next.
+template <class Set>
+__device__ Set merge_in_block(Set mine, int count, Set* of_warp) {
+    const int warps = (count + 31) / 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp < warps) {
+        mine = merge_in_warp(mine);
+        if (threadIdx.x % 32 == 0) of_warp[warp] = mine;
+    }
+    __syncthreads();
+    return warps == 1 ? of_warp[0] : merge_in_warp(of_warp, warps);
+}
+
+// Block, Cluster and Grid merge the sets of a row's blocks: exchange().
 
 // ---------------------------------------------------------------- 16 bytes
 
@@ -84,11 +102,11 @@ constexpr int kWidest = 16 / sizeof(T);  // elements
 
 // A pack travels as the four words it is in memory: elements of 16 bits would take a register each.
 template <class T>
-using PackOf = Pack<T, kWidest<T>>;
+using WidePack = Pack<T, kWidest<T>>;
 
 // Word by word: of a copy of the pack nvcc (13.0) makes two accesses of 8 bytes.
 template <class T>
-__device__ uint4 words_of(const PackOf<T>& pack) {
+__device__ uint4 words_of(const WidePack<T>& pack) {
     if constexpr (sizeof(T) == 8) {
         const auto low = bits_as<uint2>(pack.element[0]);
         const auto high = bits_as<uint2>(pack.element[1]);
@@ -110,7 +128,7 @@ __device__ uint4 words_of(const PackOf<T>& pack) {
 
 // kWhole: as one access, where packs of the tensor begin at multiples of 16 bytes; or element by element.
 template <bool kWhole, class T>
-__device__ void store_pack(uint4* to, const PackOf<T>& pack) {
+__device__ void store_pack(uint4* to, const WidePack<T>& pack) {
     if constexpr (kWhole) {
         *to = words_of<T>(pack);
     } else {
@@ -121,8 +139,8 @@ __device__ void store_pack(uint4* to, const PackOf<T>& pack) {
 
 // A pack of that element alone.
 template <class T>
-__device__ uint4 pack_of(T element) {
-    PackOf<T> pack;
+__device__ uint4 filled_pack(T element) {
+    WidePack<T> pack;
     for (T& each : pack.element) each = element;
     return words_of<T>(pack);
 }
@@ -146,7 +164,7 @@ __device__ Numbers<T> numbers_of(uint4 words) {
             numbers.of[2 * w + 1] = bits_as<float>(word[w] & 0xffff0000u);
         }
     } else {
-        const auto pack = bits_as<PackOf<T>>(words);
+        const auto pack = bits_as<WidePack<T>>(words);
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i) {
             numbers.of[i] = static_cast<ComputeOf<T>>(pack.element[i]);
@@ -179,7 +197,7 @@ __device__ Compute max_with(Compute max, uint4 words) {
         const Two two = __hmax2(of_four[0], of_four[1]);
         return fmax(max, fmax(static_cast<Compute>(two.x), static_cast<Compute>(two.y)));
     } else {
-        const auto pack = bits_as<PackOf<T>>(words);
+        const auto pack = bits_as<WidePack<T>>(words);
         for (const T element : pack.element) max = fmax(max, static_cast<Compute>(element));
         return max;
     }
@@ -248,9 +266,9 @@ struct Results {
         const Compute result = raised(static_cast<Compute>(x));
         return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
-    __device__ PackOf<T> of_pack(uint4 words) const {
+    __device__ WidePack<T> of_pack(uint4 words) const {
         const Numbers<T> numbers = numbers_of<T>(words);
-        PackOf<T> pack;
+        WidePack<T> pack;
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i)
             pack.element[i] = static_cast<T>(raised(numbers.of[i]));
@@ -365,7 +383,7 @@ __global__ void __launch_bounds__(1024, 1)
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
 
     uint4 held[kPacks];
-    const uint4 nothing = pack_of(static_cast<T>(kNothing));
+    const uint4 nothing = filled_pack(static_cast<T>(kNothing));
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
         held[p] = nothing;
@@ -405,10 +423,10 @@ __global__ void __launch_bounds__(1024, 1)
         mine = merged(mine, more);
     }
 
-    mine = warp_merge(mine);
+    mine = merge_in_warp(mine);
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
-    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
     const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
 
     const auto give = [&](int64_t offset, const uint4& words) {

@@ -70,20 +70,6 @@ private:
     }
 };
 
-// The sets that the threads have of their row's blocks, a block each, as one, in every thread. of_warp:
-// shared memory that nobody else uses until the block's next barrier but one.
-template <class Set>
-__device__ Set merge_heard(Set heard, Set* of_warp) {
-    const int warps = (static_cast<int>(gridDim.y) + 31) / 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp < warps) {
-        heard = warp_merge(heard);
-        if (threadIdx.x % 32 == 0) of_warp[warp] = heard;
-    }
-    __syncthreads();
-    return warps == 1 ? of_warp[0] : warp_merge(of_warp, warps);
-}
-
 // ---------------------------------------------------------------- the kernel
 
 // The rows of a launch: those of column x of the grid take turns. Those side by side begin `apart`
@@ -128,7 +114,7 @@ struct SoftmaxOfRows {
     static __device__ T result(const Finish& finish, const T (&element)[kInputs]) {
         return finish.of(element[0]);
     }
-    static __device__ PackOf<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
+    static __device__ WidePack<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
         return finish.of_pack(words[0][0]);
     }
 };
@@ -165,7 +151,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
         return part;
     };
     const auto fetch = [&](uint4& words, const RowPart<T>& part, const T* in_row, int p) {
-        words = pack_of(Work::nothing());
+        words = filled_pack(Work::nothing());
         if (p * threads < part.left) words = part.packs_of(in_row)[int64_t{p} * threads];
     };
     const auto fetch_end = [&](auto& element, const RowPart<T>& part, int row) {
@@ -219,10 +205,10 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 }
                 mine = merged(mine, Work::set_of_inputs(more, none));
             }
-            mine = warp_merge(mine);
+            mine = merge_in_warp(mine);
             if (thread % 32 == 0) of_warp[turn % 2][thread / 32] = mine;
             __syncthreads();
-            if (thread < 32) mine = warp_merge(of_warp[turn % 2], (threads + 31) / 32);
+            if (thread < 32) mine = merge_in_warp(of_warp[turn % 2], (threads + 31) / 32);
             if (thread == 0) turns.board.say(row, mine);
         }
 
@@ -239,7 +225,8 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 note = turns.board.look(before, thread);
             }
             const typename Work::Finish finish(
-                merge_heard(asks ? bits_as<Set>(note) : Set::of_none(), heard_of_warp[turn % 2]));
+                merge_in_block(asks ? bits_as<Set>(note) : Set::of_none(),
+                               static_cast<int>(gridDim.y), heard_of_warp[turn % 2]));
             const RowPart<T> part_before = part_of(before);
             T* const out_row = work.out + before * cols;
             uint4* const to = part_before.packs_of(out_row);

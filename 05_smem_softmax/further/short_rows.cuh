@@ -59,7 +59,7 @@ struct Tile {
 // instruction for integers, and the bits of floats are in their order if those of negative ones are turned
 // over: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
 template <int kLanes, class Compute>
-__device__ Compute largest_of(Compute value) {
+__device__ Compute max_in_group(Compute value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     constexpr bool kInOne = kLanes == 32 && sizeof(Compute) == 4;
 #else
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
                                   Tile::resident<ComputeOf<T>>({kThreads, kPack, kPacks}))
     short_row_kernel(const T* x, T* y, int64_t rows, int cols) {
     using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     constexpr Tile kTile{kThreads, kPack, kPacks};
     constexpr int kWarps = kTile.warps();
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
@@ -87,10 +87,10 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
     const auto has = [&](int p) {  // threads without a row stay, for the shuffles of the others
         return (kTile.rows() == 1 || row < rows) && (p * kThreads + thread) * kPack < cols;
     };
-    const auto* const from = reinterpret_cast<const Packed*>(x + row * cols) + thread;
-    auto* const to = reinterpret_cast<Packed*>(y + row * cols) + thread;
+    const auto* const from = reinterpret_cast<const ThisPack*>(x + row * cols) + thread;
+    auto* const to = reinterpret_cast<ThisPack*>(y + row * cols) + thread;
 
-    Packed packs[kPacks];
+    ThisPack packs[kPacks];
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
 #pragma unroll
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
         held[i] = static_cast<Compute>(packs[i / kPack].element[i % kPack]);
         set.m = fmax(set.m, held[i]);
     }
-    set.m = largest_of<kTile.lanes()>(set.m);
+    set.m = max_in_group<kTile.lanes()>(set.m);
 #pragma unroll
     for (Compute& element : held) {
         const Compute power = warp_softmax::lifted_exp<T>(element - base_of(set.m));
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     const auto move_pack = [&](int p, const T* from, T* to) {
         const int64_t elements = count - (first + p * kBlock) * kPack;
         if (elements >= kPack) {
-            *reinterpret_cast<PackOf<T>*>(to) = *reinterpret_cast<const PackOf<T>*>(from);
+            *reinterpret_cast<WidePack<T>*>(to) = *reinterpret_cast<const WidePack<T>*>(from);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
         }
     };
 
-    PackOf<T> packs[kPacks];
+    WidePack<T> packs[kPacks];
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
 #pragma unroll
@@ -263,9 +263,9 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
         } else {
             const auto kernel =
                 short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
-            constexpr int64_t kAtOnce = int64_t{INT32_MAX} * kTile.rows();
-            for (int64_t row = 0; row < rows; row += kAtOnce) {
-                const int64_t now = std::min(rows - row, kAtOnce);
+            constexpr int64_t kMaxRows = int64_t{INT32_MAX} * kTile.rows();
+            for (int64_t row = 0; row < rows; row += kMaxRows) {
+                const int64_t now = std::min(rows - row, kMaxRows);
                 kernel<<<static_cast<unsigned>(divided_up(now, kTile.rows())), kTile.block(), 0,
                          stream>>>(x + row * cols, y + row * cols, now, static_cast<int>(cols));
             }

@@ -47,7 +47,7 @@ struct SoftmaxPlan {
     size_t workspace_bytes;       // that it uses
     size_t more_workspace_bytes;  // with so many it would take us_with_more; else 0
     double us_with_more;
-    smem_softmax::any_axis::Plan columns;  // of the last
+    smem_softmax::any_axis::Tiling columns;  // of the last
 };
 
 // What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
@@ -185,8 +185,8 @@ SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tenso
     const auto plan_with = [&](bool scratch) {
         SoftmaxPlan one{};
         one.tier = Tier::columns;
-        one.columns = any_axis::plan_for<T>(sizes, tensors, aligned ? 0 : -1,
-                                            any_axis::device_of(chip), scratch);
+        one.columns = any_axis::tiling_for<T>(sizes, tensors, aligned ? 0 : -1,
+                                              any_axis::device_of(chip), scratch);
         one.workspace_bytes =
             one.columns.sums_bytes(sizes, numbers * sizeof(warp_softmax::ComputeOf<T>));
         one.reason = one.columns.packs > 0   ? "blocks have columns in registers"

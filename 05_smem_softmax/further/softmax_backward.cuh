@@ -31,7 +31,7 @@ __device__ Sum<Compute> merged(Sum<Compute> a, Sum<Compute> b) {
 }
 
 template <class Compute>
-__device__ Sum<Compute> warp_merge(Sum<Compute> mine) {
+__device__ Sum<Compute> merge_in_warp(Sum<Compute> mine) {
     return {warp_softmax::group_sum<32>(mine.sum)};
 }
 
@@ -57,10 +57,10 @@ __device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
 
 // The pack of dx, once the sum is known.
 template <Algorithm kAlgorithm, class T>
-__device__ PackOf<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
+__device__ WidePack<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
     const Numbers<T> y = numbers_of<T>(y_words);
     const Numbers<T> dy = numbers_of<T>(dy_words);
-    PackOf<T> pack;
+    WidePack<T> pack;
 #pragma unroll
     for (int i = 0; i < kWidest<T>; ++i) {
         pack.element[i] = gradient_of<kAlgorithm, T>(y.of[i], dy.of[i], sum);
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(1024, 1)
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
     constexpr int kPairs = kHeld / 2;  // of packs, in registers
-    [[maybe_unused]] constexpr int kAtOnce = sizeof(T) == 2 ? 2 : 4;
+    [[maybe_unused]] constexpr int kUnroll = sizeof(T) == 2 ? 2 : 4;
     __shared__ typename Team::template Scratch<Sum<Compute>> scratch;
     __shared__ Sum<Compute> warps[32];
     team.open(scratch);
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(1024, 1)
             return from[offset];
         } else {
             const T* const elements = reinterpret_cast<const T*>(from + offset);
-            PackOf<T> pack;
+            WidePack<T> pack;
 #pragma unroll
             for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
             return words_of<T>(pack);
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(1024, 1)
     for (int p = 0; p < kPairs; ++p) mine.sum += terms_of<kAlgorithm, T>(held_y[p], held_dy[p]);
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             mine.sum += terms_of<kAlgorithm, T>(keep_y[place], keep_dy[place]);
@@ -154,10 +154,10 @@ __global__ void __launch_bounds__(1024, 1)
         }
     }
 
-    mine = warp_merge(mine);
+    mine = merge_in_warp(mine);
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
-    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
     const Compute sum = team.exchange(scratch, mine).sum;
 
     const auto give = [&](int64_t offset, const uint4& y_words, const uint4& dy_words) {
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(1024, 1)
     }
     if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm, T>(end_y, end_dy, sum);
     if constexpr (kMore) {
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
@@ -207,7 +207,7 @@ struct GradientOfRows {
         return gradient_of<kAlgorithm, T>(static_cast<Compute>(element[0]),
                                           static_cast<Compute>(element[1]), row.sum);
     }
-    static __device__ PackOf<T> results(Set row, const uint4 (&words)[kInputs][1]) {
+    static __device__ WidePack<T> results(Set row, const uint4 (&words)[kInputs][1]) {
         return gradients_of<kAlgorithm, T>(words[0][0], words[1][0], row.sum);
     }
 };

@@ -11,9 +11,7 @@
 //   order      as in the lesson, whatever the number of blocks that share a row
 //   source     ours; a threshold from a sample: Floyd & Rivest 1975, "Expected time bounds for selection"
 #pragma once
-#include <cub/block/block_reduce.cuh>
-
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk {
 
@@ -347,33 +345,16 @@ constexpr int64_t kMostK = 1024;  // of which a block sorts the best
 using BlockList = CandidateList<kBlock>;
 constexpr int kRoom = BlockList::kRoom;  // candidates that a block keeps
 
-// The block's pair, in thread 0.
-struct MergeNormalizers {
-    __device__ Normalizer operator()(Normalizer a, Normalizer b) const { return merge(a, b); }
-};
-
-// The pair of a block's threads, in all of them.
-template <int kThreads>
-__device__ Normalizer of_block(Normalizer mine) {
-    using ReduceNormalizers = cub::BlockReduce<Normalizer, kThreads>;
-    __shared__ typename ReduceNormalizers::TempStorage scratch;
-    __shared__ Normalizer normalizer;
-    const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
-    if (threadIdx.x == 0) normalizer = all;
-    __syncthreads();
-    return normalizer;
-}
-
-// Of a slice's elements so many a thread, from as many places all over it, some packs side by side at each. For slices
+// Of a range's elements so many a thread, from as many places all over it, some packs side by side at each. For ranges
 // of more than a batch.
 template <int kThreads, class T, int kCount>
-__device__ void load_sample(const Slice<T>& slice, float (&x)[kCount]) {
+__device__ void load_sample(const Range<T>& range, float (&x)[kCount]) {
     constexpr int kPack = 16 / sizeof(T), kPacks = kCount / kPack, kLanes = kThreads == 32 ? 8 : 16;
     constexpr int64_t kPlaces = kPacks * kThreads / kLanes;
     // One pack less at either end: these may lie in part outside.
     const int64_t packs =
-        (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
-    const auto* all = reinterpret_cast<const Pack<T, kPack>*>(slice.row + slice.first_pack()) + 1;
+        (range.end - range.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
+    const auto* all = reinterpret_cast<const Pack<T, kPack>*>(range.row + range.first_pack()) + 1;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const auto thread = static_cast<int>(threadIdx.x);
@@ -391,31 +372,31 @@ __host__ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols
     return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
 }
 
-// Guesses the list's threshold from a sample of a slice. The row has `cols` elements.
+// Guesses the list's threshold from a sample of a range. The row has `cols` elements.
 template <class List, class T>
-__device__ void guess_from_sample(List& list, const Slice<T>& slice, int64_t cols) {
+__device__ void guess_from_sample(List& list, const Range<T>& range, int64_t cols) {
     constexpr int kSample = List::kSample;
     float x[kSample];
-    load_sample<List::kThreads>(slice, x);
+    load_sample<List::kThreads>(range, x);
     const int rank = likely_rank(list.k(), kSample * List::kThreads, cols);
     const uint32_t element = list.reached_by(rank, rank + rank / 4, x, (1u << kSample) - 1);
     if (element != 0) list.guess(element);
 }
 
-// Puts a slice's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
+// Puts a range's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
 // is a guess, and no warp waits for another. The list has too many if there was no room, perhaps fewer than k,
 // and the pair is worth something only if there was room.
 template <bool kSafe, class List, class T>
-__device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols) {
+__device__ Normalizer put_range(List& list, const Range<T>& range, int64_t cols) {
     constexpr int kThreads = List::kThreads;
     using Part = Batch<kThreads, T>;
-    const int64_t begin = slice.first_pack(), length = slice.end - slice.begin;
+    const int64_t begin = range.first_pack(), length = range.end - range.begin;
     const bool has_sample = !kSafe && length > Part::kCols;
-    if (has_sample) guess_from_sample(list, slice, cols);
+    if (has_sample) guess_from_sample(list, range, cols);
     Normalizer mine{-INFINITY, 0.f};
-    for (int64_t first = begin; first < slice.end; first += Part::kCols) {
-        const Part part(slice, first, threadIdx.x);
-        float x[kAtOnce];
+    for (int64_t first = begin; first < range.end; first += Part::kCols) {
+        const Part part(range, first, threadIdx.x);
+        float x[kBatchElements];
         part.load(x);
         unsigned bits = 0;
         if (add_batch(mine, x, list.threshold().least)) {
@@ -459,17 +440,17 @@ __global__ void __launch_bounds__(List::kThreads,
     constexpr int kThreads = List::kThreads;
     __shared__ typename List::Shared shared;
     const int64_t row = blockIdx.x;
-    const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
+    const auto slice = part_of(Range<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
     const bool is_shared = partial.best != nullptr;
 
     List list(shared, k);
-    Normalizer mine = put_slice<false>(list, slice, cols);
+    Normalizer mine = put_range<false>(list, slice, cols);
     // A slice may have fewer: whoever merges it sees whether that matters.
     if (list.count() > List::kRoom || (list.count() < k && !is_shared)) {
         list.restart();
-        mine = put_slice<true>(list, slice, cols);
+        mine = put_range<true>(list, slice, cols);
     }
-    const Normalizer all = of_block<kThreads>(mine);
+    const Normalizer all = merge_in_block<kThreads>(mine);
     if (!is_shared) {
         const Key* keys = list.sorted();
         for (int64_t i = threadIdx.x; i < k; i += kThreads) write(outputs, row, k, i, keys[i], all);
@@ -508,7 +489,7 @@ __global__ void __launch_bounds__(kBlock)
         atomicMax(&longest, counts[slice]);
         atomicMin(&least, static_cast<unsigned>(cuts[slice] >> 32));
     }
-    const Normalizer all = of_block<kBlock>(mine);
+    const Normalizer all = merge_in_block<kBlock>(mine);
 
     constexpr int kSome = 8;  // of a thread at a time
     const int length = longest, places = static_cast<int>(slices) * length;
@@ -542,10 +523,10 @@ __global__ void __launch_bounds__(kBlock)
         for (int64_t which = 0; which < slices; ++which) {
             const Key cut = cuts[which];
             if (cut <= list.threshold().key) continue;
-            const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, which, slices);
+            const auto slice = part_of(Range<T>{x + row * cols, 0, cols}, which, slices);
             for (int64_t first = slice.first_pack(); first < slice.end; first += Part::kCols) {
                 const Part part(slice, first, threadIdx.x);
-                float u[kAtOnce];
+                float u[kBatchElements];
                 part.load(u);
                 const auto not_below = [&](float element) { return part.candidates(u, element); };
                 list.put_all(

@@ -23,15 +23,15 @@ using ClusterBatch = Batch<kBlocks * kBlock, T, kCount>;
 
 // Elements of the row that a cluster's block has, up to a few at either end.
 template <int kBlocks, class T>
-__device__ int64_t share_of(const Slice<T>& row, int rank) {
+__device__ int64_t share_of(const Range<T>& row, int rank) {
     constexpr int64_t kCols = kBlock * 16 / sizeof(T);  // side by side
     const int64_t rest = row.end % (kBlocks * kCols) - rank * kCols;
     return row.end / (kBlocks * kCols) * kCols + (rest < 0 ? 0 : rest < kCols ? rest : kCols);
 }
 
-// Puts the candidates of a cluster's block, and returns the thread's pair. Not safe, as put_slice<false>().
+// Puts the candidates of a cluster's block, and returns the thread's pair. Not safe, as put_range<false>().
 template <int kBlocks, int kCount, class T>
-__device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) {
+__device__ Normalizer put_share(BlockList& list, const Range<T>& row, int rank) {
     using Part = ClusterBatch<kBlocks, T, kCount>;
     const int thread = rank * kBlock + static_cast<int>(threadIdx.x);
     int64_t first = row.first_pack();
@@ -66,7 +66,7 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
 }
 
 // What a block tells the others of its list.
-struct Told {
+struct Summary {
     Key cut;  // what lies below it may be missing
     Normalizer normalizer;
     int count;
@@ -85,18 +85,18 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
     constexpr int kOthers =
         kRoom - static_cast<int>(kMostK);  // keys of all blocks that are looked at together
     __shared__ BlockList::Shared shared;
-    __shared__ Told told;
+    __shared__ Summary summary;
     __shared__ int better[kMostK];  // of each key of the list
     __shared__ int reached;         // keys that reach all cuts
     const auto cluster = cooperative_groups::this_cluster();
     const int rank = static_cast<int>(blockIdx.y);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-    const Slice<T> row{x + blockIdx.x * cols, 0, cols};
+    const Range<T> row{x + blockIdx.x * cols, 0, cols};
 
     BlockList list(shared, k);
     Normalizer mine = put_share<kBlocks, kCount>(list, row, rank);
     for (bool is_sure = false;; is_sure = true) {
-        const Normalizer of_share = of_block<kBlock>(mine);
+        const Normalizer of_share = merge_in_block<kBlock>(mine);
         const bool is_full = list.count() > kRoom;
         if (is_full) list.restart();
         const Key* keys = list.in_order();
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         const int length = static_cast<int>(k), count = min(list.count(), length);
         if (thread == 0) {
             const Key least = list.count() > length ? keys[length - 1] : list.threshold().key;
-            told = {is_full ? ~Key{0} : least, of_share, count};
+            summary = {is_full ? ~Key{0} : least, of_share, count};
             reached = 0;
         }
         for (int i = thread; i < count; i += kBlock) better[i] = 0;
@@ -112,11 +112,11 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         __cluster_barrier_wait();
 
         // Lane i of each warp asks block i.
-        Told said{1, {-INFINITY, 0.f}, 0};
-        if (lane < kBlocks) said = *cluster.map_shared_rank(&told, lane);
-        const Normalizer all = warp_normalizer(said.normalizer);
-        Key cut = said.cut;
-        int longest = said.count;
+        Summary heard{1, {-INFINITY, 0.f}, 0};
+        if (lane < kBlocks) heard = *cluster.map_shared_rank(&summary, lane);
+        const Normalizer all = merge_in_warp(heard.normalizer);
+        Key cut = heard.cut;
+        int longest = heard.count;
 #pragma unroll
         for (int bit = 16; bit > 0; bit /= 2) {
             const Key other = __shfl_xor_sync(~0u, cut, bit);
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
                 for (int i = 0; i < kSome; ++i) {
                     const int at = begin + i * kBlock + thread;
                     const int which = min(at / longest, lists - 1), place = at % longest;
-                    const int theirs = __shfl_sync(~0u, said.count, from + which);
+                    const int theirs = __shfl_sync(~0u, heard.count, from + which);
                     some[i] = 0;
                     if (at < places && place < theirs)
                         some[i] = cluster.map_shared_rank(shared.keys, from + which)[place];
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
         }
         __cluster_barrier_wait();
         list.restart();
-        mine = put_slice<true>(list, part_of(row, rank, kBlocks), cols);
+        mine = put_range<true>(list, part_of(row, rank, kBlocks), cols);
     }
 #else  // never launched: see largest_cluster_here()
     __trap();

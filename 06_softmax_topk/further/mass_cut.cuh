@@ -14,9 +14,7 @@
 #include <cmath>
 #include <type_traits>
 
-#include <cub/block/block_reduce.cuh>
-
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk::sampling {
 
@@ -39,48 +37,6 @@ struct Weights {
     __device__ float weight(float x) const { return fast_exp2((x - best) * scale); }
     __device__ Mass mass(float x) const { return static_cast<Mass>(weight(x) * units); }
 };
-
-__device__ inline Mass sum_of_warp(Mass mine) {  // in all lanes
-    for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(~0u, mine, bit);
-    return mine;
-}
-// The block's sums of so many masses, and its largest number, in all threads.
-template <int kThreads, int kCount>
-__device__ void sum_for_all(Mass (&mine)[kCount]) {
-    __shared__ Mass of_warp[kThreads / 32][kCount];
-    __shared__ Mass of_block[kCount];
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-        mine[i] = sum_of_warp(mine[i]);
-        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][i] = mine[i];
-    }
-    __syncthreads();  // also: all have read the last call's sums
-    if (threadIdx.x < kCount) {
-        Mass sum = 0;
-        for (int warp = 0; warp < kThreads / 32; ++warp) sum += of_warp[warp][threadIdx.x];
-        of_block[threadIdx.x] = sum;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) mine[i] = of_block[i];
-}
-template <int kThreads>
-__device__ Mass sum_for_all(Mass mine) {
-    Mass one[] = {mine};
-    sum_for_all<kThreads>(one);
-    return one[0];
-}
-template <int kThreads, class Number>
-__device__ Number largest_for_all(Number mine) {
-    const auto larger = [](Number a, Number b) { return a > b ? a : b; };
-    using BlockReduce = cub::BlockReduce<Number, kThreads>;
-    __shared__ typename BlockReduce::TempStorage scratch;
-    __shared__ Number result;
-    mine = BlockReduce(scratch).Reduce(mine, larger);
-    if (threadIdx.x == 0) result = mine;  // only thread 0 has the block's result
-    __syncthreads();
-    return result;
-}
 
 // A digit is two bits. Of each but the last: the mass of all keys that are larger than any that has it.
 constexpr int kDigit = 2;
@@ -110,7 +66,7 @@ __device__ Found find(int bits, Mass limit, ForEach for_each) {
                 if (key > (found.key | i << left | smaller)) above[i] += mass;
             }
         });
-        sum_for_all<kThreads>(above);
+        sums_in_block<kThreads>(above);
         int chosen = 0;  // the first digit above which there is little enough
 #pragma unroll
         for (int i = 0; i < kTried; ++i) {
@@ -161,19 +117,19 @@ struct Cut {
     }
 };
 
-// Visits the elements of a slice, which kThreads threads share: visit(element, column). Loads are few at a time:
+// Visits the elements of a range, which kThreads threads share: visit(element, column). Loads are few at a time:
 // what is computed of each takes more registers than x does elsewhere.
 template <int kThreads, class T, class Visit>
-__device__ void for_each_element(const Slice<T>& slice, int thread, Visit visit) {
+__device__ void for_each_element(const Range<T>& range, int thread, Visit visit) {
     constexpr uint32_t kLoads = 8;
-    const auto end = static_cast<uint32_t>(slice.end);
-    const uint32_t begin = static_cast<uint32_t>(slice.begin) + static_cast<uint32_t>(thread);
+    const auto end = static_cast<uint32_t>(range.end);
+    const uint32_t begin = static_cast<uint32_t>(range.begin) + static_cast<uint32_t>(thread);
     for (uint32_t first = begin; first < end; first += kLoads * kThreads) {
         float x[kLoads];
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i) {
             const uint32_t col = first + i * kThreads;
-            x[i] = col < end ? static_cast<float>(slice.row[col]) : 0.f;
+            x[i] = col < end ? static_cast<float>(range.row[col]) : 0.f;
         }
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i) {
@@ -186,7 +142,7 @@ __device__ void for_each_element(const Slice<T>& slice, int thread, Visit visit)
 // The first elements of a row's order that make up `limit`, which is more than 0. measure(element, column): what
 // an element adds to that; of equal elements the same, or nothing.
 template <int kThreads, class T, class Measure>
-__device__ Cut cut_at(const Slice<T>& row, Mass limit, Measure measure) {
+__device__ Cut cut_at(const Range<T>& row, Mass limit, Measure measure) {
     const Found by_element = find<kThreads>(kKeyBits<T>, limit, [&](auto visit) {
         for_each_element<kThreads>(row, threadIdx.x, [&](float u, int32_t col) {
             visit(order_of<T>(u), measure(u, col));

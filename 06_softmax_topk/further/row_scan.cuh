@@ -75,15 +75,15 @@ struct Threshold {
 };
 
 // Elements that a thread looks at before it asks for more: that many loads wait for memory together.
-constexpr int kAtOnce = 16;
+constexpr int kBatchElements = 16;
 
 // Columns begin .. end of a row.
 template <class T>
-struct Slice {
+struct Range {
     const T* row;
     int64_t begin, end;
 
-    // Packs of 16 bytes begin at multiples of 16: the first at or before the slice.
+    // Packs of 16 bytes begin at multiples of 16: the first at or before the range.
     __device__ int64_t first_pack() const {
         return begin -
                static_cast<int64_t>(reinterpret_cast<uintptr_t>(row + begin) % 16 / sizeof(T));
@@ -92,30 +92,30 @@ struct Slice {
 
 // A row in so many parts of equal length, which begin at multiples of 128 bytes of the row.
 template <class T>
-__device__ Slice<T> part_of(const Slice<T>& row, int64_t part, int64_t parts) {
+__device__ Range<T> part_of(const Range<T>& row, int64_t part, int64_t parts) {
     const int64_t line = 128 / sizeof(T);
     const int64_t cols = (row.end + parts * line - 1) / (parts * line) * line;
     const auto up_to = [&](int64_t p) { return p * cols < row.end ? p * cols : row.end; };
     return {row.row, up_to(part), up_to(part + 1)};
 }
 
-// The part of a slice that kThreads threads look at together, kCount elements each, from column `first` on.
+// The part of a range that kThreads threads look at together, kCount elements each, from column `first` on.
 // Columns are counted from there. (What a thread holds lies in registers, so that no variable may index it.)
-template <int kThreads, class T, int kCount = kAtOnce>
+template <int kThreads, class T, int kCount = kBatchElements>
 class Batch {
 public:
     static constexpr int kPack = 16 / sizeof(T);
     static constexpr int kCols = kThreads * kCount;
     using Held = Pack<T, kPack>[kCount / kPack];
 
-    __device__ Batch(const Slice<T>& slice, int64_t first, int thread)
-        : at_(slice.row + first),
+    __device__ Batch(const Range<T>& range, int64_t first, int thread)
+        : at_(range.row + first),
           first_(static_cast<int32_t>(first)),
           mine_(thread * kPack),
-          from_(static_cast<int>(slice.begin > first ? slice.begin - first : 0)),
-          count_(static_cast<int>(slice.end - first < kCols ? slice.end - first : kCols) - from_) {}
+          from_(static_cast<int>(range.begin > first ? range.begin - first : 0)),
+          count_(static_cast<int>(range.end - first < kCols ? range.end - first : kCols) - from_) {}
 
-    // Outside of the slice -inf. Packs that lie inside or outside as a whole are loaded as such.
+    // Outside of the range -inf. Packs that lie inside or outside as a whole are loaded as such.
     __device__ void fetch(Held& held) const {
         const auto pack = [&](int i) {
             return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
@@ -150,7 +150,7 @@ public:
         fetch(held);
         unpack(held, x);
     }
-    // Where the thread's element i is in the batch and in the row, and whether it is in the slice.
+    // Where the thread's element i is in the batch and in the row, and whether it is in the range.
     __device__ int place(int i) const {
         return i / kPack * kThreads * kPack + mine_ + i % kPack;
     }
@@ -184,7 +184,7 @@ public:
         for (int i = 0; i < kCount; ++i) {
             if (!(x[i] < least)) bits |= 1u << i;
         }
-        // What is outside of the slice looks like -inf, which is less than most thresholds.
+        // What is outside of the range looks like -inf, which is less than most thresholds.
         return least > -INFINITY ? bits : bits & all();
     }
     // The element of the lowest bit; a free place where none is set. Each bit of its number says which half of
@@ -247,18 +247,6 @@ __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least
     return !(max < least) || set.d != set.d;
 }
 
-// Two sets as one.
-__device__ inline Normalizer merge(Normalizer a, Normalizer b) {
-    const float m = fmaxf(a.m, b.m);
-    const float base = base_of(m);
-    return {m, a.d * short_exp(a.m - base) + b.d * short_exp(b.m - base)};
-}
-// Of a warp's lanes, in all of them.
-__device__ inline Normalizer warp_normalizer(Normalizer mine, float scale = kLog2e) {
-    const float m = warp_softmax::warp_max(mine.m);
-    return {m, warp_softmax::warp_sum(mine.d * short_exp(mine.m - base_of(m), scale))};
-}
-
 // The i-th best of a row with this normalizer, to where it is wanted.
 template <class T>
 __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t i, Key key,
@@ -278,7 +266,7 @@ __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t
     }
 }
 
-// What a slice leaves for whoever merges the slices of a row: its best and its normalizer.
+// What each slice of a row leaves for the launch that merges the slices: its best keys and its normalizer.
 struct Partial {
     Key* best;  // k or more places a slice
     Normalizer* normalizers;

@@ -84,7 +84,7 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
 // The column of a part at which the masses before it and its own pass the target: found(column, element), by the
 // one thread that has it. of: the part's mass, as the target knows it; rounded otherwise, it is scaled.
 template <int kThreads, class T, class MassOf, class WhenFound>
-__device__ void choose_in(const Slice<T>& part, Mass target, Mass of, MassOf mass_of,
+__device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mass_of,
                           WhenFound found) {
     using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename BlockScan::TempStorage scratch;
@@ -117,17 +117,17 @@ __global__ void __launch_bounds__(kThreads)
     __shared__ Mass masses[kThreads / 32];
     const int64_t row = blockIdx.x;
     const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
 
-    const Slice<T> mine = part_of(all, warp, kThreads / 32);
+    const Range<T> mine = part_of(all, warp, kThreads / 32);
     using Part = Batch<32, T>;
     Normalizer normalizer{-INFINITY, 0.f};
     for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
-        float v[kAtOnce];
+        float v[kBatchElements];
         Part(mine, first, lane).load(v);
         add_batch(normalizer, v, INFINITY, draw.scale);
     }
-    normalizer = warp_normalizer(normalizer, draw.scale);
+    normalizer = merge_in_warp(normalizer, draw.scale);
     if (lane == 0) parts[warp] = normalizer;
     const bool is_odd = __syncthreads_or(!(normalizer.d < INFINITY));  // NaN or +inf
 
@@ -156,11 +156,11 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int kThreads, class T, class MassOf>
-__device__ Mass mass_of_row(const Slice<T>& row, MassOf mass_of) {
+__device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
     Mass mine = 0;
     for_each_element<kThreads>(row, threadIdx.x,
                                [&](float u, int32_t col) { mine += mass_of(u, col); });
-    return sum_for_all<kThreads>(mine);
+    return sum_in_block<kThreads>(mine);
 }
 
 // Any cuts, each found by reading the row again.
@@ -168,7 +168,7 @@ template <int kThreads, class T>
 __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw,
                                const Chosen& chosen) {
     __shared__ Mass masses[kThreads / 32];
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
 
     float best = -INFINITY;
     bool is_odd = false;
@@ -176,7 +176,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
         best = fmaxf(best, u);
         is_odd = is_odd || !(u < INFINITY);
     });
-    best = largest_for_all<kThreads>(best);
+    best = max_in_block<kThreads>(best);
     if (__syncthreads_or(is_odd) || best == -INFINITY) {
         if (threadIdx.x == 0) chosen.put_nothing(row);
         return;
@@ -200,7 +200,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
     Mass mine = 0;
     for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
                          [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
-    mine = sum_of_warp(mine);
+    mine = sum_in_warp(mine);
     if (threadIdx.x % 32 == 0) masses[threadIdx.x / 32] = mine;
     __syncthreads();
     const Place place = place_of<kThreads>(masses, draw, row);
@@ -282,7 +282,7 @@ __global__ void __launch_bounds__(kThreads)
                 in(limit_of(draw.top_p, total - off), limit_of(draw.top_p, total + off));
             if (__syncthreads_or(!mass_is_known || is_near))
                 total =
-                    mass_of_row<kThreads>(Slice<T>{x + row * cols, 0, cols},
+                    mass_of_row<kThreads>(Range<T>{x + row * cols, 0, cols},
                                           [&](float each, int32_t) { return weights.mass(each); });
         }
         const Mass limit = limit_of(draw.top_p, total);
@@ -293,7 +293,7 @@ __global__ void __launch_bounds__(kThreads)
         if (!__syncthreads_or(is_settled || (is_listed && !stays)))
             return choose_by_cuts<kThreads>(x, row, cols, draw, chosen);
     }
-    const Mass left = sum_for_all<kThreads>(stays ? mass : 0);
+    const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
     // The larger the column, the smaller its key: above the one that is chosen lie those before it.
     const int bits = bits_for(cols);
     const uint32_t largest = (1u << bits) - 1;
@@ -311,19 +311,19 @@ __global__ void __launch_bounds__(kThreads)
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols, Chosen chosen) {
     const int64_t row = blockIdx.x;
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
     using Part = Batch<kThreads, T>;
     Key mine = 0;
     for (int64_t first = all.first_pack(); first < all.end; first += Part::kCols) {
         const Part part(all, first, threadIdx.x);
-        float v[kAtOnce];
+        float v[kBatchElements];
         part.load(v);
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kBatchElements; ++i) {
             if (part.has(i)) mine = max(mine, key_of(v[i], part.column(i)));
         }
     }
-    const Key best = largest_for_all<kThreads>(mine);
+    const Key best = max_in_block<kThreads>(mine);
     if (threadIdx.x != 0) return;
     if (fabsf(element_of(best)) < INFINITY) {
         chosen.put(row, column_of(best), 1.f);

@@ -17,7 +17,7 @@
 
 namespace softmax_topk {
 
-constexpr int kHeld = kAtOnce;  // elements of a lane
+constexpr int kHeld = kBatchElements;  // elements of a lane
 constexpr int kShortBlock = 128;
 
 // An element's last bits make room for its column. 16-bit types have none there: of those the number is exact.
@@ -171,7 +171,7 @@ __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld]
 
 // The normalizer of a row, in all its lanes.
 template <int kLanes>
-__device__ Normalizer row_normalizer(const float (&x)[kHeld]) {
+__device__ Normalizer pair_in_lanes(const float (&x)[kHeld]) {
     float m = x[0];
 #pragma unroll
     for (int i = 1; i < kHeld; ++i) m = fmaxf(m, x[i]);
@@ -214,11 +214,11 @@ __global__ void __launch_bounds__(kShortBlock, 8)
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     // Lanes without a row take part in all shuffles, with no columns.
     const int64_t mine = row < rows ? row : 0;
-    const Slice<T> slice{x + mine * cols, 0, row < rows ? cols : 0};
-    const Part part(slice, slice.first_pack(), lane);
+    const Range<T> range{x + mine * cols, 0, row < rows ? cols : 0};
+    const Part part(range, range.first_pack(), lane);
     float u[kHeld];
     part.load(u);
-    const Normalizer normalizer = row_normalizer<kLanes>(u);
+    const Normalizer normalizer = pair_in_lanes<kLanes>(u);
 
     uint32_t narrow[kHeld];
 #pragma unroll

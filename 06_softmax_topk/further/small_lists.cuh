@@ -25,15 +25,15 @@ __global__ void __launch_bounds__(kListWarps * 32, 6)
     __shared__ List::Shared shared[kListWarps];
     const int64_t row = int64_t{blockIdx.x} * kListWarps + threadIdx.y;
     if (row >= rows) return;
-    const Slice<T> slice{x + row * cols, 0, cols};
+    const Range<T> range{x + row * cols, 0, cols};
 
     List list(shared[threadIdx.y], k);
-    Normalizer mine = put_slice<false>(list, slice, cols);
+    Normalizer mine = put_range<false>(list, range, cols);
     if (list.count() > List::kRoom || list.count() < k) {
         list.restart();
-        mine = put_slice<true>(list, slice, cols);
+        mine = put_range<true>(list, range, cols);
     }
-    const Normalizer all = warp_normalizer(mine);
+    const Normalizer all = merge_in_warp(mine);
     const Key* keys = list.sorted();
     for (int64_t i = threadIdx.x; i < k; i += 32) write(outputs, row, k, i, keys[i], all);
 }
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kListWarps * 32, 6)
 template <class List>
 bool has_room_for(int64_t k, int64_t cols) {
     constexpr int64_t kSample = List::kSample * List::kThreads;
-    constexpr int64_t kBatch = kAtOnce * List::kThreads;
+    constexpr int64_t kBatch = kBatchElements * List::kThreads;
     if (k > 4 * List::kThreads) return false;
     if (cols <= kBatch) return true;  // its own sample
     const float rank = static_cast<float>(likely_rank(k, kSample, cols)) * 9 / 8;

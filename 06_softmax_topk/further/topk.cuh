@@ -25,7 +25,7 @@ namespace softmax_topk {
 
 enum class Way { lanes, warp, block_of_warps, block, cluster };
 
-struct Plan {
+struct TopkPlan {
     Way way;
     int threads;     // that have a row, of the first way and of blocks
     int64_t slices;  // blocks that share a row
@@ -38,9 +38,9 @@ constexpr int64_t kListed = 32;  // places of a warp's list
 
 // Blocks have the rows: several each, if there are too few rows to keep all multiprocessors loading, of
 // hardly less than a batch for each thread.
-inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
-                           size_t workspace_bytes) {
-    constexpr int64_t kBlocksForAll = 3, kCols = 256 * kAtOnce, kMostSlices = 512;
+inline TopkPlan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
+                               size_t workspace_bytes) {
+    constexpr int64_t kBlocksForAll = 3, kCols = 256 * kBatchElements, kMostSlices = 512;
     const int64_t slices = std::min({kBlocksForAll * multiprocessors / std::max<int64_t>(rows, 1),
                                      (cols + kCols - 1) / kCols, kMostSlices});
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
@@ -52,8 +52,9 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
     return {way, kBlock, slices, "few rows: several blocks share one", needed, 0};
 }
 
-constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
-constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
+constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+constexpr int kClusterElements =
+    2 * kBatchElements;  // elements that a thread of a cluster looks at together
 
 // Blocks of a cluster that has a row, as few as hold all of it at once; 0 where blocks that leave their best in a
 // workspace were timed faster (NVIDIA H200; above k = 256 an H100). Clusters have to fit on the GPU together, or
@@ -61,7 +62,7 @@ constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster 
 // where a row is more than a batch of the cluster, or has hardly more columns than the lists of all blocks together.
 inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t element_bytes,
                              int multiprocessors, int largest_cluster) {
-    constexpr int64_t kCols = 256 * kOfCluster;  // that a block holds
+    constexpr int64_t kCols = 256 * kClusterElements;  // that a block holds
     const int places =
         resident_blocks(element_bytes) == 2 ? multiprocessors * 5 / 4 : multiprocessors;
     const auto fits = [&](int64_t blocks) { return rows * blocks <= places; };
@@ -86,7 +87,7 @@ constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so
 
 // What the launchers below have in common.
 template <class T>
-struct Problem {
+struct Arguments {
     const T* x;
     Outputs<T> outputs;
     int64_t rows, cols, k;
@@ -94,7 +95,7 @@ struct Problem {
 };
 
 template <int kLanes, int kBest, class T>
-cudaError_t launch_lanes(const Problem<T>& p) {
+cudaError_t launch_lanes(const Arguments<T>& p) {
     constexpr int64_t kRows = kShortBlock / kLanes;
     const auto blocks = static_cast<unsigned>((p.rows + kRows - 1) / kRows);
     short_rows_kernel<kLanes, kBest><<<blocks, kShortBlock, 0, p.stream>>>(
@@ -102,7 +103,7 @@ cudaError_t launch_lanes(const Problem<T>& p) {
     return cudaGetLastError();
 }
 template <int kBest, class T>
-cudaError_t launch_lanes(int lanes, const Problem<T>& p) {
+cudaError_t launch_lanes(int lanes, const Arguments<T>& p) {
     switch (lanes) {
         case 2:
             return launch_lanes<2, kBest>(p);
@@ -118,17 +119,18 @@ cudaError_t launch_lanes(int lanes, const Problem<T>& p) {
 }
 
 template <class T>
-cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial) {
+cudaError_t launch_warps(const TopkPlan& plan, const Arguments<T>& p, Partial partial) {
     if (plan.way == Way::warp) {
         const auto blocks = static_cast<unsigned>((p.rows + kWarps - 1) / kWarps);
         // Short rows at once, or in two parts: one threshold for twice as many elements.
-        const auto kernel = p.cols <= 4 * 32 * kAtOnce ? warp_topk_kernel<false, 2 * kAtOnce, T>
-                                                       : warp_topk_kernel<false, kAtOnce, T>;
+        const auto kernel = p.cols <= 4 * 32 * kBatchElements
+                                ? warp_topk_kernel<false, 2 * kBatchElements, T>
+                                : warp_topk_kernel<false, kBatchElements, T>;
         kernel<<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
         return cudaGetLastError();
     }
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
-    warp_topk_kernel<true, kAtOnce>
+    warp_topk_kernel<true, kBatchElements>
         <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
     if (plan.slices > 1) {
         merge_lists_kernel<<<blocks.x, kMergingWarps * 32, 0, p.stream>>>(partial, plan.slices,
@@ -138,7 +140,7 @@ cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial)
 }
 
 template <class T>
-cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
+cudaError_t launch_blocks(const TopkPlan& plan, const Arguments<T>& p, Partial partial) {
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
     const auto launch = [&](auto kernel) {
         kernel<<<blocks, plan.threads, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
@@ -162,7 +164,7 @@ cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial
 }
 
 template <int kBlocks, int kCount, class T>
-cudaError_t launch_cluster(const Problem<T>& p) {
+cudaError_t launch_cluster(const Arguments<T>& p) {
     const auto kernel = cluster_topk_kernel<kBlocks, kCount, T>;
     bool is_allowed = false;  // more than 8 blocks must be asked for
     cudaError_t status = warp_softmax::ask_once(
@@ -187,14 +189,14 @@ cudaError_t launch_cluster(const Problem<T>& p) {
     return status;
 }
 template <class T>
-cudaError_t launch_cluster(int64_t blocks, const Problem<T>& p) {
-    if (blocks == 4) return launch_cluster<4, kOfCluster>(p);
-    if (blocks == 8) return launch_cluster<8, kOfCluster>(p);
-    return launch_cluster<kLargestCluster, kOfCluster>(p);
+cudaError_t launch_cluster(int64_t blocks, const Arguments<T>& p) {
+    if (blocks == 4) return launch_cluster<4, kClusterElements>(p);
+    if (blocks == 8) return launch_cluster<8, kClusterElements>(p);
+    return launch_cluster<kLargestCluster, kClusterElements>(p);
 }
 
 template <class T>
-cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
+cudaError_t launch(const TopkPlan& plan, const Arguments<T>& p, void* workspace) {
     if (plan.way == Way::cluster) return launch_cluster(plan.slices, p);
     Partial partial{};
     if (plan.slices > 1) {
@@ -245,7 +247,7 @@ struct TopkOptions {
     float* log_sum_exp = nullptr;  // of each row
 };
 
-using TopkPlan = softmax_topk::Plan;
+using TopkPlan = softmax_topk::TopkPlan;
 
 // aligned: whether x begins at a multiple of 16 bytes.
 template <class T>
@@ -304,7 +306,7 @@ cudaError_t topk(const T* x, std::common_type_t<T>* probabilities, Index* indice
         const auto from = [&](auto* rows_of, int64_t width) {
             return rows_of == nullptr ? nullptr : rows_of + row * width;
         };
-        const softmax_topk::Problem<T> part{
+        const softmax_topk::Arguments<T> part{
             x + row * cols,
             {from(all.probabilities, k), from(all.columns, k), from(all.wide_columns, k),
              from(all.logits, k), from(all.log_sum_exp, 1)},

@@ -11,7 +11,7 @@
 //   source     queue and merging network: Johnson, Douze, Jegou 2017, "Billion-scale similarity search
 //              with GPUs" (WarpSelect)
 #pragma once
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk {
 
@@ -47,7 +47,7 @@ __device__ K merged(K a, K b) {
 
 constexpr int kWarps = 8;  // of a block
 
-// The best 32 that a warp has seen, and those that wait to be looked at. All lanes make the same calls.
+// The best 32 that a warp has found, and those that wait to be looked at. All lanes make the same calls.
 class WarpList {
 public:
     __device__ WarpList(Key (&queue)[kWarps][64], int64_t k)
@@ -100,30 +100,30 @@ private:
 };
 
 // What a warp knows of a set of elements.
-struct Seen32 {
+struct PairAndBest {
     Key best;  // a place in each lane
     Normalizer normalizer;
 };
 
 // kCount elements of a lane at a time.
 template <int kCount, class T>
-__device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64]) {
+__device__ PairAndBest scan(const Range<T>& range, int64_t k, Key (&queue)[kWarps][64]) {
     using Part = Batch<32, T, kCount>;
     const int lane = static_cast<int>(threadIdx.x % 32);
     // Of a long row the next batch is on its way while one is looked at.
-    constexpr bool kTwoAtOnce = kCount == kAtOnce;
+    constexpr bool kTwoBatches = kCount == kBatchElements;
     WarpList list(queue, k);
     Normalizer mine{-INFINITY, 0.f};
     typename Part::Held next;
-    int64_t first = slice.first_pack();
-    if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
-    while (first < slice.end) {
-        const Part part(slice, first, lane);
+    int64_t first = range.first_pack();
+    if (kTwoBatches && first < range.end) Part(range, first, lane).fetch(next);
+    while (first < range.end) {
+        const Part part(range, first, lane);
         float x[kCount];
-        if (!kTwoAtOnce) part.fetch(next);
+        if (!kTwoBatches) part.fetch(next);
         Part::unpack(next, x);
         first += Part::kCols;
-        if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
+        if (kTwoBatches && first < range.end) Part(range, first, lane).fetch(next);
 
         const bool any = add_batch(mine, x, list.threshold().least);
         if (!__any_sync(~0u, any)) continue;  // most batches
@@ -146,12 +146,12 @@ __device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64
             bits &= bits - 1;
         }
     }
-    return {list.finish(), warp_normalizer(mine)};
+    return {list.finish(), merge_in_warp(mine)};
 }
 
 // The block's warps as one, in warp 0: half of them merge what the other half knows, and so on.
 template <int kCount, int kPlaces>
-__device__ Seen32 merge_warps(Seen32 mine, Key (&best)[kCount][kPlaces]) {
+__device__ PairAndBest merge_lists_in_block(PairAndBest mine, Key (&best)[kCount][kPlaces]) {
     __shared__ Normalizer normalizers[kCount];
     const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
     for (int half = kCount / 2; half > 0; half /= 2) {
@@ -180,18 +180,19 @@ __global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     if (row >= rows) return;  // whole warps, which nobody waits for
     const int64_t parts = kShared ? int64_t{gridDim.y} * kWarps : 1;
     const int64_t part = kShared ? int64_t{blockIdx.y} * kWarps + warp : 0;
-    Seen32 seen = scan<kCount>(part_of(Slice<T>{x + row * cols, 0, cols}, part, parts), k, queue);
+    PairAndBest found =
+        scan<kCount>(part_of(Range<T>{x + row * cols, 0, cols}, part, parts), k, queue);
     if constexpr (kShared) {
-        seen = merge_warps(seen, queue);
+        found = merge_lists_in_block(found, queue);
         if (warp != 0) return;
         if (partial.best != nullptr) {
             const int64_t slice = row * gridDim.y + blockIdx.y;
-            partial.best[slice * 32 + lane] = seen.best;
-            if (lane == 0) partial.normalizers[slice] = seen.normalizer;
+            partial.best[slice * 32 + lane] = found.best;
+            if (lane == 0) partial.normalizers[slice] = found.normalizer;
             return;
         }
     }
-    if (lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+    if (lane < k) write(outputs, row, k, lane, found.best, found.normalizer);
 }
 
 // A block per row merges what the slices of the row left.
@@ -201,13 +202,13 @@ __global__ void __launch_bounds__(kMergingWarps * 32)
     merge_lists_kernel(Partial partial, int64_t slices, Outputs<T> outputs, int64_t k) {
     __shared__ Key lists[kMergingWarps][32];
     const int64_t row = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    Seen32 seen{0, {-INFINITY, 0.f}};
+    PairAndBest found{0, {-INFINITY, 0.f}};
     for (int64_t slice = row * slices + warp; slice < (row + 1) * slices; slice += kMergingWarps) {
-        seen.best = merged(seen.best, partial.best[slice * 32 + lane]);
-        seen.normalizer = merge(seen.normalizer, partial.normalizers[slice]);
+        found.best = merged(found.best, partial.best[slice * 32 + lane]);
+        found.normalizer = merge(found.normalizer, partial.normalizers[slice]);
     }
-    seen = merge_warps(seen, lists);
-    if (warp == 0 && lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+    found = merge_lists_in_block(found, lists);
+    if (warp == 0 && lane < k) write(outputs, row, k, lane, found.best, found.normalizer);
 }
 
 }  // namespace softmax_topk

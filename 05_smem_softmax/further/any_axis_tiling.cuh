@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The softmax-stages authors
-// softmax-stages 05_smem_softmax/further/any_axis_plan, version 1.0
+// softmax-stages 05_smem_softmax/further/any_axis_tiling, version 1.0
 //
 // How blocks and threads share the work along any axis: functions of sizes, alignment and device.
 //   new here   tiles: the rows of a slab, as many columns of them as keep accesses wide and blocks many
@@ -26,7 +26,7 @@ struct Sizes {
 
 // How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
 // are, it is one piece of memory, and its packs need not end where rows do.
-struct Plan {
+struct Tiling {
     int pack;       // elements that move in one access: 16 bytes of them, or 1
     bool ends;      // whether packs at the ends of a slab reach beyond it
     int width;      // columns
@@ -50,8 +50,8 @@ struct Plan {
 };
 
 // What of `count` packs a thread each block that shares a tile has.
-__host__ __device__ inline int64_t blocks_share(int64_t count, const Plan& plan) {
-    return (count + plan.blocks - 1) / plan.blocks;
+__host__ __device__ inline int64_t blocks_share(int64_t count, const Tiling& tiling) {
+    return (count + tiling.blocks - 1) / tiling.blocks;
 }
 
 // The most threads of a block: where its tile is held, of 16-bit types, which have twice as many columns
@@ -62,7 +62,7 @@ constexpr int kMostThreads = kHeld && sizeof(T) == 2 ? 512 : 1024;
 // And where each of the two reads is a launch.
 inline constexpr int kPartThreads = 512;
 
-// What the plan needs to know of the GPU.
+// What the tiling needs to know of the GPU.
 struct Device {
     int shared = 0;  // bytes that a block may have
     int multiprocessors = 0;
@@ -78,39 +78,39 @@ inline Device device_of(const softmax_stages::Chip& chip) {
 // tile: held where that is enough; of 0 bytes, to be read twice, by up to threads_without. Width 0 where
 // threads would be too many for a block.
 template <class T>
-Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
-         int64_t shared, int threads_without) {
+Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
+           int64_t shared, int threads_without) {
     const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
-    Plan plan{};
-    if (least > std::min(threads_without, kMostThreads<T>)) return plan;
-    plan.pack = pack;
-    plan.width = static_cast<int>(width);
-    plan.tiles = (sizes.inner + width - 1) / width;
-    plan.slabs = plan.blocks = 1;
+    Tiling tiling{};
+    if (least > std::min(threads_without, kMostThreads<T>)) return tiling;
+    tiling.pack = pack;
+    tiling.width = static_cast<int>(width);
+    tiling.tiles = (sizes.inner + width - 1) / width;
+    tiling.slabs = tiling.blocks = 1;
     const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
     const auto join_bytes = [&] {  // and a cluster's results
-        const int64_t of_tile = plan.lanes == 0
-                                    ? plan.threads * pack
-                                    : std::max(1, plan.threads / 32) * plan.lanes * pack;
+        const int64_t of_tile = tiling.lanes == 0
+                                    ? tiling.threads * pack
+                                    : std::max(1, tiling.threads / 32) * tiling.lanes * pack;
         const int64_t values =
-            plan.slabs * of_tile + (plan.blocks > 1 ? std::max<int64_t>(width, pack) : 0);
+            tiling.slabs * of_tile + (tiling.blocks > 1 ? std::max<int64_t>(width, pack) : 0);
         return divided(values * sizeof(ComputeOf<T>), 16) * 16;
     };
 
     // Few packs a thread where a tile is small, so that neighbours read neighbours.
-    plan.ends = pack > 1 && width == sizes.inner && !aligned;
-    const int64_t ends = plan.ends ? 2 * (pack - 1) : 0;
+    tiling.ends = pack > 1 && width == sizes.inner && !aligned;
+    const int64_t ends = tiling.ends ? 2 * (pack - 1) : 0;
     const int64_t lanes = std::max<int64_t>(1, width / pack);
     const bool shuffles = std::max<int64_t>(width, pack) % std::min<int64_t>(width, pack) == 0 &&
                           lanes <= 32 && (lanes & (lanes - 1)) == 0;
-    plan.lanes = shuffles ? static_cast<int>(lanes) : 0;
+    tiling.lanes = shuffles ? static_cast<int>(lanes) : 0;
     const int64_t packs = (sizes.dim * width + ends) / pack;
-    for (plan.blocks = 1; plan.blocks <= blocks; plan.blocks *= 2) {
-        const int64_t of_block = divided(packs, plan.blocks);
+    for (tiling.blocks = 1; tiling.blocks <= blocks; tiling.blocks *= 2) {
+        const int64_t of_block = divided(packs, tiling.blocks);
         int64_t each = 1;
         while (each < 8 && 4 * each * each <= of_block) each *= 2;
         const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
-        const bool alone = all > shared / 2 * plan.blocks;  // on a multiprocessor
+        const bool alone = all > shared / 2 * tiling.blocks;  // on a multiprocessor
         const int64_t enough = shared == 0 ? threads_without : alone ? kMostThreads<T> : 512;
         const int64_t wanted = divided(of_block, each * least);
         int64_t threads =
@@ -122,67 +122,67 @@ Plan cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int bl
         } else if (sizes.dim <= 16 && width % pack == 0) {
             threads = least;  // each has its columns alone
         }
-        plan.threads = static_cast<int>(threads);
-        const int64_t steps = blocks_share(divided(packs, plan.threads), plan);
-        const int64_t bytes = divided(steps * plan.threads * pack * sizeof(T), 16) * 16;
-        plan.held = 2 * join_bytes() + tensors * bytes <= shared;
-        if (!plan.held) continue;
+        tiling.threads = static_cast<int>(threads);
+        const int64_t steps = blocks_share(divided(packs, tiling.threads), tiling);
+        const int64_t bytes = divided(steps * tiling.threads * pack * sizeof(T), 16) * 16;
+        tiling.held = 2 * join_bytes() + tensors * bytes <= shared;
+        if (!tiling.held) continue;
         constexpr int64_t kEnoughThreads = 256;
         constexpr int64_t kEnoughBytes = 32768;
         const int64_t slabs =
-            std::min(kEnoughThreads / plan.threads, kEnoughBytes / (tensors * bytes));
-        if (plan.blocks == 1)
-            plan.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
-        plan.tile_bytes = static_cast<size_t>(bytes);
+            std::min(kEnoughThreads / tiling.threads, kEnoughBytes / (tensors * bytes));
+        if (tiling.blocks == 1)
+            tiling.slabs = static_cast<int>(std::clamp<int64_t>(slabs, 1, sizes.outer));
+        tiling.tile_bytes = static_cast<size_t>(bytes);
         break;
     }
-    if (!plan.held) plan.blocks = 1;
-    plan.join_bytes = static_cast<size_t>(join_bytes());
-    return plan;
+    if (!tiling.held) tiling.blocks = 1;
+    tiling.join_bytes = static_cast<size_t>(join_bytes());
+    return tiling;
 }
 
 // A tile of `lanes` packs a row, a power of two, in the registers of a block: up to kMostPacks packs a
 // thread, of all tensors together. Width 0 where its threads would be too many for a block.
 inline constexpr int64_t kMostPacks = 8;
 template <class T>
-Plan in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads) {
+Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads) {
     const auto power_of_two = [](int64_t least) {
         int64_t power = 1;
         while (power < least) power *= 2;
         return power;
     };
     constexpr int kWhole = 16 / sizeof(T);
-    Plan plan{};
+    Tiling tiling{};
     // At least two packs a thread, but rather neighbours that read a line of 128 bytes.
     const int64_t each = kMostPacks / tensors;
     int64_t rows = std::max((sizes.dim + each - 1) / each,
                             std::min((sizes.dim + 1) / 2, std::max<int64_t>(1, 8 / lanes)));
-    if (sizes.dim > each * most_threads || lanes * rows > most_threads) return plan;
+    if (sizes.dim > each * most_threads || lanes * rows > most_threads) return tiling;
     // Tiles of a block, or warps of a tile, are whole.
     const int64_t of_warp = std::max<int64_t>(1, 32 / lanes);
     rows = rows >= of_warp ? (rows + of_warp - 1) / of_warp * of_warp : power_of_two(rows);
-    plan.pack = kWhole;
-    plan.width = static_cast<int>(lanes * kWhole);
-    plan.tiles = (sizes.inner + plan.width - 1) / plan.width;
-    plan.threads = static_cast<int>(lanes * rows);
-    plan.lanes = static_cast<int>(lanes);
-    plan.slabs = std::clamp(128 / plan.threads, 1, 64);
-    plan.blocks = 1;
-    plan.held = true;
-    plan.packs = static_cast<int>(
+    tiling.pack = kWhole;
+    tiling.width = static_cast<int>(lanes * kWhole);
+    tiling.tiles = (sizes.inner + tiling.width - 1) / tiling.width;
+    tiling.threads = static_cast<int>(lanes * rows);
+    tiling.lanes = static_cast<int>(lanes);
+    tiling.slabs = std::clamp(128 / tiling.threads, 1, 64);
+    tiling.blocks = 1;
+    tiling.held = true;
+    tiling.packs = static_cast<int>(
         std::max<int64_t>(2, tensors * power_of_two((sizes.dim + rows - 1) / rows)));
-    if (plan.threads > std::max<int64_t>(32, lanes)) {  // a warp's maxima and sums
-        plan.join_bytes =
-            plan.slabs * (plan.threads / 32) * lanes * (16 + kWhole * sizeof(ComputeOf<T>)) / 2;
+    if (tiling.threads > std::max<int64_t>(32, lanes)) {  // a warp's maxima and sums
+        tiling.join_bytes =
+            tiling.slabs * (tiling.threads / 32) * lanes * (16 + kWhole * sizeof(ComputeOf<T>)) / 2;
     }
-    return plan;
+    return tiling;
 }
 
 // How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
 // differ; has_scratch: whether sums may be left in device memory. Where tiles are parts of rows, whole
 // packs need rows that begin with one.
 template <class T>
-Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scratch = false) {
+Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_scratch = false) {
     constexpr int kWhole = 16 / sizeof(T);
     const int quarter = device.shared / 4;  // so that blocks read while others compute
     const int third = device.shared / 3 - 1024;
@@ -204,16 +204,16 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
         };
         int64_t lanes = sizes.dim <= kMostPacks / tensors ? 128 : 8;
         while (lanes / 2 >= row_packs) lanes /= 2;
-        Plan plan = in_registers<T>(sizes, tensors, lanes, 512);
-        if (plan.width == 0 && lanes >= 4) {
+        Tiling tiling = in_registers<T>(sizes, tensors, lanes, 512);
+        if (tiling.width == 0 && lanes >= 4) {
             lanes = 4;
-            plan = in_registers<T>(sizes, tensors, lanes, 512 * tensors);
+            tiling = in_registers<T>(sizes, tensors, lanes, 512 * tensors);
         }
-        if (plan.width > 0 && lanes >= 4 && (tensors == 1 || lanes == 4) &&
+        if (tiling.width > 0 && lanes >= 4 && (tensors == 1 || lanes == 4) &&
             8 * lanes_for_row(lanes / 2) < 7 * lanes_for_row(lanes)) {
-            plan = in_registers<T>(sizes, tensors, lanes / 2, 512);
+            tiling = in_registers<T>(sizes, tensors, lanes / 2, 512);
         }
-        if (plan.width > 0) return plan;
+        if (tiling.width > 0) return tiling;
     }
 
     // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
@@ -225,7 +225,7 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
     };
     if (narrow || row_bytes * byte_column <= 24 * 1024) {
         for (const int blocks : {1, cluster}) {
-            const Plan rows = whole_rows(blocks, third);
+            const Tiling rows = whole_rows(blocks, third);
             if (rows.width > 0 && rows.held) return rows;
         }
     }
@@ -250,22 +250,22 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
         const int64_t there = 2 * device.multiprocessors;
         const bool uneven = row_bytes % 128 != 0 && row_bytes <= 4096 && 32 * sizes.outer >= there;
         const bool whole = row_bytes <= 512 || uneven;
-        Plan plan = whole ? whole_rows(1, 0, kPartThreads) : Plan{};
-        if (plan.width == 0) plan = part(256, 1, 0, kPartThreads);
-        const int64_t tiles = sizes.outer * plan.tiles;
+        Tiling tiling = whole ? whole_rows(1, 0, kPartThreads) : Tiling{};
+        if (tiling.width == 0) tiling = part(256, 1, 0, kPartThreads);
+        const int64_t tiles = sizes.outer * tiling.tiles;
         const int64_t most = std::max<int64_t>(
-            1, plan.width * byte_column * static_cast<int64_t>(sizeof(T)) / kLeast);
+            1, tiling.width * byte_column * static_cast<int64_t>(sizeof(T)) / kLeast);
         // The fewest parts with which, in the last round of blocks, few multiprocessors have none.
         const auto places = [&](int64_t blocks) { return (blocks + there - 1) / there * there; };
         int64_t parts = std::max<int64_t>(1, there / tiles);
         while (parts < most && 10 * parts * tiles < 9 * places(parts * tiles)) ++parts;
         parts = std::min(parts, most);
         const bool few = tiles * device.cluster < device.multiprocessors;  // for a cluster each
-        if (parts == 1 || !(few || (large && tiles < 4 * there))) return Plan{};
-        plan.parts = plan.blocks = static_cast<int>(parts);
-        return plan;
+        if (parts == 1 || !(few || (large && tiles < 4 * there))) return Tiling{};
+        tiling.parts = tiling.blocks = static_cast<int>(parts);
+        return tiling;
     };
-    const Plan in_parts = has_scratch ? two_launches() : Plan{};
+    const Tiling in_parts = has_scratch ? two_launches() : Tiling{};
 
     if (!narrow || row_bytes > 64) {
         int64_t wide = 128;
@@ -282,8 +282,8 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
         for (const auto& way : ways) {
             if (way.width_bytes == 32 && in_parts.parts > 0 && large)
                 break;  // two launches are faster
-            const Plan plan = part(way.width_bytes, way.blocks, way.shared);
-            if (plan.held) return plan;
+            const Tiling tiling = part(way.width_bytes, way.blocks, way.shared);
+            if (tiling.held) return tiling;
         }
     }
 
@@ -291,22 +291,23 @@ Plan plan_for(Sizes sizes, int tensors, int phase, Device device, bool has_scrat
 
     // Two reads, of tiles as wide as leaves work for half the multiprocessors or more.
     const bool scattered = sizeof(T) == 2 && !packs_fit_rows && phase >= 0;
-    const auto is_enough = [&](const Plan& plan, int blocks) {
-        return 2 * sizes.outer * plan.tiles * blocks >= device.multiprocessors;
+    const auto is_enough = [&](const Tiling& tiling, int blocks) {
+        return 2 * sizes.outer * tiling.tiles * blocks >= device.multiprocessors;
     };
     constexpr int kRoomForAll = 72 << 10;  // bytes, for what 1024 threads exchange
     const int threads = device.shared < kRoomForAll ? kPartThreads : kMostThreads<T, false>;
-    Plan plan = row_bytes < 64 || scattered ? whole_rows(1, 0, threads) : Plan{};
-    if (plan.width == 0) {
+    Tiling tiling = row_bytes < 64 || scattered ? whole_rows(1, 0, threads) : Tiling{};
+    if (tiling.width == 0) {
         for (const int width_bytes : {256, 128, 64, 32}) {
-            plan = part(width_bytes, 1, 0, threads);
-            if (is_enough(plan, device.cluster)) break;
+            tiling = part(width_bytes, 1, 0, threads);
+            if (is_enough(tiling, device.cluster)) break;
         }
     }
-    while (2 * plan.blocks <= device.cluster && !is_enough(plan, plan.blocks)) plan.blocks *= 2;
-    const size_t of_cluster = std::max(plan.width, plan.pack) * sizeof(ComputeOf<T>);
-    plan.join_bytes += (of_cluster + 15) / 16 * 16;
-    return plan;
+    while (2 * tiling.blocks <= device.cluster && !is_enough(tiling, tiling.blocks))
+        tiling.blocks *= 2;
+    const size_t of_cluster = std::max(tiling.width, tiling.pack) * sizeof(ComputeOf<T>);
+    tiling.join_bytes += (of_cluster + 15) / 16 * 16;
+    return tiling;
 }
 
 }  // namespace any_axis
