@@ -94,8 +94,8 @@ __device__ Value reduce_in_warp(Value value, Merge merge) {
     return value;
 }
 
-// Shared memory for one reduction of a block. Two reductions need one each: while slow threads still read
-// the result of the first, fast threads already write for the second, and no barrier stands between them.
+// Shared memory for one reduction of a block. Two reductions of a kernel name one each, so that neither
+// overwrites what slow threads still read of the other, whatever barriers CUB has inside.
 template <int kThreads, class Value>
 struct BlockScratch {
     typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
