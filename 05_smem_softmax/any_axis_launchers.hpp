@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of any_axis_softmax.cuh and any_axis_backward.cuh that any_axis_variants.cu compiles for the test as
-// well. To be included behind those headers.
+// The launchers of any_axis_softmax.cuh and any_axis_backward.cuh that any_axis_variants.cu compiles for the test too.
+// Include it after those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax, version 1.0
 //
-// A row too long for the registers of a warp lives in the shared memory of a block.
+// A row too long for the registers of a warp stays in the shared memory of a block.
 //   new here   layouts of a row in shared memory, and their bank conflicts; block size by occupancy
-//   traffic    as 04: 1 read + 1 write per element, while the row fits; uncached: 3 reads + 1 write
-//   accepts    what 04 accepts, up to what shared memory has room for: on an H200 57,856 floats or
-//              115,712 halves; uncached takes any row
-//   rows       as in 04
+//   traffic    as 04: 1 read + 1 write per element while the row fits; uncached: 3 reads + 1 write
+//   accepts    what 04 accepts, as long as a row fits into shared memory: on an H200 57,856 floats or
+//              115,712 halves; uncached takes rows of any length
+//   rows       special rows as in 04
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three; x keeps its type
 #pragma once
 #include <cub/block/block_reduce.cuh>
@@ -21,12 +21,11 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- layouts of a row
 
-// A layout keeps a row between the loops over it: put() leaves pack p of `packs` in the row's piece of
-// shared memory, get() brings it back to the same thread. pack_size: elements that move at once where
-// widths and addresses allow it.
+// A layout stores a row between the three loops: put() stores pack p of `packs` in the row's shared memory,
+// get() loads it back in the same thread. pack_size: elements per pack where widths and addresses allow.
 
-// Element by element, packs of two, as in OneFlow. Packed: in the row's order, so that of neighbouring
-// lanes element i is two places apart. Interleaved: all elements 0, then all elements 1, side by side.
+// Element by element, in packs of two, as in OneFlow. Packed: in the row's order, so element i of
+// neighbouring lanes is two places apart. Interleaved: all first elements, then all second ones.
 template <bool kInterleaved>
 struct ByElement {
     static constexpr bool kKeeps = true;
@@ -49,7 +48,7 @@ struct ByElement {
 using Packed = ByElement<false>;
 using Interleaved = ByElement<true>;
 
-// 16 bytes as one access. The cast says what nvcc cannot always prove: that they are aligned.
+// 16 bytes as one access. The cast promises what nvcc cannot always prove: that they are aligned.
 struct Whole {
     static constexpr bool kKeeps = true;
     static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
@@ -64,7 +63,7 @@ struct Whole {
     }
 };
 
-// Nothing is kept: each loop fetches the row again, from the L2 with luck.
+// Keeps nothing: each loop loads the row again, from the L2 if it is still there.
 struct Uncached {
     static constexpr bool kKeeps = false;
     static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
@@ -85,7 +84,7 @@ struct Total {
     }
 };
 
-// Each function reduces the values of a warp, a block or a row; all of its threads get the result.
+// Each function reduces the values of a warp, a block or a row and returns the result in all of its threads.
 template <class Value, class Merge>
 __device__ Value reduce_in_warp(Value value, Merge merge) {
     for (int bit = 16; bit > 0; bit /= 2) {
@@ -94,8 +93,8 @@ __device__ Value reduce_in_warp(Value value, Merge merge) {
     return value;
 }
 
-// Shared memory for one reduction of a block. Two reductions of a kernel name one each, so that neither
-// overwrites what slow threads still read of the other, whatever barriers CUB has inside.
+// Shared memory for one reduction of a block. Each reduction of a kernel names its own, so that none
+// overwrites what slow threads still read of another, whatever barriers CUB has inside.
 template <int kThreads, class Value>
 struct BlockScratch {
     typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
@@ -104,12 +103,12 @@ struct BlockScratch {
 template <int kThreads, class Value, class Merge>
 __device__ Value reduce_in_block(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
-    if (threadIdx.x == 0) scratch.result = value;  // the only thread that has it
+    if (threadIdx.x == 0) scratch.result = value;  // only thread 0 has it
     __syncthreads();
     return scratch.result;
 }
 
-// A row of 32 threads is a warp's, any other a block's.
+// A row of 32 threads belongs to a warp, any other to a block.
 template <int kThreads, class Value, class Merge>
 __device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     if constexpr (kThreads == 32) {
@@ -121,7 +120,7 @@ __device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, 
 
 // ---------------------------------------------------------------- the kernel
 
-// A block has one row, or four rows with a warp of 32 threads each.
+// A block has one row, or four rows of a warp each.
 template <int kThreads>
 constexpr int kRowsOfBlock = kThreads == 32 ? 4 : 1;
 
@@ -134,7 +133,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     __shared__ BlockScratch<kThreads, float> max_scratch, sum_scratch;
     const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
-    if (row >= rows) return;  // of four rows, whose warps share no barrier; one row is there
+    if (row >= rows) return;  // a whole warp; a block has its one row
 
     const int packs = cols / Pack::kSize;
     const Pack* x_row = x + row * packs;
@@ -147,7 +146,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
         return pack;
     };
 
-    // All threads make the same trips through a loop, and test inside whether a pack is theirs.
+    // All threads make the same number of trips and test inside whether the pack exists.
     float max = -INFINITY;
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
@@ -163,7 +162,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
         if (p < packs) {
-            const Pack pack = fetch_again(p);  // no barrier: what this thread has put there itself
+            const Pack pack = fetch_again(p);  // no barrier: this thread stored it
             for (const T element : pack.element) sum += expf(static_cast<float>(element) - max);
         }
     }
@@ -173,7 +172,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
         if (p < packs) {
-            Pack pack = fetch_again(p);  // x, not its exponential, which T would round
+            Pack pack = fetch_again(p);  // x again: T would have rounded its exponential
             for (T& element : pack.element) {
                 element = static_cast<T>(expf(static_cast<float>(element) - max) * scale);
             }
@@ -184,34 +183,34 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
 
 // ---------------------------------------------------------------- the launch
 
-// Bytes of shared memory for the rows of one block: all that there is but 1 KB, for the reductions.
+// Bytes of shared memory for the rows of one block: all but 1 KB, which the reductions use.
 inline int64_t room_for_rows() {
     return warp_softmax::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-// How many threads a row may have, the fewest first. Where nothing is kept, as many as there can be: the
-// fewer rows are under way, the more of them the L2 still has.
+// Numbers of threads that a row may have, in ascending order. Uncached takes the largest: fewer rows are in
+// flight then, so the L2 still holds more of them.
 template <int... kThreads>
 using BlockSizes = std::integer_sequence<int, kThreads...>;
 template <class Layout>
 using SizesFor =
     std::conditional_t<Layout::kKeeps, BlockSizes<128, 256, 512, 1024>, BlockSizes<1024>>;
 
-// One of several kernels, and how many of its blocks a multiprocessor holds at once.
+// The index of a kernel, and the number of its blocks that fit on a multiprocessor at once.
 struct Choice {
     int kernel;
     int resident;
 };
 
-// Of kernels that differ in the threads of a row: the one with the largest block of which a multiprocessor
-// holds as many as of the smallest. While one block waits at a barrier the others go on, and more threads
-// in each come for free, as far as there are packs for them. A block has `rows` rows of that many packs in
-// `shared` bytes.
+// Chooses among kernels that differ in the threads per row: the largest block with the occupancy of the
+// smallest. Other blocks run while one waits at a barrier, and as long as the occupancy stays the same, more
+// threads cost nothing. A block has `rows` rows of `packs` packs in `shared` bytes; no row gets more threads
+// than packs.
 template <class Kernel, int kCount>
 cudaError_t choose(Choice* choice, const Kernel (&kernels)[kCount], const int (&threads)[kCount],
                    int rows, int64_t packs, size_t shared) {
     const auto ask = [&](Choice* best, int) {
-        const auto room = static_cast<int>(room_for_rows());  // whoever else launches this kernel
+        const auto room = static_cast<int>(room_for_rows());  // the same in all launches
         for (int i = 0; i < kCount && (i == 0 || threads[i] <= packs); ++i) {
             int resident = 0;
             cudaError_t error =
@@ -235,7 +234,7 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
     const Kernel kernels[] = {row_in_shared_kernel<Layout, Pack, kThreads>...};
     constexpr int kSizes[] = {kThreads...};
     constexpr int kRows = kRowsOfBlock<kSizes[0]>;
-    constexpr int64_t kMaxRows = int64_t{kRows} * INT32_MAX;  // of a grid; more take another launch
+    constexpr int64_t kMaxRows = int64_t{kRows} * INT32_MAX;  // of one launch
     const int64_t packs = cols / Pack::kSize;
     const size_t shared = Layout::kKeeps ? kRows * packs * sizeof(Pack) : 0;
     if (static_cast<int64_t>(shared) > room_for_rows()) return cudaErrorInvalidValue;
@@ -251,9 +250,9 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
     return cudaGetLastError();
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). kRows: of a block, 1, or 4 with a
-// warp each. Asynchronous on stream. cudaErrorInvalidValue: a null pointer, an address that no T has, a
-// negative size, rows that do not fit (of Uncached: into 32 bits, less the threads of a block).
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), asynchronously on
+// stream. kRows: rows per block, 1, or 4 of a warp each. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer, a negative size, or rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 // takes: cols <= 24576
 template <class Layout = Whole, int kRows = 1, class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {

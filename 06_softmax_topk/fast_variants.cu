@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures the fast ways, each by itself, and the front call.
+// How the course checks and measures each fast way alone, and the front call.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -22,7 +22,7 @@ using softmax_topk::Results;
 using softmax_topk::TopkPlan;
 using softmax_topk::Way;
 
-// How rows are shared out, with so much workspace. aligned: whether x begins at a multiple of 16 bytes.
+// Chooses a plan within a workspace. aligned: whether x starts at a multiple of 16 bytes.
 using Choice = std::function<TopkPlan(const Shape&, size_t element_bytes, size_t workspace_bytes,
                                       bool aligned)>;
 
@@ -37,14 +37,14 @@ TopkPlan planned(const Shape& shape, size_t element_bytes, size_t workspace_byte
 TopkPlan a_warp_each(const Shape&, size_t, size_t, bool) {
     return {Way::warp, 0, 1, "", 0, 0};
 }
-// As few threads as have room, however many rows there are.
+// The fewest threads with room, for any number of rows.
 int threads_with_room(const Shape& shape) {
     return softmax_topk::threads_of_list(INT32_MAX, shape.cols, shape.k, 1);
 }
 TopkPlan small_lists(const Shape& shape, size_t, size_t, bool) {
     return {Way::block, threads_with_room(shape), 1, "", 0, 0};
 }
-// Of rows of more than a batch a sample is read, too.
+// Rows longer than a batch also read a sample.
 runner::Traffic with_sample(const Shape& shape, DType) {
     const int threads = threads_with_room(shape);
     const int of_thread =
@@ -64,7 +64,7 @@ TopkPlan clusters(const Shape&, size_t, size_t, bool) {
     return {Way::cluster, 0, softmax_topk::kLargestCluster, "", 0, 0};
 }
 
-// What a variant of the course says of itself; threads: of a block, or of as many lanes as have a row.
+// Completes a variant's description; threads: of a block, or the lanes of a row.
 runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols, int threads,
                      const Choice& choice) {
     variant.further = true;
@@ -78,7 +78,7 @@ runner::Variant with(runner::Variant variant, int64_t most_k, int64_t most_cols,
     return variant;
 }
 
-// A way that is taken whatever the front call would do.
+// Takes this way whatever the front call would choose.
 runner::Variant way(const std::string& name, const std::string& summary, int64_t most_k,
                     int64_t most_cols, int threads, const Choice& choice) {
     const auto launcher = [choice](const auto* x, const auto& results, int64_t rows, int64_t cols,
@@ -95,8 +95,8 @@ runner::Variant way(const std::string& name, const std::string& summary, int64_t
 }
 
 runner::Variant list_of_few() {
-    runner::Variant variant = way("small_lists", "the same, by as few threads as have room", kMostK,
-                                  INT32_MAX, 256, small_lists);
+    runner::Variant variant = way("small_lists", "the same, by the fewest threads with room",
+                                  kMostK, INT32_MAX, 256, small_lists);
     variant.traffic_at = with_sample;
     return variant;
 }
@@ -115,16 +115,16 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
 
 std::vector<runner::Variant> softmax_topk::fast_variants() {
     return {
-        way("short_rows", "a few lanes have a row in their registers", kListed, 505, 32, planned),
+        way("short_rows", "a few lanes hold a row in registers", kListed, 505, 32, planned),
         way("warp_per_row", "a list in a warp's lanes, and a queue", kListed, INT32_MAX, 32,
             a_warp_each),
-        way("warps_per_row", "the same, by the warps of a block or more", kListed, INT32_MAX, 256,
-            blocks<Way::block_of_warps>),
-        way("block_per_row", "one read, or two where a guess was wrong", kMostK, INT32_MAX, 256,
+        way("warps_per_row", "the same, by the warps of one or more blocks", kListed, INT32_MAX,
+            256, blocks<Way::block_of_warps>),
+        way("block_per_row", "one read, or two after a wrong guess", kMostK, INT32_MAX, 256,
             blocks<Way::block>),
         list_of_few(),
-        way("cluster_per_row", "as many blocks, which wait for each other once", kMostK, INT32_MAX,
-            256, clusters),
+        way("cluster_per_row", "a cluster of blocks per row, in one launch", kMostK, INT32_MAX, 256,
+            clusters),
         front("front_topk", "the front call", Kind::softmax_topk),
-        front("front_topk_lse", "the front call, and all that it tells", Kind::softmax_topk_lse)};
+        front("front_topk_lse", "the front call, with all of its results", Kind::softmax_topk_lse)};
 }

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax along the middle axis of (outer, dim, inner), from the
-// result y and the gradient dy of the result.
+// The gradient of softmax and of log-softmax along the middle axis of (outer, dim, inner), from the result y and
+// its gradient dy.
 //   new here   two tiles in shared memory, one sum per column
-//   traffic    2 reads + 1 write per element; where tiles are read twice, 4 and of log-softmax 3 reads
+//   traffic    2 reads + 1 write per element; if tiles are read twice, 4 reads (log-softmax: 3)
 //   accepts    as any_axis_softmax.cuh; dx may be dy or y
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         part.copy(dy, held_dy, tiling.threads, nothing);
         wait_for_copies();
     }
-    // Packs of each tensor under way at once: of eight elements, as many as there are registers for.
+    // Packs of each tensor in flight: with eight elements per pack, as many as the registers allow.
     constexpr int kInFlight = kHeld ? 1 : kPack > 4 ? kBatch / 2 : kBatch;
     const auto fetch = [&](const T* from, const ThisPack* held, int64_t k) {
         if constexpr (kHeld) {
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     };
 
-    Tiling team = tiling;  // whose threads join what they have of a column
+    Tiling team = tiling;  // the threads that reduce a column together
     if constexpr (kIsPart<kReads>) team.blocks = 1;
     [[maybe_unused]] const SumsOfTile<kPack, 1, Compute> sums(tiling, thread);
 
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     }
 
-    // Backwards: what was read last may still be in the cache.
+    // Backwards: the cache may still hold what was read last.
 #pragma unroll(kHeld ? 2 : 1)
     for (int64_t k = kReads == Reads::first ? -1 : part.count - 1; k >= 0; k -= kInFlight) {
         ThisPack ys[kInFlight];
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     wait_for_readers(team);
 }
 
-// kPacks of each tensor.
+// kPacks: of both tensors together.
 template <Algorithm kAlgorithm, int kPacks, class T>
 __global__ void __launch_bounds__(1024)
     any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Tiling tiling) {
@@ -157,15 +157,15 @@ struct Backward {
 
 }  // namespace any_axis
 
-// As any_axis_workspace_bytes, of the gradients.
+// As any_axis_workspace_bytes, for the gradients.
 template <class T>
 size_t any_axis_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
     return workspace_bytes<Backward<Algorithm::softmax>, T>({outer, dim, inner}, 2);
 }
 
-// dx of the two, from their result y and its gradient dy. Errors as of softmax_any_axis, and workspace, which
-// belongs to one call at a time, on one stream, here too.
+// Computes dx from the result y and its gradient dy. Errors and workspace as for softmax_any_axis; the workspace
+// belongs to one call at a time, on one stream.
 template <class T>
 cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                                       int64_t inner, void* workspace, size_t workspace_bytes,

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
 //
-// A tile of a slab in the registers of a block, where rows are whole packs: what any_axis_softmax.cuh and
-// any_axis_backward.cuh take when they can.
-//   new here   a thread has all its packs under way before it uses one; each of its columns has its own
-//              (m, d), which its block merges once
+// A tile of a slab in the registers of a block, for rows of whole packs: the way that any_axis_softmax.cuh and
+// any_axis_backward.cuh prefer.
+//   new here   a thread starts all its loads before it uses one; each of its columns has its own (m, d), which
+//              the block merges once
 //   traffic    1 read + 1 write per element
 #pragma once
 #include "any_axis_tiling.cuh"
@@ -18,12 +18,12 @@ using warp_softmax::Algorithm;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// The packs of a thread: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z
-// over the block's tiles.
+// A thread's packs: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z over the block's
+// tiles.
 template <class T>
 struct Column {
-    int64_t first;  // pack of the tensor
-    int64_t step;   // packs from one to the next
+    int64_t first;  // index of the first pack in the tensor
+    int64_t step;   // from one pack to the next
     int count;
 
     __device__ Column(const Sizes& sizes, const Tiling& tiling) {
@@ -51,7 +51,7 @@ struct Column {
     }
 };
 
-// What a thread, or several, knows of the columns of a pack: their maxima, as a pack, and the sums of
+// The pairs of a pack's columns, over the rows of one thread or of several: the maxima, as a pack, and the sums of
 // lifted_exp(x - m).
 template <class T>
 struct Sets {
@@ -59,7 +59,7 @@ struct Sets {
     ComputeOf<T> d[kWidest<T>];
 };
 
-// The larger one of each column.
+// Returns the larger element of each column.
 template <class T>
 __device__ uint4 larger_of(uint4 a, uint4 b) {
     if constexpr (sizeof(T) == 2) {
@@ -82,18 +82,18 @@ __device__ inline uint4 shuffled(uint4 words, int step) {
                       __shfl_xor_sync(~0u, words.z, step), __shfl_xor_sync(~0u, words.w, step));
 }
 
-// What a sum relative to one maximum counts relative to a larger one.
+// Returns the factor that turns a sum relative to m into one relative to `larger`.
 template <class T, class Compute>
 __device__ Compute factor_of(Compute m, Compute larger) {
     return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
 }
 
-// The sets of all threads with the same columns as one, in each of them: in the warp, then in the block.
-// kMaxima: whether there are any; otherwise it is sums alone.
+// Merges the sets of all threads with the same columns, first in the warp, then in the block; each of these threads
+// gets the result. kMaxima: whether sets have maxima; gradients have sums alone.
 template <bool kMaxima, class T>
 __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
-    const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // of the tile
+    const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // within the tile
     const int top_step = min(tiling.threads, 32) / 2;
     if constexpr (kMaxima) {
         const auto own = bits_as<WidePack<T>>(mine.m);
@@ -113,10 +113,10 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     }
     if (tiling.threads <= max(32, tiling.lanes)) return;
 
-    // A set of each warp for each pack of the tile's row; then a thread merges those of a column.
+    // Each warp stores a set per pack of the tile's row; then one thread merges the sets of a column.
     const int warps = tiling.threads / 32;
     [[maybe_unused]] constexpr int kUnroll =
-        sizeof(T) == 8 ? 1 : 4;  // exp of doubles takes many registers
+        sizeof(T) == 8 ? 1 : 4;  // the exponential of doubles takes many registers
     Sets<T>* const sets =
         reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;
     if (thread % 32 < tiling.lanes) sets[thread / 32 * tiling.lanes + threadIdx.x] = mine;
@@ -148,7 +148,7 @@ __device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     mine = sets[threadIdx.x];
 }
 
-// Off by 2^-22 of it, without the branches that denormals take: d is at least 1.
+// Returns 1 / d up to a factor of 1 + 2^-22, without the branches for denormals: d is at least 1.
 __device__ inline float inverse_of(float d) {
     return __fdividef(1.f, d);
 }
@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(1024)
 
     const Numbers<T> all = numbers_of<T>(sets.m);
     Compute max[kPack];
-    Compute last[kPack];  // the step from x - max, or its exponential, to the result
+    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         max[i] = base_of(all.of[i]);

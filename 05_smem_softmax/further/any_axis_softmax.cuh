@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
 //
-// Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
-//   new here   a block copies dim x some columns to shared memory (or a cluster's) as whole packs, whatever
-//              inner is; a thread has packs that all lie over the same columns
-//   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
+// Softmax along the middle axis of (outer, dim, inner): the elements of a column lie inner elements apart.
+//   new here   a block copies a tile, dim rows x some columns, to shared memory (or to a cluster's) in whole packs,
+//              whatever inner is; all packs of a thread lie over the same columns
+//   traffic    1 read + 1 write per element; 2 reads if not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
-//   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
-//   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
+//   needs      CUDA 12; clusters need compute capability 9.0, below it more tiles are read twice
+//   rows       as in 03: a column of -inf alone, or with NaN or +inf, becomes NaN
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
 #include <climits>
@@ -24,13 +24,13 @@ namespace any_axis {
 
 // ---------------------------------------------------------------- a thread's part of a slab
 
-// How many elements an address lies behind a multiple of 16 bytes.
+// Returns the number of elements from the last multiple of 16 bytes to the address.
 template <class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
 }
 
-// As one access. (nvcc would split it, as the same elements are stored one by one elsewhere.)
+// Stores 16 bytes as one access. (nvcc would split it, because other code stores the same elements one by one.)
 __device__ inline void store_16_bytes(void* y, uint4 bits) {
 #ifdef __CUDA_ARCH__
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
@@ -53,17 +53,17 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
     }
 }
 
-// A thread's packs of a tile: tiling.threads packs of each block lie from one to the next, which is whole
-// rows, so that element i of each is in the same column. The blocks of a tile walk side by side: 0.60 of the
-// speed of a copy where a tile is read twice, on an H200, instead of 0.58 where each has a part for itself.
+// A thread's packs of a tile. From one to the next, tiling.threads packs of each block advance by whole rows, so
+// element i of every pack lies in the same column. The blocks of a tile take its rows in turn: 0.60 of a copy's
+// speed on an H200 for a tile that is read twice, instead of 0.58 with one part per block.
 // kEnds: whether packs at the ends of a slab reach beyond it.
 template <class T, int kPack, bool kEnds>
 struct Part {
     using ThisPack = Pack<T, kPack>;
-    int64_t first;  // offset of the first one
+    int64_t first;  // offset of the first pack
     int64_t step;
     int64_t count;
-    int64_t begin;  // of the slab
+    int64_t begin;  // of the slab, as is end
     int64_t end;
 
     __device__ Part(const T* x, const Sizes& sizes, const Tiling& tiling, int tile, int thread) {
@@ -76,7 +76,8 @@ struct Part {
         const int64_t of_block = tiling.threads * kPack / tiling.width * sizes.inner;
         step = of_block * tiling.blocks;
         const int64_t packs = (phase + sizes.dim * tiling.width + kPack - 1) / kPack;
-        const int64_t before = blockIdx.x % tiling.blocks;  // blocks
+        const int64_t before =
+            blockIdx.x % tiling.blocks;  // blocks that share the tile and come first
         first =
             begin - phase + thread * kPack / tiling.width * sizes.inner + col + before * of_block;
         const bool none = tile >= tiling.slabs || slab >= sizes.outer || col >= sizes.inner;
@@ -88,7 +89,7 @@ struct Part {
         return !kEnds || (at >= begin && at + kPack <= end);
     }
 
-    // Pack k of the tensor, with `padding` where the slab does not reach.
+    // Loads pack k of the tensor, with `padding` outside of the slab.
     __device__ ThisPack fetch(const T* x, int64_t k, T padding) const {
         const int64_t at = first + k * step;
         ThisPack pack;
@@ -116,7 +117,7 @@ struct Part {
         }
     }
 
-    // All packs on their way to shared memory, `apart` packs apart there; wait_for_copies() waits.
+    // Starts copies of all packs to shared memory, where they lie `apart` packs apart; wait_for_copies() waits.
     __device__ void copy(const T* x, ThisPack* held, int apart, T padding) const {
         constexpr int kCopyBatch = 8;
         if constexpr (sizeof(ThisPack) < 4) {  // too small for an asynchronous copy
@@ -142,34 +143,34 @@ struct Part {
     }
 };
 
-// A thread only looks at what it has copied itself: no barrier.
+// No barrier: a thread reads only what it copied itself.
 __device__ inline void wait_for_copies() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
 }
 
-// All blocks that share a tile.
+// Waits for all blocks that share a tile.
 __device__ inline void synchronize(const Tiling& tiling) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     if (tiling.blocks > 1) return cooperative_groups::this_cluster().sync();
 #endif
     __syncthreads();
 }
-// A block whose shared memory others may still read must not end.
+// Keeps a block alive while others may still read its shared memory.
 __device__ inline void wait_for_readers(const Tiling& tiling) {
     if (tiling.blocks > 1) synchronize(tiling);
 }
-// A value in another block's shared memory, where this block has its own.
+// Returns a value from another block's shared memory, at the place that it has in this block's.
 template <class Compute>
 __device__ Compute value_of(int block, Compute* value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     return *cooperative_groups::this_cluster().map_shared_rank(value, block);
 #else
-    return *value;  // there are no clusters
+    return *value;  // without clusters there is no other block
 #endif
 }
 
-// A thread's values from or to neighbouring places, 16 bytes at once.
+// Copies a thread's values to or from neighbouring places, 16 bytes at a time.
 template <class Compute, int kPack>
 constexpr int kJoined = kPack * sizeof(Compute) > 16 ? 16 / sizeof(Compute) : kPack;
 
@@ -195,10 +196,10 @@ __device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
     }
 }
 
-// Element i of a thread's packs belongs to one column; each thread gets what all threads of the tile
-// have of its columns, joined: in the thread, in the warp, in the block, in the cluster. What goes
-// through shared memory is rows of values, where column `col` is in place col of each. All threads of a
-// block, or of a cluster that shares a tile, call it, for each round of the kernel once.
+// Reduces columns. Element i of a thread's packs belongs to one column; each thread gets the result over all threads
+// of the tile: first in the thread, then in the warp, the block and the cluster. Shared memory holds rows of values,
+// with column `col` in place col of each row. All threads of a block, or of a cluster that shares a tile, call it
+// once in each of the kernel's two rounds.
 template <int kPack, class Compute, class Join>
 __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int tile, int thread,
                                int round, Join join) {
@@ -208,7 +209,7 @@ __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int
     if (tiling.lanes > 0) {
 #pragma unroll
         for (int step = kPack / 2; step > 0; step /= 2) {
-            if (step < tiling.width) break;  // a pack is over more columns than there are
+            if (step < tiling.width) break;  // a pack covers more columns than the tile has
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 if ((i & step) == 0) mine[i] = mine[i ^ step] = join(mine[i], mine[i ^ step]);
@@ -231,7 +232,7 @@ __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int
     } else if (takes_part && thread % 32 < tiling.lanes) {
         put_values(mine, values + thread / 32 * width + thread % 32 * kPack);
     }
-    while (rows > 1) {  // up to eight become one, in the first of their places
+    while (rows > 1) {  // eight rows become one, in the place of the first
         __syncthreads();
         const int left = (rows + kRowsToOne - 1) / kRowsToOne;
         const int end = rows * width;
@@ -247,7 +248,7 @@ __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int
         rows = left;
     }
     synchronize(tiling);
-    if (tiling.blocks > 1) {  // the cluster's go behind the block's own, which others still read
+    if (tiling.blocks > 1) {  // after the block's own values, which others still read
         for (int i = thread; takes_part && i < width; i += tiling.threads) {
             Compute all = value_of(0, values + i);
             for (int b = 1; b < tiling.blocks; ++b) all = join(all, value_of(b, values + i));
@@ -270,10 +271,10 @@ __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int
 
 // ---------------------------------------------------------------- the kernel
 
-// Packs of each tensor that a thread has under way at once where a tile is read twice.
+// Packs per thread and tensor in flight, for a tile that is read twice.
 inline constexpr int kBatch = 4;
 
-// Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
+// Adds elements to a thread's pairs of maximum and sum of exp(x - max), one per column.
 template <class T, int kPacks, int kPack, class Compute>
 __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
                           Compute (&sum)[kPack]) {
@@ -292,27 +293,27 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
     }
 }
 
-// Of a tile: kept between its read and its write; read again by the same block; or in two launches, of which
-// the first leaves sums and the second reads again.
+// How often a tile is read: once, and kept on the chip; twice by the same block; or in two launches, where the first
+// leaves sums and the second computes the results.
 enum class Reads { once, twice, first, second };
 
 template <Reads kReads>
 constexpr bool kIsPart = kReads == Reads::first || kReads == Reads::second;
 
-// The most threads of a block, and blocks for which a multiprocessor must have registers: packs of 16-bit
+// The most threads of a block, and the blocks for which a multiprocessor must have registers. Packs of 16-bit
 // types take more of them.
 template <class T, Reads kReads>
 constexpr int kThreadsFor = kIsPart<kReads> ? kPartThreads : kMostThreads<T, kReads == Reads::once>;
 template <class T, Reads kReads>
 constexpr int kBlocksFor = kIsPart<kReads> && sizeof(T) == 2 ? 1 : 1024 / kThreadsFor<T, kReads>;
 
-// A thread's share in the sums of a part of a tile, which are kNumbers for each column of a tile.
+// A thread's share in the sums of one part of a tile: kNumbers numbers per column.
 template <int kPack, int kNumbers, class Compute>
 struct SumsOfTile {
     Compute* sums;
-    int width;    // of rows of elements that threads have side by side, and
-    int rows;     // how many there are
-    int columns;  // with sums. (Where a pack is over more columns than that, they come again.)
+    int width;    // of a row that the threads cover side by side
+    int rows;     // of such rows
+    int columns;  // with sums; a pack over more columns than that repeats them
     int first;    // element of this thread, counted through the block
 
     __device__ SumsOfTile(const Tiling& tiling, int thread)
@@ -326,8 +327,7 @@ struct SumsOfTile {
     __device__ Compute* of_part(int part, int column) const {
         return sums + part * kNumbers * columns + column;
     }
-    // Calls put(place, i) where element i of the thread is the one to put its column's sums there: number n
-    // at place[n * columns].
+    // Calls put(place, i) if element i of this thread stores its column's sums: number n at place[n * columns].
     template <class Put>
     __device__ void put(int part, Put put) const {
 #pragma unroll
@@ -335,7 +335,7 @@ struct SumsOfTile {
             if (first + i < columns) put(of_part(part, first + i), i);
         }
     }
-    // Calls get(place, i) for the parts that element i is to add up.
+    // Calls get(place, i) for each part that element i adds up.
     template <class Get>
     __device__ void get(int parts, Get get) const {
 #pragma unroll
@@ -347,7 +347,7 @@ struct SumsOfTile {
     }
 };
 
-// A sum of exp(x - max) as one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
+// Turns a sum of exp(x - max) into one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
 template <class T, class Compute>
 __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
     if (max == higher) return sum;
@@ -368,7 +368,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
                                                  tile * tiling.tile_bytes) +
                      thread;
 
-    Tiling team = tiling;  // whose threads join what they have of a column
+    Tiling team = tiling;  // the threads that reduce a column together
     if constexpr (kIsPart<kReads>) team.blocks = 1;
     [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(tiling, thread);
 
@@ -426,7 +426,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     }
     reduce_columns(sum, team, tile, thread, 1, Total{});
 
-    Compute last[kPack];  // the step from x - max, or its exponential, to the result
+    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
@@ -452,7 +452,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * tiling.threads]));
     } else {
-        // Backwards: what was read last may still be in the cache.
+        // Backwards: the cache may still hold what was read last.
         for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
             ThisPack batch[kBatch];
 #pragma unroll
@@ -470,8 +470,8 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 
 // ---------------------------------------------------------------- the launch
 
-// A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
-// registers<kPacks>() for tiles in registers; kNumbers that a column's sums are.
+// A Family names the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of one element,
+// registers<kPacks>() for tiles in registers, and kNumbers, the numbers of a column's sums.
 template <class Family, Reads kReads, class T>
 auto kernel_for(const Tiling& tiling) {
     constexpr int kWhole = 16 / sizeof(T);
@@ -480,7 +480,7 @@ auto kernel_for(const Tiling& tiling) {
                             : Family::template get<kWhole, false, kReads, T>();
 }
 
-// Calls the kernel with (tensors..., sizes, tiling).
+// Launches the kernel with (tensors..., sizes, tiling).
 template <class Kernel, class T, class... Others>
 cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cudaStream_t stream,
                           const T* first, Others... others) {
@@ -504,11 +504,12 @@ cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cuda
     config.attrs = &attribute;
     config.numAttrs = tiling.blocks > 1 && tiling.parts == 0 ? 1 : 0;
     error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, tiling);
-    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    if (error != cudaSuccess)
+        cudaGetLastError();  // already returned: must not be found again later
     return error;
 }
 
-// What the tiling says, with tiling.sums where it has parts.
+// Launches what the tiling says. With parts, tiling.sums is the workspace.
 template <class Family, class T, class... Others>
 cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream, const T* first,
                           Others... others) {
@@ -528,8 +529,7 @@ cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream
     return launch_kernel(kernel, tiling, sizes, stream, first, others...);
 }
 
-// Bytes of scratch with which tensors of this shape take less time on the current device, wherever they
-// begin: 0 where they do not.
+// Returns the bytes of scratch that make this shape faster on the current device at any address; 0 if none do.
 template <class Family, class T>
 size_t workspace_bytes(Sizes sizes, int tensors) {
     if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0) return 0;
@@ -542,7 +542,7 @@ size_t workspace_bytes(Sizes sizes, int tensors) {
     return most;
 }
 
-// The same with the tiling for these tensors: the last is written, the others are read.
+// Chooses a tiling for these tensors and launches it. The kernel writes the last tensor and reads the others.
 template <class Family, class T, class... Others>
 cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stream, const T* first,
                    Others... others) {
@@ -570,7 +570,7 @@ template <Algorithm kAlgorithm>
 struct Forward {
     static constexpr int kNumbers = 2;
     template <int kPack, bool kEnds, Reads kReads, class T>
-    static auto get() {  // (the sums are the same of both)
+    static auto get() {  // the sums are the same for both algorithms
         constexpr Algorithm kOf = kReads == Reads::first ? Algorithm::softmax : kAlgorithm;
         return any_axis_kernel<kOf, kPack, kEnds, kReads, T>;
     }
@@ -582,18 +582,18 @@ struct Forward {
 
 }  // namespace any_axis
 
-// Bytes of workspace with which softmax_any_axis and log_softmax_any_axis of this shape take less time on
-// the current device: 0 for most.
+// Returns the bytes of workspace that make softmax_any_axis and log_softmax_any_axis of this shape faster on the
+// current device; 0 for most shapes.
 template <class T>
 size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
     return workspace_bytes<Forward<Algorithm::softmax>, T>({outer, dim, inner}, 1);
 }
 
-// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x. workspace
-// may be null; with any_axis_workspace_bytes() of it, 16-byte aligned and of any content, few long slices
-// take less time. It belongs to one call at a time, on one stream: two calls that may overlap need one
-// each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// Computes the softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// workspace may be null; with any_axis_workspace_bytes() of it, aligned to 16 bytes, few long columns are faster. A
+// workspace belongs to one call at a time, on one stream: calls that overlap need one each. Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
@@ -602,7 +602,7 @@ cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64
                                                stream, x, y);
 }
 
-// log(softmax(x)).
+// The same for log(softmax(x)).
 template <class T>
 cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {

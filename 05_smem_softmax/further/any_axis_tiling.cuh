@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_tiling, version 1.0
 //
-// How blocks and threads share the work along any axis: functions of sizes, alignment and device.
-//   new here   tiles: the rows of a slab, as many columns of them as keep accesses wide and blocks many
+// How blocks and threads share the work along any axis: pure functions of sizes, alignment and device.
+//   new here   tiles: all rows of a slab, and as many columns as keep accesses wide and blocks numerous
 //   used by    any_axis_softmax.cuh and any_axis_backward.cuh
 #pragma once
 #include <algorithm>
@@ -17,56 +17,55 @@ namespace any_axis {
 
 using warp_softmax::ComputeOf;
 
-// A tensor is `outer` slabs of dim rows of inner elements.
+// A tensor of `outer` slabs, each of dim rows of inner elements.
 struct Sizes {
     int64_t outer;
     int64_t dim;
     int64_t inner;
 };
 
-// How the work is shared. A tile is a slab's rows, `width` columns of them. Where that is all there
-// are, it is one piece of memory, and its packs need not end where rows do.
+// How the work is shared. A tile is `width` columns of all rows of a slab. If the slab has no other columns, its tile
+// is contiguous memory, and packs need not end where rows do.
 struct Tiling {
-    int pack;       // elements that move in one access: 16 bytes of them, or 1
-    bool ends;      // whether packs at the ends of a slab reach beyond it
-    int width;      // columns
-    int64_t tiles;  // that a slab is cut into
-    int threads;    // of a tile; threads * pack is a multiple of width
-    int lanes;      // of a warp until the same columns come again; 0: that is not in every warp
-    int slabs;      // tiles of a block: the same columns of neighbouring slabs
-    int blocks;     // or, of a cluster that shares a tile, the blocks
-    bool held;      // whether a tile stays on the chip between its read and its write
-    int parts;   // of a tile, in a launch for the sums alone, ahead of that for the results; or 0
-    void* sums;  // device memory, where the first of two launches leaves them
-    int packs;   // of a thread, in its registers; 0: the tile is in shared memory, if held
-    size_t tile_bytes;  // of one tensor there, in one block
-    size_t join_bytes;  // of what the threads exchange, in each of two rounds
+    int pack;           // elements per access: 16 bytes of them, or 1
+    bool ends;          // whether packs at the ends of a slab reach beyond it
+    int width;          // columns of a tile
+    int64_t tiles;      // per slab
+    int threads;        // per tile; threads * pack is a multiple of width
+    int lanes;          // of a warp until columns repeat; 0: they do not repeat in every warp
+    int slabs;          // tiles per block: the same columns of neighbouring slabs
+    int blocks;         // or blocks per tile, in a cluster
+    bool held;          // whether a tile stays on the chip between its read and its write
+    int parts;          // of a tile, in a first launch for the sums alone; or 0
+    void* sums;         // device memory for the sums of that first launch
+    int packs;          // per thread, in registers; 0: the tile is in shared memory, if held
+    size_t tile_bytes;  // shared memory of one tensor's tile, in one block
+    size_t join_bytes;  // shared memory for an exchange between threads, in each of two rounds
 
     size_t shared_bytes(int tensors) const { return 2 * join_bytes + slabs * tensors * tile_bytes; }
-    // Of the sums of all tiles, where a part has so many bytes for each column.
+    // Bytes for the sums of all tiles, with `of_column` bytes per part and column.
     size_t sums_bytes(Sizes sizes, size_t of_column) const {
         return static_cast<size_t>(sizes.outer * tiles * parts * width) * of_column;
     }
 };
 
-// What of `count` packs a thread each block that shares a tile has.
+// Returns the packs per thread of each block that shares a tile, of `count`.
 __host__ __device__ inline int64_t blocks_share(int64_t count, const Tiling& tiling) {
     return (count + tiling.blocks - 1) / tiling.blocks;
 }
 
-// The most threads of a block: where its tile is held, of 16-bit types, which have twice as many columns
-// in a pack, half.
+// The most threads of a block. Half as many for held tiles of 16-bit types, whose packs cover twice the columns.
 template <class T, bool kHeld = true>
 constexpr int kMostThreads = kHeld && sizeof(T) == 2 ? 512 : 1024;
 
-// And where each of the two reads is a launch.
+// The most threads of a block if each of the two reads is a launch.
 inline constexpr int kPartThreads = 512;
 
-// What the tiling needs to know of the GPU.
+// What a tiling depends on of the GPU.
 struct Device {
-    int shared = 0;  // bytes that a block may have
+    int shared = 0;  // bytes that a block may use
     int multiprocessors = 0;
-    int cluster = 1;  // blocks of a cluster, at most
+    int cluster = 1;  // the most blocks of a cluster
 };
 inline Device device_of(const softmax_stages::Chip& chip) {
     constexpr int kPortableCluster = 8;
@@ -74,13 +73,14 @@ inline Device device_of(const softmax_stages::Chip& chip) {
             chip.largest_cluster > 0 ? kPortableCluster : 1};
 }
 
-// The threads of tiles of that width, in blocks of up to `shared` bytes, up to `blocks` of them a
-// tile: held where that is enough; of 0 bytes, to be read twice, by up to threads_without. Width 0 where
-// threads would be too many for a block.
+// Returns the tiling for tiles of this width, with up to `blocks` blocks per tile of up to `shared` bytes: held if that
+// is enough. With 0 bytes, tiles are read twice, by up to threads_without threads. Width 0 if a block would need too
+// many threads.
 template <class T>
 Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int blocks,
            int64_t shared, int threads_without) {
-    const int64_t least = width / std::gcd<int64_t>(width, pack);  // for whole rows between packs
+    const int64_t least =
+        width / std::gcd<int64_t>(width, pack);  // so that whole rows lie between a thread's packs
     Tiling tiling{};
     if (least > std::min(threads_without, kMostThreads<T>)) return tiling;
     tiling.pack = pack;
@@ -88,7 +88,7 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
     tiling.tiles = (sizes.inner + width - 1) / width;
     tiling.slabs = tiling.blocks = 1;
     const auto divided = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-    const auto join_bytes = [&] {  // and a cluster's results
+    const auto join_bytes = [&] {  // with the results of a cluster
         const int64_t of_tile = tiling.lanes == 0
                                     ? tiling.threads * pack
                                     : std::max(1, tiling.threads / 32) * tiling.lanes * pack;
@@ -97,7 +97,7 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
         return divided(values * sizeof(ComputeOf<T>), 16) * 16;
     };
 
-    // Few packs a thread where a tile is small, so that neighbours read neighbours.
+    // Few packs per thread if a tile is small, so that neighbouring threads read neighbouring packs.
     tiling.ends = pack > 1 && width == sizes.inner && !aligned;
     const int64_t ends = tiling.ends ? 2 * (pack - 1) : 0;
     const int64_t lanes = std::max<int64_t>(1, width / pack);
@@ -110,7 +110,7 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
         int64_t each = 1;
         while (each < 8 && 4 * each * each <= of_block) each *= 2;
         const int64_t all = static_cast<int64_t>(sizeof(T)) * sizes.dim * width * tensors;
-        const bool alone = all > shared / 2 * tiling.blocks;  // on a multiprocessor
+        const bool alone = all > shared / 2 * tiling.blocks;  // alone on its multiprocessor
         const int64_t enough = shared == 0 ? threads_without : alone ? kMostThreads<T> : 512;
         const int64_t wanted = divided(of_block, each * least);
         int64_t threads =
@@ -141,8 +141,8 @@ Tiling cut(Sizes sizes, int tensors, int pack, bool aligned, int64_t width, int 
     return tiling;
 }
 
-// A tile of `lanes` packs a row, a power of two, in the registers of a block: up to kMostPacks packs a
-// thread, of all tensors together. Width 0 where its threads would be too many for a block.
+// Returns a tiling in registers: a tile of `lanes` packs per row, a power of two, and up to kMostPacks packs per
+// thread, of all tensors together. Width 0 if a block would need too many threads.
 inline constexpr int64_t kMostPacks = 8;
 template <class T>
 Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_threads) {
@@ -153,12 +153,12 @@ Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_thread
     };
     constexpr int kWhole = 16 / sizeof(T);
     Tiling tiling{};
-    // At least two packs a thread, but rather neighbours that read a line of 128 bytes.
+    // At least two packs per thread; but first, enough neighbours to read a line of 128 bytes.
     const int64_t each = kMostPacks / tensors;
     int64_t rows = std::max((sizes.dim + each - 1) / each,
                             std::min((sizes.dim + 1) / 2, std::max<int64_t>(1, 8 / lanes)));
     if (sizes.dim > each * most_threads || lanes * rows > most_threads) return tiling;
-    // Tiles of a block, or warps of a tile, are whole.
+    // Whole warps, or a power of two of threads within one.
     const int64_t of_warp = std::max<int64_t>(1, 32 / lanes);
     rows = rows >= of_warp ? (rows + of_warp - 1) / of_warp * of_warp : power_of_two(rows);
     tiling.pack = kWhole;
@@ -171,32 +171,31 @@ Tiling in_registers(Sizes sizes, int tensors, int64_t lanes, int64_t most_thread
     tiling.held = true;
     tiling.packs = static_cast<int>(
         std::max<int64_t>(2, tensors * power_of_two((sizes.dim + rows - 1) / rows)));
-    if (tiling.threads > std::max<int64_t>(32, lanes)) {  // a warp's maxima and sums
+    if (tiling.threads > std::max<int64_t>(32, lanes)) {  // the maxima and sums of a warp
         tiling.join_bytes =
             tiling.slabs * (tiling.threads / 32) * lanes * (16 + kWhole * sizeof(ComputeOf<T>)) / 2;
     }
     return tiling;
 }
 
-// How to share the work. tensors: 1, or 2 of a gradient; phase: of all of them, or -1 where they
-// differ; has_scratch: whether sums may be left in device memory. Where tiles are parts of rows, whole
-// packs need rows that begin with one.
+// Returns the tiling for a tensor. tensors: 1, or 2 for a gradient; phase: elements past a multiple of 16 bytes of all
+// tensors, or -1 if they differ; has_scratch: whether device memory can hold sums. If tiles are parts of rows, whole
+// packs require that rows start with a pack.
 template <class T>
 Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_scratch = false) {
     constexpr int kWhole = 16 / sizeof(T);
-    const int quarter = device.shared / 4;  // so that blocks read while others compute
+    const int quarter = device.shared / 4;  // so that some blocks load while others compute
     const int third = device.shared / 3 - 1024;
     const int cluster = std::min(device.cluster, 4);
     const int64_t row_bytes = sizes.inner * static_cast<int64_t>(sizeof(T));
-    const int64_t byte_column = sizes.dim * tensors;  // the bytes of a tile one byte wide
+    const int64_t byte_column = sizes.dim * tensors;  // bytes of a tile one byte wide
     const bool packs_fit_rows = phase == 0 && sizes.inner % kWhole == 0;
-    // What gains by two launches although clusters fill the chip, on an H200: 0.60 instead of 0.54 of the
-    // speed of a copy at (300, 7000, 64). Of 16-bit types, whose arithmetic takes longer, nothing does.
+    // Large tensors gain from two launches even if clusters fill the chip, on an H200: 0.60 instead of 0.54 of a copy's
+    // speed at (300, 7000, 64). 16-bit types, whose arithmetic takes longer, do not.
     const bool large = sizeof(T) > 2 && sizes.outer * byte_column * row_bytes >= 32 << 20;
 
-    // In registers: lines of 128 bytes, or half of them where slabs are long (a quarter of a line costs a
-    // third of the speed). Narrower, where that leaves fewer lanes without a column: a gradient's wait
-    // for memory anyway.
+    // In registers: lines of 128 bytes, or half lines for long slabs (a quarter of a line costs a third of the speed).
+    // Narrower if fewer lanes then lack a column, except for gradients, which wait for memory anyway.
     if (packs_fit_rows) {
         const int64_t row_packs = sizes.inner / kWhole;
         const auto lanes_for_row = [&](int64_t lanes) {
@@ -216,7 +215,7 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         if (tiling.width > 0) return tiling;
     }
 
-    // Whole rows, where they are narrow, or cannot be cut between packs, or a slab is small.
+    // Whole rows, if they are narrow, or cannot be cut between packs, or the slab is small.
     const int pack_of_rows = phase < 0 ? 1 : kWhole;
     const bool aligned = phase == 0 && sizes.dim * sizes.inner % kWhole == 0;
     const bool narrow = row_bytes < 64 || (!packs_fit_rows && phase >= 0);
@@ -230,9 +229,8 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         }
     }
 
-    // Otherwise parts of them, of whole sectors of 32 bytes: as wide as one block can hold with room
-    // for others beside it, or else a small cluster. (With clusters of eight, dim 10000 takes longer
-    // than with two reads.)
+    // Otherwise parts of rows, in whole sectors of 32 bytes: as wide as one block can hold beside others, or
+    // else a small cluster. (Clusters of eight take longer at dim = 10000 than two reads.)
     constexpr int64_t kMostColumns = 256;  // packs, or elements
     const int pack = packs_fit_rows ? kWhole : 1;
     const auto part = [&](int64_t width_bytes, int blocks, int shared,
@@ -241,12 +239,11 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         return cut<T>(sizes, tensors, pack, aligned, std::min(sizes.inner, width), blocks, shared,
                       threads);
     };
-    // Two reads, where there is scratch in two launches: then a tile's blocks need not all be there at once,
-    // so it may have as many as fill the chip: 0.61 instead of 0.34 of the speed of a copy at
-    // (2, 2000000, 16) floats on an H200. Rows that are not much wider are not cut. No parts where clusters
-    // fill the chip too and nothing is gained.
+    // Two reads; with scratch, in two launches. A tile's blocks then need not run at the same time, so as many as fill
+    // the chip can share it: 0.61 instead of 0.34 of a copy's speed at (2, 2000000, 16) floats on an H200. Narrow
+    // rows stay whole. No parts if clusters fill the chip too and two launches gain nothing.
     const auto two_launches = [&] {
-        constexpr int64_t kLeast = 64 << 10;  // bytes for a block to read
+        constexpr int64_t kLeast = 64 << 10;  // the fewest bytes for a block to read
         const int64_t there = 2 * device.multiprocessors;
         const bool uneven = row_bytes % 128 != 0 && row_bytes <= 4096 && 32 * sizes.outer >= there;
         const bool whole = row_bytes <= 512 || uneven;
@@ -255,12 +252,13 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
         const int64_t tiles = sizes.outer * tiling.tiles;
         const int64_t most = std::max<int64_t>(
             1, tiling.width * byte_column * static_cast<int64_t>(sizeof(T)) / kLeast);
-        // The fewest parts with which, in the last round of blocks, few multiprocessors have none.
+        // The fewest parts that leave few multiprocessors without a block in the last round.
         const auto places = [&](int64_t blocks) { return (blocks + there - 1) / there * there; };
         int64_t parts = std::max<int64_t>(1, there / tiles);
         while (parts < most && 10 * parts * tiles < 9 * places(parts * tiles)) ++parts;
         parts = std::min(parts, most);
-        const bool few = tiles * device.cluster < device.multiprocessors;  // for a cluster each
+        const bool few = tiles * device.cluster <
+                         device.multiprocessors;  // clusters of these would not fill the chip
         if (parts == 1 || !(few || (large && tiles < 4 * there))) return Tiling{};
         tiling.parts = tiling.blocks = static_cast<int>(parts);
         return tiling;
@@ -294,7 +292,7 @@ Tiling tiling_for(Sizes sizes, int tensors, int phase, Device device, bool has_s
     const auto is_enough = [&](const Tiling& tiling, int blocks) {
         return 2 * sizes.outer * tiling.tiles * blocks >= device.multiprocessors;
     };
-    constexpr int kRoomForAll = 72 << 10;  // bytes, for what 1024 threads exchange
+    constexpr int kRoomForAll = 72 << 10;  // bytes that 1024 threads exchange
     const int threads = device.shared < kRoomForAll ? kPartThreads : kMostThreads<T, false>;
     Tiling tiling = row_bytes < 64 || scattered ? whole_rows(1, 0, threads) : Tiling{};
     if (tiling.width == 0) {

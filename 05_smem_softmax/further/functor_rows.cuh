@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/functor_rows, version 1.0
 //
-// The lesson's kernel with 04's functors: long rows of any stride, scaled, masked, and their logarithm.
-//   new here   what is kept in shared memory is what the Load fetched, of a masked row x and its mask
+// The lesson's kernel with 04's functors: long rows of any stride, scaled, masked, and log-softmax.
+//   new here   shared memory keeps what the Load fetched: of a masked row, x and its mask
 //   traffic    1 read + 1 write per element of what the Load reads; Uncached: 3 reads + 1 write
 //   accepts    float, __half, __nv_bfloat16, double, as long as a row fits; Uncached: any row
-//   rows       as in 04; where a functor masks, a row with nothing left becomes zeros (log: -inf)
+//   rows       as in 04; a row that a mask empties becomes zeros (log: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three
 #pragma once
 #include <algorithm>
@@ -27,11 +27,11 @@ using warp_softmax::DirectStore;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// What a load fetches at once: a Pack, or whatever its element() wants to see.
+// What a Load fetches at once: a Pack, or what its element() takes.
 template <class Load, int kPack>
 using FetchedBy = decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, {}));
 
-// A block per row, and then the next. Layout: Whole or Uncached.
+// A block takes a row, and then another. Layout: Whole or Uncached.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kThreads, class Load, class Store>
 __global__ void __launch_bounds__(kThreads)
     functor_rows_kernel(Load load, Store store, int64_t rows, int64_t cols) {
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads)
             for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
         }
         max = reduce_in_block(max, Larger{}, max_scratch);
-        if (Load::kMasks && max == kNothing) max = 0;  // as in 04
+        if (Load::kMasks && max == kNothing) max = 0;  // an empty row, as in 04
 
         Compute sum = 0;
         for (int p = threadIdx.x; p < packs; p += kThreads) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kThreads)
                 result[i] = kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * scale
                                                              : below - log_sum;
             }
-            // 64 bits: of a column in 32, nvcc (13.0) stores the elements one by one.
+            // 64 bits: with a 32-bit column, nvcc (13.0) stores the elements one by one.
             store.template store<kPack>(result, row, int64_t{p} * kPack);
         }
     }
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- the launch
 
-// A block as in the lesson. Up to 32 times as many as the GPU holds, as in OneFlow; then each walks over
-// more rows.
+// Chooses the block size as in the lesson. Launches up to 32 times as many blocks as the GPU holds at once, as
+// OneFlow does; beyond that, each block loops over rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, class Load, class Store, int... kThreads>
 cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
                                 int64_t cols, cudaStream_t stream) {
@@ -113,9 +113,9 @@ cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store,
     return cudaGetLastError();
 }
 
-// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in 04.
-// Asynchronous on stream. cudaErrorInvalidValue: a negative size, rows that do not fit (or 32 bits, plus a
-// block's threads), an address that is null or no T has.
+// Computes softmax or log-softmax of each row that `load` fetches; `store` writes it. Functors as in 04.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or
+// rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 template <Algorithm kAlgorithm, class Layout = Whole, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int kPack = Layout::pack_size(
@@ -133,7 +133,7 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
                                                             stream);
 }
 
-// log(softmax(x)) of each row of x into y (rows x cols, device memory, y may be x). As launch.
+// Computes log(softmax(x)) of each row into y (rows x cols, device memory, y may be x). Errors as for launch().
 template <class Layout = Whole, class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch<Algorithm::log_softmax, Layout>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols},

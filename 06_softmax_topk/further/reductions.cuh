@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/reductions, version 1.0
 //
-// The reductions of this folder, by level: a warp (all lanes get the result), a block (all threads do).
+// The reductions of this folder, by level: of a warp (all lanes get the result) and of a block (all threads do).
 //   new here   nothing: shuffles within a warp, shared memory and barriers within a block
 //   used by    warp_topk.cuh, block_topk.cuh, mass_cut.cuh and what includes them
 #pragma once
@@ -14,7 +14,7 @@ namespace softmax_topk {
 
 // ---------------------------------------------------------------- normalizer pairs
 
-// The pair of two sets of elements together.
+// Returns the pair of two sets of elements together.
 __device__ inline Normalizer merge(Normalizer a, Normalizer b) {
     const float m = fmaxf(a.m, b.m);
     const float base = base_of(m);
@@ -46,7 +46,7 @@ __device__ Number sum_in_warp(Number mine) {
     for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(~0u, mine, bit);
     return mine;
 }
-// kCount sums at once.
+// Computes kCount sums at once.
 template <int kThreads, class Number, int kCount>
 __device__ void sums_in_block(Number (&mine)[kCount]) {
     __shared__ Number of_warp[kThreads / 32][kCount];
@@ -56,7 +56,7 @@ __device__ void sums_in_block(Number (&mine)[kCount]) {
         mine[i] = sum_in_warp(mine[i]);
         if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][i] = mine[i];
     }
-    __syncthreads();  // also: all threads have read the sums of the previous call
+    __syncthreads();  // all threads have also read the sums of the previous call
     if (threadIdx.x < kCount) {
         Number sum = 0;
         for (int warp = 0; warp < kThreads / 32; ++warp) sum += of_warp[warp][threadIdx.x];
@@ -79,7 +79,7 @@ __device__ Number max_in_block(Number mine) {
     __shared__ typename BlockReduce::TempStorage scratch;
     __shared__ Number result;
     mine = BlockReduce(scratch).Reduce(mine, larger);
-    if (threadIdx.x == 0) result = mine;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) result = mine;  // only thread 0 has it
     __syncthreads();
     return result;
 }
