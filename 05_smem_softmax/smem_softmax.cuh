@@ -5,8 +5,7 @@
 // A row too long for the registers of a warp stays in the shared memory of a block.
 //   new here   layouts of a row in shared memory, and their bank conflicts; block size by occupancy
 //   traffic    as 04: 1 read + 1 write per element while the row fits; uncached: 3 reads + 1 write
-//   accepts    what 04 accepts, as long as a row fits into shared memory: on an H200 57,856 floats or
-//              115,712 halves; uncached takes rows of any length
+//   accepts    what 04 accepts, while a row fits: on an H200 57,856 floats; uncached rows of any length
 //   rows       special rows as in 04
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three; x keeps its type
 #pragma once
@@ -23,7 +22,6 @@ namespace smem_softmax {
 
 // A layout stores a row between the three loops: put() stores pack p of `packs` in the row's shared memory,
 // get() loads it back in the same thread. pack_size: elements per pack where widths and addresses allow.
-
 // Element by element, in packs of two, as in OneFlow. Packed: in the row's order, so element i of
 // neighbouring lanes is two places apart. Interleaved: all first elements, then all second ones.
 template <bool kInterleaved>
@@ -69,29 +67,7 @@ struct Uncached {
     static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
 };
 
-// ---------------------------------------------------------------- reductions, by level
-
-struct Larger {
-    template <class Value>
-    __device__ Value operator()(Value a, Value b) const {
-        return fmax(a, b);
-    }
-};
-struct Total {
-    template <class Value>
-    __device__ Value operator()(Value a, Value b) const {
-        return a + b;
-    }
-};
-
-// Each function reduces the values of a warp, a block or a row and returns the result in all of its threads.
-template <class Value, class Merge>
-__device__ Value reduce_in_warp(Value value, Merge merge) {
-    for (int bit = 16; bit > 0; bit /= 2) {
-        value = merge(value, __shfl_xor_sync(~0u, value, bit));
-    }
-    return value;
-}
+// ---------------------------------------------------------------- the kernel
 
 // Shared memory for one reduction of a block. Each reduction of a kernel names its own, so that none
 // overwrites what slow threads still read of another, whatever barriers CUB has inside.
@@ -100,25 +76,21 @@ struct BlockScratch {
     typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
     Value result;
 };
-template <int kThreads, class Value, class Merge>
-__device__ Value reduce_in_block(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
-    value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
-    if (threadIdx.x == 0) scratch.result = value;  // only thread 0 has it
-    __syncthreads();
-    return scratch.result;
-}
 
-// A row of 32 threads belongs to a warp, any other to a block.
+// Reduces the values of a row's threads, a warp or a block; all of them get the result.
 template <int kThreads, class Value, class Merge>
 __device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     if constexpr (kThreads == 32) {
-        return reduce_in_warp(value, merge);
+        for (int bit = 16; bit > 0; bit /= 2)  // as in 04
+            value = merge(value, __shfl_xor_sync(~0u, value, bit));
+        return value;
     } else {
-        return reduce_in_block(value, merge, scratch);
+        value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
+        if (threadIdx.x == 0) scratch.result = value;  // only thread 0 has it
+        __syncthreads();
+        return scratch.result;
     }
 }
-
-// ---------------------------------------------------------------- the kernel
 
 // A block has one row, or four rows of a warp each.
 template <int kThreads>
@@ -131,6 +103,8 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     using T = typename Pack::Element;
     constexpr int kRows = kRowsOfBlock<kThreads>;
     __shared__ BlockScratch<kThreads, float> max_scratch, sum_scratch;
+    const auto larger = [](float a, float b) { return fmaxf(a, b); };
+    const auto total = [](float a, float b) { return a + b; };
     const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
     if (row >= rows) return;  // a whole warp; a block has its one row
@@ -156,7 +130,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
             for (const T element : pack.element) max = fmaxf(max, static_cast<float>(element));
         }
     }
-    max = reduce_in_row(max, Larger{}, max_scratch);
+    max = reduce_in_row(max, larger, max_scratch);
 
     float sum = 0.f;
     for (int first = 0; first < packs; first += kThreads) {
@@ -166,7 +140,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
             for (const T element : pack.element) sum += expf(static_cast<float>(element) - max);
         }
     }
-    sum = reduce_in_row(sum, Total{}, sum_scratch);
+    sum = reduce_in_row(sum, total, sum_scratch);
 
     const float scale = 1.f / sum;
     for (int first = 0; first < packs; first += kThreads) {
@@ -188,24 +162,21 @@ inline int64_t room_for_rows() {
     return warp_softmax::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-// Numbers of threads that a row may have, in ascending order. Uncached takes the largest: fewer rows are in
-// flight then, so the L2 still holds more of them.
+// Threads that a row may have. Uncached takes most: the fewer rows are in flight, the more the L2 holds.
 template <int... kThreads>
 using BlockSizes = std::integer_sequence<int, kThreads...>;
 template <class Layout>
 using SizesFor =
     std::conditional_t<Layout::kKeeps, BlockSizes<128, 256, 512, 1024>, BlockSizes<1024>>;
 
-// The index of a kernel, and the number of its blocks that fit on a multiprocessor at once.
 struct Choice {
-    int kernel;
-    int resident;
+    int kernel;    // its index
+    int resident;  // its blocks that fit on a multiprocessor at once
 };
 
-// Chooses among kernels that differ in the threads per row: the largest block with the occupancy of the
-// smallest. Other blocks run while one waits at a barrier, and as long as the occupancy stays the same, more
-// threads cost nothing. A block has `rows` rows of `packs` packs in `shared` bytes; no row gets more threads
-// than packs.
+// Chooses the kernel with the largest block that has the occupancy of the smallest. Other blocks run while one
+// waits at a barrier; more threads at the same occupancy cost nothing. A block has `rows` rows of `packs` packs
+// in `shared` bytes. No row gets more threads than packs.
 template <class Kernel, int kCount>
 cudaError_t choose(Choice* choice, const Kernel (&kernels)[kCount], const int (&threads)[kCount],
                    int rows, int64_t packs, size_t shared) {

@@ -269,6 +269,19 @@ __device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int
     }
 }
 
+struct Larger {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return fmax(a, b);
+    }
+};
+struct Total {
+    template <class Compute>
+    __device__ Compute operator()(Compute a, Compute b) const {
+        return a + b;
+    }
+};
+
 // ---------------------------------------------------------------- the kernel
 
 // Packs per thread and tensor in flight, for a tile that is read twice.

@@ -42,6 +42,8 @@ __global__ void __launch_bounds__(kThreads)
     const int packs = static_cast<int>(cols / kPack);
     unsigned char* const kept = shared_bytes;
     __shared__ BlockScratch<kThreads, Compute> max_scratch, sum_scratch;
+    const auto larger = [](Compute a, Compute b) { return fmax(a, b); };
+    const auto total = [](Compute a, Compute b) { return a + b; };
 
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const auto x_row = load.at(row);
@@ -63,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
             if constexpr (Layout::kKeeps) Layout::put(fetched, kept, p, packs);
             for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
         }
-        max = reduce_in_block(max, Larger{}, max_scratch);
+        max = reduce_in_row(max, larger, max_scratch);
         if (Load::kMasks && max == kNothing) max = 0;  // an empty row, as in 04
 
         Compute sum = 0;
@@ -71,7 +73,7 @@ __global__ void __launch_bounds__(kThreads)
             const Fetched fetched = fetch_again(p);
             for (int i = 0; i < kPack; ++i) sum += lifted_exp<T>(element(fetched, i, p) - max);
         }
-        sum = reduce_in_block(sum, Total{}, sum_scratch);
+        sum = reduce_in_row(sum, total, sum_scratch);
 
         const bool empty = Load::kMasks && sum == 0;
         const Compute scale = empty ? 0 : 1 / sum;
