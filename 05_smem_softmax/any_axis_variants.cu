@@ -40,7 +40,7 @@ std::vector<runner::Variant> any_axis_variants() {
     runner::Variant softmax;
     softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax_any_axis";
-    softmax.summary = "along any axis: whole packs, one read";
+    softmax.summary = "softmax along any axis: one read";
     softmax.dtypes = runner::all_dtypes();
     softmax.takes = {"inner"};
     softmax.measured_at = any_axis_shapes();
@@ -76,7 +76,7 @@ std::vector<runner::Variant> any_axis_variants() {
 
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax_any_axis";
-    log_softmax.summary = "the same for log_softmax";
+    log_softmax.summary = "log_softmax along any axis: one read";
     log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
