@@ -27,6 +27,14 @@ std::string id_of(const std::string& stage) {
     return "stage-" + stage.substr(0, 2);
 }
 
+// The lines of a header without its card, which stands on the page itself.
+std::vector<std::string> below_card(const fs::path& header) {
+    std::vector<std::string> lines = report::lines_in(io::text_in(header));
+    const auto once = std::find(lines.begin(), lines.end(), "#pragma once");
+    if (once != lines.end()) lines.erase(lines.begin(), once + 1);
+    return lines;
+}
+
 class CoursePage {
 public:
     CoursePage(const fs::path& repository, const std::vector<std::string>& stages,
@@ -124,8 +132,7 @@ private:
                 return fs::relative(path, repository_).generic_string();
             };
             const std::vector<report::ChangedLine> lines =
-                report::changes(report::lines_in(io::text_in(pair.before)),
-                                report::lines_in(io::text_in(pair.after)));
+                report::changes(below_card(pair.before), below_card(pair.after));
             const auto added = std::count_if(lines.begin(), lines.end(), [](const auto& line) {
                 return line.kind == Kind::added;
             });
@@ -157,15 +164,16 @@ private:
                 i = end - 1;
                 continue;
             }
+            // Those that changed are blocks of their own, which end their lines by themselves.
             switch (lines[i].kind) {
                 case Kind::same:
                     html_.text("  " + lines[i].text + "\n");
                     break;
                 case Kind::added:
-                    html_.element("ins", "+ " + lines[i].text + "\n");
+                    html_.element("ins", "+ " + lines[i].text);
                     break;
                 case Kind::removed:
-                    html_.element("del", "- " + lines[i].text + "\n");
+                    html_.element("del", "- " + lines[i].text);
                     break;
             }
         }

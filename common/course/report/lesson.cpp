@@ -14,15 +14,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first paragraph of plain text from a line on: no heading, picture, table, list, code or comment.
+// The first paragraph of plain text from a line on: no heading, picture, table, list, code or comment. Where it ends with
+// a colon, the block that it announces follows.
 std::string paragraph_from(const std::vector<std::string>& lines, size_t at) {
     const auto is_plain = [](const std::string& line) {
         return !line.empty() && std::string("#!|-<` ").find(line[0]) == std::string::npos;
     };
     while (at < lines.size() && !is_plain(lines[at])) ++at;
     std::string words;
-    for (; at < lines.size() && !lines[at].empty(); ++at)
-        words += (words.empty() ? "" : "\n") + lines[at];
+    while (at < lines.size() && !lines[at].empty()) words += lines[at++] + "\n";
+    if (words.size() < 2 || words[words.size() - 2] != ':') return words;
+    while (at < lines.size() && lines[at].empty()) ++at;
+    if (at == lines.size() || lines[at][0] == '#' || lines[at][0] == '<') return words;
+    words += "\n";
+    const bool is_code = lines[at][0] == ' ';
+    while (at < lines.size() &&
+           (is_code ? lines[at].empty() || lines[at][0] == ' ' : !lines[at].empty()))
+        words += lines[at++] + "\n";
     return words;
 }
 

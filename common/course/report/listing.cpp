@@ -97,9 +97,10 @@ private:
         {
             const auto head = html_.in("thead");
             const auto row = html_.in("tr");
-            for (const char* title : {"line", "source", "access", "requests",
-                                      "sectors or wavefronts", "each request", "bank conflicts"})
+            for (const char* title : {"line", "source", "access"})
                 html_.element("th", title, {{"scope", "col"}});
+            for (const char* title : {"requests", "sectors or wavefronts", "each", "conflicts"})
+                html_.element("th", title, {{"scope", "col"}, {"class", "n"}});
         }
         std::vector<Extent> extents = definitions(source, counted);
         if (all_of_it) extents = {{1, static_cast<int>(source.size())}};
@@ -152,11 +153,13 @@ private:
         const bool has_steps = kind.is_global() || kind.is_shared();
         const char* unit = kind.is_global() ? " sectors" : " wavefronts";
         html_.element("td", kind.words());
-        html_.element("td", grouped(accesses.requests));
-        html_.element("td", has_steps ? grouped(accesses.steps()) + unit
-                                      : grouped(accesses.bytes) + " bytes");
+        const report::Attributes number = {{"class", "n"}};
+        html_.element("td", grouped(accesses.requests), number);
+        html_.element(
+            "td", has_steps ? grouped(accesses.steps()) + unit : grouped(accesses.bytes) + " bytes",
+            number);
         {
-            const auto cell = html_.in("td");
+            const auto cell = html_.in("td", number);
             if (has_steps && accesses.requests > 0) {
                 html_.text(io::number(
                     static_cast<double>(accesses.steps()) / static_cast<double>(accesses.requests),
@@ -169,7 +172,7 @@ private:
                                            " sectors");
             }
         }
-        const auto cell = html_.in("td");
+        const auto cell = html_.in("td", number);
         if (!kind.is_shared()) return;
         html_.element(accesses.conflicts > 0 ? "strong" : "span", grouped(accesses.conflicts));
     }

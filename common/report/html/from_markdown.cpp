@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The softmax-stages authors
 #include "common/report/html/from_markdown.hpp"
 
-#include <algorithm>
 #include <sstream>
 #include <vector>
 
@@ -46,6 +45,17 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 bool is_rule(const std::string& line) {
     return line.find_first_not_of("|-: ") == std::string::npos && begins_with(line, "|");
+}
+
+// The words of a link are plain or, as a whole, code.
+void add_link(Html& html, const std::string& words, const std::string& target) {
+    const bool is_code = words.size() > 2 && words.front() == '`' && words.back() == '`';
+    if (!is_code) {
+        html.link(words, target);
+        return;
+    }
+    const auto code = html.in("code");
+    html.link(words.substr(1, words.size() - 2), target);
 }
 
 class Reader {
@@ -157,13 +167,12 @@ void add_inline_markdown(Html& html, const std::string& text, const LinkTarget& 
                 continue;
             }
         } else if (here[0] == '[') {
-            const size_t end = text.find("](", at);
+            const size_t end = text.find_first_of("[]", at + 1);
             const size_t close = end == std::string::npos ? end : text.find(')', end);
-            if (close != std::string::npos) {
+            if (close != std::string::npos && text.compare(end, 2, "](") == 0) {
                 flush();
-                std::string words = text.substr(at + 1, end - at - 1);
-                words.erase(std::remove(words.begin(), words.end(), '`'), words.end());
-                html.link(words, target(text.substr(end + 2, close - end - 2)));
+                add_link(html, text.substr(at + 1, end - at - 1),
+                         target(text.substr(end + 2, close - end - 2)));
                 at = close + 1;
                 continue;
             }
