@@ -73,6 +73,7 @@ report_course() {
 # What is wrong with a kernel is part of its report: it is written, and the exit status is that of what looked at it.
 report_launcher() {
     local status=0
+    [[ -f $own || -f $root/$own ]] || fail 2 "there is no $own"
     begin_own_report "./stages try $own $*"
     try_mine "$own" "$@" --all --json "$report_folder/counts.json" >"$report_folder/said" || status=$?
     ((status < 2)) || return $status
@@ -81,6 +82,7 @@ report_launcher() {
 
 report_program() {
     local status=0
+    find_my_program "$own"
     begin_own_report "./stages xray $own --lines"
     # Its words come last: all that is ours must stand before them.
     xray_mine "$own" --lines --all --json "$report_folder/counts.json" "$@" >"$report_folder/said" || status=$?

@@ -20,6 +20,17 @@ std::string extent_of(const Json& sizes) {
     return text;
 }
 
+std::string counted(const std::string& count, const char* what) {
+    return count + " " + what + (count == "1" ? "" : "s");
+}
+
+std::string place_of(const Json& block) {
+    std::string text;
+    for (const Json& at : block)
+        text += (text.empty() ? "(" : ",") + std::to_string(at.get<int64_t>());
+    return text + ")";
+}
+
 Accesses accesses_from(const Json& counts, bool fused) {
     Accesses all;
     all.requests = counts.at(fused ? "fused_requests" : "requests");
@@ -36,6 +47,7 @@ Hazard hazard_from(const Json& json) {
     Hazard hazard;
     hazard.memory = json.at("memory");
     hazard.times = json.at("times");
+    hazard.missing = json.value("missing", "");
     hazard.harmless = json.value("same_value", false);
     for (const char* which : {"first", "second"}) {
         if (!json.contains(which)) continue;
@@ -43,7 +55,7 @@ Hazard hazard_from(const Json& json) {
         const Json& block = side.contains("block") ? side.at("block") : json.at("block");
         hazard.sides.push_back(
             {side.at("line"), "thread " + std::to_string(side.at("thread").get<int64_t>()) +
-                                  " of block " + extent_of(block) +
+                                  " of block " + place_of(block) +
                                   (side.at("writes") ? " writes" : " reads")});
     }
     return hazard;
@@ -53,8 +65,8 @@ Kernel kernel_from(const Json& json, bool fuses) {
     Kernel kernel;
     kernel.name = json.at("name");
     const auto launches = json.at("launches").get<int64_t>();
-    kernel.launch = extent_of(json.at("grid")) + " blocks of " + extent_of(json.at("block")) +
-                    " threads" +
+    kernel.launch = counted(extent_of(json.at("grid")), "block") + " of " +
+                    counted(extent_of(json.at("block")), "thread") +
                     (launches == 1 ? "" : ", " + std::to_string(launches) + " launches");
     double blocks = static_cast<double>(launches);
     for (const Json& size : json.at("grid")) blocks *= size.get<double>();
@@ -78,6 +90,7 @@ Counts variant_from(const Json& json) {
     counts.dtype = json.at("dtype");
     counts.loads = json.at("counted").at("loads");
     counts.stores = json.at("counted").at("stores");
+    counts.findings = json.at("findings").get<std::vector<std::string>>();
     for (const Json& kernel : json.at("kernels"))
         counts.kernels.push_back(kernel_from(kernel, json.at("shared_accesses_fuse")));
     return counts;
@@ -86,6 +99,7 @@ Counts variant_from(const Json& json) {
 Counts program_from(const Json& json) {
     Counts counts;
     counts.name = json.at("program");
+    counts.findings = json.at("findings").get<std::vector<std::string>>();
     for (const Json& kernel : json.at("kernels"))
         counts.kernels.push_back(kernel_from(kernel, false));
     for (const char* list : {"unwritten_results", "notes"}) {

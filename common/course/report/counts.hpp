@@ -39,16 +39,17 @@ using AccessesByKind = std::map<AccessKind, Accesses>;
 struct Hazard {
     struct Side {
         std::string place;  // "03_online_softmax/online_softmax.cuh:50"
-        std::string who;    // "thread 5 of block 1 reads"
+        std::string who;    // "thread 5 of block (1,0,0) reads"
     };
     std::vector<Side> sides;
-    std::string memory;  // "shared"
+    std::string memory;   // "shared"
+    std::string missing;  // "with no __syncthreads or __syncwarp between"
     int64_t times = 0;
     bool harmless = false;  // all threads write the same value
 };
 
 struct Kernel {
-    std::string name, launch;  // "256 x 1 x 1 blocks of 256 x 1 x 1 threads, 2 launches"
+    std::string name, launch;  // "256 x 2 blocks of 256 threads, 2 launches"
     double barriers_per_block = 0;
     std::map<std::pair<std::string, int>, AccessesByKind> lines;  // by file and number
     std::vector<Hazard> races, unwritten_reads;
@@ -59,7 +60,8 @@ struct Counts {
     std::string stage, name, shape, dtype;
     double loads = 0, stores = 0;  // per element
     std::vector<Kernel> kernels;
-    std::vector<std::string> remarks;  // unwritten results, notes
+    std::vector<std::string> findings;  // what of the accesses to look at first
+    std::vector<std::string> remarks;   // unwritten results, notes
 
     std::map<std::pair<std::string, int>, AccessesByKind> lines() const;  // of all kernels
     Accesses total(bool (AccessKind::*is)() const) const;

@@ -125,7 +125,7 @@ private:
         auto kind = kinds.begin();
         for (size_t i = 0; i < rows; ++i) {
             report::Attributes attributes;
-            if (in_danger) attributes.emplace_back("class", "danger");
+            if (in_danger && i == 0) attributes.emplace_back("class", "danger");
             if (kind != kinds.end() && steps_ > 0) {
                 attributes.emplace_back(
                     "style", "--share:" + io::number(static_cast<double>(kind->second.steps()) /

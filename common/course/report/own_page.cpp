@@ -29,6 +29,7 @@ std::string own_page(const std::filesystem::path& repository, const OwnKernel& k
                 add_hazards(html, each);
                 for (const Kernel& one : each.kernels)
                     any = any || !one.races.empty() || !one.unwritten_reads.empty();
+                for (const std::string& finding : each.findings) html.element("p", finding);
                 for (const std::string& remark : each.remarks) {
                     any = true;
                     html.element("p", remark, {{"class", "finding"}});

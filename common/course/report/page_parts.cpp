@@ -81,6 +81,7 @@ void add_hazards(Html& html, const Counts& counts) {
                 const auto item = html.in("li");
                 html.text(side.who + " at ").element("code", side.place);
             }
+            if (!hazard.missing.empty() && !hazard.harmless) html.element("li", hazard.missing);
         };
         for (const Hazard& race : kernel.races)
             add(race, race.harmless ? "Race that looks harmless: all threads write the same value"
