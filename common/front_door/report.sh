@@ -100,7 +100,7 @@ begin_own_report() { # COMMAND
 
 # With `status` as what looked at the kernel ended.
 end_own_report() {
-    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$own" "$called" "$report_folder/said" ||
+    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$own" "$called" "$report_folder/said" "$status" ||
         status=$?
     ((status == 0)) || say "something is wrong with $own: the report says what"
     return $status

@@ -102,9 +102,10 @@ Counts program_from(const Json& json) {
     counts.findings = json.at("findings").get<std::vector<std::string>>();
     for (const Json& kernel : json.at("kernels"))
         counts.kernels.push_back(kernel_from(kernel, false));
-    for (const char* list : {"unwritten_results", "notes"}) {
-        for (const Json& words : json.at(list)) counts.remarks.push_back(words);
+    for (const char* list : {"faults", "unwritten_results"}) {
+        for (const Json& words : json.at(list)) counts.wrong.push_back(words);
     }
+    counts.notes = json.at("notes").get<std::vector<std::string>>();
     return counts;
 }
 

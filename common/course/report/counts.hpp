@@ -61,7 +61,8 @@ struct Counts {
     double loads = 0, stores = 0;  // per element
     std::vector<Kernel> kernels;
     std::vector<std::string> findings;  // what of the accesses to look at first
-    std::vector<std::string> remarks;   // unwritten results, notes
+    std::vector<std::string> wrong;     // faults, and results that nobody has written
+    std::vector<std::string> notes;
 
     std::map<std::pair<std::string, int>, AccessesByKind> lines() const;  // of all kernels
     Accesses total(bool (AccessKind::*is)() const) const;

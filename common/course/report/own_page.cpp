@@ -8,40 +8,44 @@
 #include "common/runner/build_info.hpp"
 
 namespace course {
+namespace {
+
+void add_verdict(report::Html& html, const OwnKernel& kernel, const std::vector<Counts>& counts) {
+    const auto words = html.in("p", {{"class", kernel.good ? "good" : "finding"}});
+    html.element("strong", kernel.good ? "Nothing is wrong" : "Something is wrong");
+    html.text(kernel.good      ? ", as far as this command can see."
+              : counts.empty() ? ": it ended too early to be counted. What was printed: "
+                               : ". All that was printed: ");
+    if (!kernel.good) html.link("in full", "#said").text(".");
+}
+
+}  // namespace
 
 std::string own_page(const std::filesystem::path& repository, const OwnKernel& kernel,
                      const std::vector<Counts>& counts) {
     report::Html html;
-    add_page_head(html, kernel.file, "What " + kernel.called + " saw.",
-                  {{"found", "What was found"},
-                   {"source", "Source and counts"},
-                   {"said", "In full"},
-                   {"words", "Words"}});
+    Parts parts = {{"found", "What was found"}};
+    if (!counts.empty()) parts.emplace_back("source", "Source and counts");
+    parts.insert(parts.end(), {{"said", "In full"}, {"words", "Words"}});
+    add_page_head(html, kernel.file, "What " + kernel.called + " saw.", parts);
     {
         const auto content = html.in("main", {{"id", "content"}});
         {
             const auto part = html.in("section", {{"id", "found"}});
             html.element("h2", "What was found");
+            add_verdict(html, kernel, counts);
             if (!counts.empty()) add_overview(html, counts);
-            bool any = false;
             for (const Counts& each : counts) {
                 add_launches(html, each);
+                for (const std::string& words : each.wrong)
+                    html.element("p", words, {{"class", "finding"}});
                 add_hazards(html, each);
-                for (const Kernel& one : each.kernels)
-                    any = any || !one.races.empty() || !one.unwritten_reads.empty();
-                for (const std::string& finding : each.findings) html.element("p", finding);
-                for (const std::string& remark : each.remarks) {
-                    any = true;
-                    html.element("p", remark, {{"class", "finding"}});
+                for (const auto* sentences : {&each.findings, &each.notes}) {
+                    for (const std::string& words : *sentences) html.element("p", words);
                 }
             }
-            if (counts.empty()) {
-                html.element("p", "Nothing was counted: it did not run to its end. See below.");
-            } else if (!any) {
-                html.element("p", "No races, and no reads of memory that nobody has written.");
-            }
         }
-        {
+        if (!counts.empty()) {
             const auto part = html.in("section", {{"id", "source"}});
             html.element("h2", "Source and counts");
             html.element("p", "Accesses as written: a compiler may merge or drop some.");

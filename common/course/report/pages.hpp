@@ -19,6 +19,7 @@ struct OwnKernel {
     std::string file;    // "my/kernel.cuh"
     std::string called;  // the command that looked at it
     std::string said;    // all that this printed
+    bool good;           // found nothing wrong
 };
 std::string own_page(const std::filesystem::path& repository, const OwnKernel& kernel,
                      const std::vector<Counts>& counts);

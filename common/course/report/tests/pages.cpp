@@ -145,7 +145,7 @@ TEST_CASE("hostile names, sources and outputs stay text") {
     course::Counts counts;
     counts.name = file;
     counts.findings = {hostile};
-    counts.remarks = {hostile};
+    counts.wrong = counts.notes = {hostile};
     course::Kernel kernel;
     kernel.name = hostile;
     kernel.launch = hostile;
@@ -154,7 +154,8 @@ TEST_CASE("hostile names, sources and outputs stay text") {
     counts.kernels.push_back(kernel);
     folder.write("source.cu", hostile + "\n\t" + hostile + "\n");
     folder.write("common/report/html/page.css", "p { color: red; }\n");
-    const std::string page = course::own_page(folder.path, {file, hostile, hostile}, {counts});
+    const std::string page =
+        course::own_page(folder.path, {file, hostile, hostile, false}, {counts});
     CHECK(testing::mistakes_in(page) == none);
     CHECK(page.find("<script") == std::string::npos);
     CHECK(page.find("&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)") != std::string::npos);
@@ -162,7 +163,7 @@ TEST_CASE("hostile names, sources and outputs stay text") {
     CHECK(rows_of(page) == std::vector<Row>{{"1", "global load", "1", "4 sectors"}});
     CHECK(page.find("class=\"danger\"") != std::string::npos);
 
-    CHECK(testing::mistakes_in(course::own_page(folder.path, {file, "", ""}, {})) == none);
+    CHECK(testing::mistakes_in(course::own_page(folder.path, {file, "", "", true}, {})) == none);
     CHECK_THROWS_AS(course::read_counts(folder.path / "source.cu"), io::FileError);
 }
 

@@ -80,7 +80,7 @@ expect 1 'wrote .*results/race__b_.cu.html.*something is wrong' "my/race <b>.cu"
 page_has "results/race__b_.cu.html" "<h1>my/race &lt;b&gt;.cu</h1>" \
     "<tr class=\"danger\"[^>]*><th rowspan=\"2\">5</th>" \
     "<td>global load</td><td class=\"n\">8</td><td class=\"n\">32 sectors</td>" \
-    "<strong>Race</strong> in shared memory" "with no __syncthreads" "2 words, the last is two"
+    "<strong>Something is wrong</strong>" "<strong>Race</strong> in shared memory" "with no __syncthreads" "2 words, the last is two"
 [[ $page != *'<script'* ]] || wrong "the page has a script"
 
 cat >"$sandbox/my/rows.cuh" <<'END'
@@ -102,7 +102,19 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, 
 END
 expect 0 'wrote .*one.html' my/rows.cuh --as softmax --shape 32x64 --out one.html
 page_has one.html "<td class=\"n\">2,048 sectors</td><td class=\"n\">32.00</td>" \
-    "4.00 loads|3.00 loads of global memory per element" "No races" "./stages try my/rows.cuh --as softmax"
+    "4.00 loads|3.00 loads of global memory per element" "<strong>Nothing is wrong</strong>" "./stages try my/rows.cuh --as softmax"
+
+cat >"$sandbox/my/fault.cu" <<'END'
+__global__ void beyond(float* x) { x[threadIdx.x + 1000] = 1.f; }
+int main() {
+    float* x;
+    cudaMalloc(&x, 1024);
+    beyond<<<1, 32>>>(x);
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+END
+expect 1 'wrote .*fault.html' my/fault.cu --out fault.html
+page_has fault.html 'past the end of the allocation of 1024 bytes.*my/fault.cu:1</p>'
 
 # What cannot be: no page.
 expect 2 'a header is reported as what it computes: ./stages report my/rows.cuh --as softmax' my/rows.cuh
