@@ -134,11 +134,13 @@ private:
             }
             const auto row = html_.in("tr", attributes);
             if (i == 0) {
-                const report::Attributes span =
-                    rows == 1 ? report::Attributes()
-                              : report::Attributes{{"rowspan", std::to_string(rows)}};
-                html_.element("th", std::to_string(line), span);
-                const auto cell = html_.in("td", span);
+                report::Attributes of_line, of_source = {{"class", "source"}};
+                if (rows > 1) {
+                    for (auto* each : {&of_line, &of_source})
+                        each->emplace_back("rowspan", std::to_string(rows));
+                }
+                html_.element("th", std::to_string(line), of_line);
+                const auto cell = html_.in("td", of_source);
                 html_.element("code", words);
                 if (in_danger) html_.element("strong", " race or unwritten");
             }
