@@ -75,7 +75,7 @@ report_launcher() {
     local status=0
     [[ -f $own || -f $root/$own ]] || fail 2 "there is no $own"
     begin_own_report "./stages try $own $*"
-    try_mine "$own" "$@" --all --json "$report_folder/counts.json" >"$report_folder/said" || status=$?
+    try_mine "$own" "$@" --all "${into_folder[@]}" >"$report_folder/said" || status=$?
     ((status < 2)) || return $status
     end_own_report
 }
@@ -85,7 +85,7 @@ report_program() {
     find_my_program "$own"
     begin_own_report "./stages xray $own --lines"
     # Its words come last: all that is ours must stand before them.
-    xray_mine "$own" --lines --all --json "$report_folder/counts.json" "$@" >"$report_folder/said" || status=$?
+    xray_mine "$own" --lines --all "${into_folder[@]}" "$@" >"$report_folder/said" || status=$?
     [[ ! -s $my_folder/said ]] || printf '\n%s: %s\n' "$own" "$(cat "$my_folder/said")" >>"$report_folder/said"
     end_own_report
 }
@@ -94,14 +94,16 @@ begin_own_report() { # COMMAND
     called=$1
     require "$verb" build
     build report_page
-    mkdir -p "$report_folder"
-    rm -f "$report_folder/counts.json"
+    rm -rf "$report_folder"/{counts.json,pictures}
+    mkdir -p "$report_folder/pictures"
+    into_folder=(--json "$report_folder/counts.json" --picture "$report_folder/pictures")
 }
 
-# With `status` as what looked at the kernel ended.
+# With `status` as what looked at the kernel ended. That it drew pictures the page shows.
 end_own_report() {
-    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$own" "$called" "$report_folder/said" "$status" ||
-        status=$?
+    awk '/^drew /{ drew = 1; next } drew && /^    /{ next } { drew = 0; print }' "$report_folder/said" >"$report_folder/printed"
+    attend "$build/report_page" "$root" own "$out" "$report_folder/counts.json" "$own" "$called" "$report_folder/printed" \
+        "$status" "$report_folder/pictures" || status=$?
     ((status == 0)) || say "something is wrong with $own: the report says what"
     return $status
 }

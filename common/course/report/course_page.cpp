@@ -90,13 +90,7 @@ private:
 
     void add_pictures_of_all() {
         const fs::path folder = records::recorded_of_all(repository_, records::kShown) / "pictures";
-        if (!fs::is_directory(folder)) return;
-        std::vector<fs::path> pictures;
-        for (const auto& entry : fs::directory_iterator(folder)) {
-            if (entry.path().extension() == ".svg") pictures.push_back(entry.path());
-        }
-        std::sort(pictures.begin(), pictures.end());
-        for (const fs::path& picture : pictures)
+        for (const fs::path& picture : report::pictures_in(folder))
             report::add_picture(html_, picture, "The staircase: effective bandwidth of each stage");
     }
 

@@ -67,6 +67,9 @@ std::set<int> lines_in_danger(const Counts& counts, const std::string& file) {
     return lines;
 }
 
+// Of a file with more lines the page shows the functions that touch memory.
+constexpr size_t kMostLines = 3000;
+
 class Listing {
 public:
     Listing(Html& html, const Counts& counts) : html_(html), counts_(counts) {
@@ -82,8 +85,9 @@ public:
         for (const auto& [file, lines] : files_) {
             const std::filesystem::path path =
                 file.rfind('/', 0) == 0 ? std::filesystem::path(file) : repository / file;
-            add_file(file, report::lines_in(io::text_in(path)), lines,
-                     !whole.empty() && file.rfind(whole, 0) == 0);
+            const std::vector<std::string> source = report::lines_in(io::text_in(path));
+            const bool is_named = !whole.empty() && file.rfind(whole, 0) == 0;
+            add_file(file, source, lines, is_named && source.size() <= kMostLines);
         }
     }
 

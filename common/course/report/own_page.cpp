@@ -5,6 +5,7 @@
 #include "common/course/report/listing.hpp"
 #include "common/course/report/page_parts.hpp"
 #include "common/course/report/pages.hpp"
+#include "common/report/html/picture.hpp"
 #include "common/runner/build_info.hpp"
 
 namespace course {
@@ -26,6 +27,8 @@ std::string own_page(const std::filesystem::path& repository, const OwnKernel& k
     report::Html html;
     Parts parts = {{"found", "What was found"}};
     if (!counts.empty()) parts.emplace_back("source", "Source and counts");
+    const std::vector<std::filesystem::path> pictures = report::pictures_in(kernel.pictures);
+    if (!pictures.empty()) parts.emplace_back("pictures", "Sectors and banks");
     parts.insert(parts.end(), {{"said", "In full"}, {"words", "Words"}});
     add_page_head(html, kernel.file, "What " + kernel.called + " saw.", parts);
     {
@@ -50,6 +53,13 @@ std::string own_page(const std::filesystem::path& repository, const OwnKernel& k
             html.element("h2", "Source and counts");
             html.element("p", "Accesses as written: a compiler may merge or drop some.");
             for (const Counts& each : counts) add_listing(html, each, repository, "my/");
+        }
+        if (!pictures.empty()) {
+            const auto part = html.in("section", {{"id", "pictures"}});
+            html.element("h2", "Sectors and banks");
+            html.element("p", "Of each kernel the request that wastes most, lane by lane.");
+            for (const std::filesystem::path& picture : pictures)
+                report::add_picture(html, picture, picture.stem().string());
         }
         {
             const auto part = html.in("section", {{"id", "said"}});

@@ -16,10 +16,11 @@ std::string course_page(const std::filesystem::path& repository,
                         const std::vector<std::string>& stages, const std::vector<Counts>& counts);
 
 struct OwnKernel {
-    std::string file;    // "my/kernel.cuh"
-    std::string called;  // the command that looked at it
-    std::string said;    // all that this printed
-    bool good;           // found nothing wrong
+    std::string file;                     // "my/kernel.cuh"
+    std::string called;                   // the command that looked at it
+    std::string said;                     // all that this printed
+    bool good = true;                     // found nothing wrong
+    std::filesystem::path pictures = {};  // a folder of SVG files
 };
 std::string own_page(const std::filesystem::path& repository, const OwnKernel& kernel,
                      const std::vector<Counts>& counts);

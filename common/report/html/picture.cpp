@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 #include "common/report/html/picture.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/io/files.hpp"
@@ -23,6 +24,16 @@ std::string base64(const std::string& bytes) {
             text += i + k > bytes.size() ? '=' : digits[three >> (18 - 6 * k) & 63];
     }
     return text;
+}
+
+std::vector<std::filesystem::path> pictures_in(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> pictures;
+    if (!std::filesystem::is_directory(folder)) return pictures;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() == ".svg") pictures.push_back(entry.path());
+    }
+    std::sort(pictures.begin(), pictures.end());
+    return pictures;
 }
 
 bool add_picture(Html& html, const std::filesystem::path& svg, const std::string& words) {

@@ -156,9 +156,10 @@ TEST_CASE("hostile names, sources and outputs stay text") {
     kernel.races.push_back({{{"source.cu:1", hostile}}, hostile, hostile, 1, false});
     counts.kernels.push_back(kernel);
     folder.write("source.cu", hostile + "\n\t" + hostile + "\n");
+    folder.write(hostile.substr(8, 6) + ".svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
     folder.write("common/report/html/page.css", "p { color: red; }\n");
     const std::string page =
-        course::own_page(folder.path, {file, hostile, hostile, false}, {counts});
+        course::own_page(folder.path, {file, hostile, hostile, false, folder.path}, {counts});
     CHECK(testing::mistakes_in(page) == none);
     CHECK(page.find("<script") == std::string::npos);
     CHECK(page.find("&lt;script&gt;alert(&quot;x&quot; &amp; &#39;y&#39;)") != std::string::npos);

@@ -80,7 +80,9 @@ expect 1 'wrote .*results/race__b_.cu.html.*something is wrong' "my/race <b>.cu"
 page_has "results/race__b_.cu.html" "<h1>my/race &lt;b&gt;.cu</h1>" \
     "<tr class=\"danger\"[^>]*><th rowspan=\"2\">5</th>" \
     "<td>global load</td><td class=\"n\">8</td><td class=\"n\">32 sectors</td>" \
-    "<strong>Something is wrong</strong>" "<strong>Race</strong> in shared memory" "with no __syncthreads" "2 words, the last is two"
+    "<strong>Something is wrong</strong>" "<strong>Race</strong> in shared memory" "with no __syncthreads" "2 words, the last is two" \
+    '<h2>Sectors and banks</h2>.*<figcaption>race_b_reverse_banks</figcaption>'
+[[ $page != *"drew /"* ]] || wrong "the page says where its pictures lay"
 [[ $page != *'<script'* ]] || wrong "the page has a script"
 
 cat >"$sandbox/my/rows.cuh" <<'END'
