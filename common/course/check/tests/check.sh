@@ -165,6 +165,10 @@ learner() {
     expect 0 '0 of [0-9]+ right'
     expect 1 '01.1.*open.*01.2.*open' 01 --json
     [[ ! -e $sandbox/my/01.1.cuh ]] || wrong "--json hands out"
+    expect 0 '01.b: .* Answer: ./stages check 01.b --answer NUMBER' 01.b
+    expect 1 'is not what is counted' 01.b --answer 32
+    expect 0 'RIGHT. Counted just now: 1' 1.b --answer 1
+    expect 0 'questions: 1 of [0-9]+'
     expect 2 "no exercise '01.99'; there are: 01.1" 01.99
     expect 2 'takes an exercise' --hint
     expect 2 'no flag --foo' 01.1 --foo
