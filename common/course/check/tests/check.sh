@@ -154,9 +154,11 @@ learner() {
     expect 1 '"state": "more than needed"' 01.3 --json
     watch 01.3
     # A stage's kernel in place of one's own.
+    local lesson
+    lesson=$(cd "$repository" && echo 01_*/*.cuh)
     solve 01.3
-    sed -i 's,#pragma once,&\n#include "../01_naive_softmax/naive_softmax.cuh",' "$sandbox/my/01.3.cuh"
-    expect 1 'WRONG: my/01.3.cuh includes naive_softmax.cuh' 01.3
+    sed -i "s,#pragma once,&\n#include \"../$lesson\"," "$sandbox/my/01.3.cuh"
+    expect 1 "WRONG: my/01.3.cuh includes ${lesson##*/}" 01.3
     echo '' >"$sandbox/my/01.3.cuh"
     expect 1 'has no function launch' 01.3
     expect 0 'what was there is my/01.3.cuh.old' 01.3 --reset
