@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 07 has beyond its lesson.
+// The whole of stage 07: its lesson and what goes beyond it.
 #include "07_batched_gemm/variants.hpp"
 
 runner::Stage lesson_07_batched_gemm();

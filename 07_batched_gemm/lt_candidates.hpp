@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cuBLASLt's ways among the candidates of further/gemm_tuner.hpp, where the library is there.
+// Candidates for further/gemm_tuner.hpp from cuBLASLt, where that library is available.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace batched_gemm_variants {
 
-// Whether two problems differ in addresses alone.
+// True if two problems differ at most in their addresses.
 template <class T>
 bool are_alike(const batched_gemm::Problem<T>& g, const batched_gemm::Problem<T>& of) {
     const auto lie_alike = [](const auto& x, const auto& y) {
@@ -22,9 +22,9 @@ bool are_alike(const batched_gemm::Problem<T>& g, const batched_gemm::Problem<T>
            lie_alike(g.b, of.b) && lie_alike(g.c, of.c);
 }
 
-// Those of its heuristic for matrices that lie close together; none for others. All but addresses is told to
-// cuBLASLt here: a problem that differs in more is refused, though the tuner may know it by the same text. workspace:
-// kCublasWorkspace bytes, as long as the candidates are used.
+// Returns the candidates of cuBLASLt's heuristic for contiguous matrices; none for others. cuBLASLt learns everything
+// but the addresses here, so a candidate refuses a problem that differs in more, even one with the same problem_text().
+// workspace: kCublasWorkspace bytes that must live as long as the candidates.
 template <class T>
 std::vector<batched_gemm::Candidate<T>> lt_candidates_of(const batched_gemm::Problem<T>& g,
                                                          void* workspace) {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// The launchers of mma_gemm.cuh and split_k.cuh that mma_variants.cu compiles for the test as well. To be included
-// behind those headers.
+// SPDX-License-Identifier: MIT The launchers of register_tiled.cuh, mma_gemm.cuh and split_k.cuh that mma_variants.cu
+// compiles, for the test as well. Include this file after those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

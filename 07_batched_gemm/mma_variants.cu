@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Stage 07 beyond its lesson: further/double_buffering.cuh, further/mma_gemm.cuh, further/split_k.cuh.
+// Stage 07 beyond its lesson: register_tiled, double_buffering, mma_gemm and split_k in further/.
 #include "07_batched_gemm/variants.hpp"
 #include "common/operations/gemm/inputs.hpp"
 #include "further/double_buffering.cuh"
 #include "further/mma_gemm.cuh"
 #include "further/split_k.cuh"
 
-// Behind the headers: what another file compiles.
-#include "07_batched_gemm/step_launchers.hpp"
+// After the headers: the launchers that another file compiles.
+#include "07_batched_gemm/rung_launchers.hpp"
 
 namespace batched_gemm_variants {
 namespace {
 
-// What goes by its own way where lines are packs alone.
+// A variant beyond the lesson that takes only lines that consist of packs.
 runner::Variant in_packs(runner::Variant variant, int64_t pack) {
     variant.further = true;
     variant.obstacle = [pack](const runner::Shape& shape, DType) -> std::string {
@@ -21,19 +21,19 @@ runner::Variant in_packs(runner::Variant variant, int64_t pack) {
                               (s.transpose_b ? s.k : s.n) % pack == 0 && s.n % pack == 0;
         return in_packs
                    ? ""
-                   : "wants lines of " + std::to_string(pack) + ", " + std::to_string(2 * pack) +
+                   : "needs lines of " + std::to_string(pack) + ", " + std::to_string(2 * pack) +
                          ", " + std::to_string(3 * pack) + ", ... elements";
     };
     return variant;
 }
 
-// Of 16 bits and swizzled: by tiles as launch_stored() chooses them.
+// Declares the traffic of the tiles that launch_stored() chooses for 16-bit types with a swizzle.
 runner::Variant in_tiles_for_it(runner::Variant variant) {
     const auto traffic = [](const Shape& s) {
         using batched_gemm::Short;
         if (s.n <= 64 && !s.transpose_a && !s.transpose_b) return traffic_of_tiles(s, 128, 64);
         if (s.k > 64) return traffic_of_tiles(s, 128, 128);
-        // Of all tiles that a block walks over B is loaded once.
+        // A block that walks over several tiles loads B once.
         const int tiles =
             batched_gemm::tiles_to_walk(s.batch, s.m, s.n, Short::kRows, Short::kCols);
         return traffic_of_tiles(s, int64_t{tiles} * Short::kRows, Short::kCols);
@@ -45,33 +45,33 @@ runner::Variant in_tiles_for_it(runner::Variant variant) {
 
 template <bool kSwizzled>
 runner::Variant mma(const std::string& name, const std::string& summary) {
-    return in_packs(step(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile, kHalves,
+    return in_packs(rung(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile, kHalves,
                          [](const auto& g, cudaStream_t stream) -> cudaError_t {
                              if constexpr (sizeof(*g.c.data) == 2)
                                  return batched_gemm::mma_gemm<kSwizzled>(g, stream);
-                             return cudaErrorInvalidValue;  // float is none of its types
+                             return cudaErrorInvalidValue;  // not for float
                          }),
                     8);
 }
 
 runner::Variant split_k() {
-    return in_packs(step("split_k", "mma, k shared by the blocks of a cluster",
+    return in_packs(rung("split_k", "mma; the blocks of a cluster share k",
                          batched_gemm::Few::kRows, batched_gemm::Few::kCols, kHalves,
                          [](const auto& g, cudaStream_t stream) -> cudaError_t {
                              if constexpr (sizeof(*g.c.data) == 2)
                                  return batched_gemm::split_k_gemm(
                                      g, batched_gemm::split_k_parts(g), stream);
-                             return cudaErrorInvalidValue;  // float is none of its types
+                             return cudaErrorInvalidValue;  // not for float
                          }),
                     8);
 }
 
-// Of one type, and with an error of its kind.
+// A variant for one type, held to the error bound of its kind.
 template <class T, class Launch>
 runner::Variant of_kind(const std::string& name, const std::string& summary,
                         operations::gemm::Kind kind, Launch launch) {
     runner::Variant variant =
-        in_packs(step(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile,
+        in_packs(rung(name, summary, batched_gemm::kBlockTile, batched_gemm::kBlockTile,
                       {runner::dtype_of<T>},
                       [launch](const auto& g, cudaStream_t stream) -> cudaError_t {
                           if constexpr (std::is_same_v<decltype(g), const Problem<T>&>)
@@ -90,22 +90,23 @@ runner::Variant half_sums() {
         of_kind<__half>("mma_half_sums", "mma with sums in half", operations::gemm::Kind::half_sums,
                         batched_gemm::half_sums_gemm<__half>);
     variant.open_inputs = {operations::gemm::kWide};
-    variant.why_open = "sums in half of numbers of such different sizes may be all rounding";
+    variant.why_open =
+        "sums in half of numbers of such different sizes may consist of rounding alone";
     return variant;
 }
 
 std::vector<runner::Variant> mma_variants() {
     using operations::gemm::Kind;
-    runner::Variant register_tiled = step(
+    runner::Variant register_tiled = rung(
         "register_tiled", "vector_loads, tuned", batched_gemm::kBlockTile, batched_gemm::kBlockTile,
         kAll,
         [](const auto& g, cudaStream_t stream) { return batched_gemm::register_tiled(g, stream); });
     register_tiled.further = true;
     return {register_tiled,
-            of_kind<float>("double_buffered", "register_tiled, the next tile on its way",
+            of_kind<float>("double_buffered", "register_tiled; the next tile loads meanwhile",
                            Kind::float_sums, batched_gemm::double_buffered),
             in_tiles_for_it(mma<true>("mma", "ldmatrix, mma.sync, cp.async; swizzled tiles")),
-            mma<false>("mma_unswizzled", "the same, elements lying as in memory"),
+            mma<false>("mma_unswizzled", "the same without the swizzle"),
             split_k(),
             in_tiles_for_it(half_sums()),
             of_kind<float>("mma_tf32", "mma of floats, 11 bits of each", Kind::tf32,

@@ -4,8 +4,8 @@
 //
 // Rung 1: a thread computes one element of C.
 //   traffic    2k loads per element of C
-//   limited by requests for memory: a warp makes 2 for 32 multiplications. A multiprocessor takes one request a
-//              clock, in which it could do 128 multiplications: an eighth of its speed at best
+//   limited by global_load_requests: 2 per 32 multiplications. A multiprocessor serves one request a clock and could
+//              do 4 x 32 multiplications in it, so the kernel reaches an eighth of its speed at best
 #pragma once
 #include "problem.cuh"
 

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/problem, version 2.0
 //
-// What all rungs share: where the matrices of a batch lie, and how a sum becomes an element of C.
+// What all rungs share: where the matrices of a batch lie, what a call computes, and how a sum is written to C.
 #pragma once
 #include "../04_warp_softmax/warp_softmax.cuh"
 
 namespace batched_gemm {
-// Matrices `stride` elements apart (0: one for all), or at the device pointers in `each`. A line in memory is a row,
-// or a column if they are stored transposed; the next line begins ld elements later.
+// Matrices that lie `stride` elements apart (0: one matrix for all), or at the device pointers in `each`. A line in
+// memory is a row, or a column of a matrix that is stored transposed; the next line begins ld elements later.
 template <class T>
 struct Matrices {
     T* data = nullptr;
@@ -20,12 +20,12 @@ struct Matrices {
         __builtin_assume(__isGlobal(first));  // otherwise nvcc emits generic loads
         return {first, ld, 0, transposed};
     }
-    __device__ T& operator()(int64_t row, int64_t col) const {  // of the first matrix
+    __device__ T& operator()(int64_t row, int64_t col) const {  // element of the first matrix
         return data[transposed ? col * ld + row : row * ld + col];
     }
 };
 
-// C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0, C is not read.
+// C[b] = alpha A[b] B[b] + beta C[b], m x k times k x n. With beta = 0 the kernels do not read C.
 template <class T>
 struct Problem {
     int64_t batch, m, n, k;
@@ -35,7 +35,7 @@ struct Problem {
     Matrices<T> c;
 };
 
-// Writes element (row, col) of C from its sum of products, which is not read if C has no such element.
+// Writes element (row, col) of C from its sum of products; reads neither if C has no such element.
 template <class T>
 __device__ void write(const Problem<T>& g, Matrices<T> c, int64_t row, int64_t col,
                       const float& sum) {

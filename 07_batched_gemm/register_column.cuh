@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/register_column, version 2.0
 //
 // Rung 3: a thread computes 8 elements of C, one below the other, and keeps their sums in registers.
-//   new here   a value of B, once in a register, is multiplied 8 times
-//   traffic    2k / 64 loads per element of C
-//   limited by requests to shared memory: 9 for 8 x 32 multiplications, 1.125 where there were 2
+//   new here   a thread reads a value of B once and multiplies it 8 times
+//   traffic    loads per element of C: 2k / 32 -> 2k / 64
+//   limited by shared_load_requests: 9 per 8 x 32 multiplications, so 2 -> 1.125 (nvcc merges half of A's: 0.875)
 #pragma once
 #include "problem.cuh"
 
@@ -37,9 +37,9 @@ __global__ void __launch_bounds__(kColumnThreads) register_column_kernel(const P
         a_tile[a_row][a_p] = in_a ? static_cast<float>(a(row + a_row, first + a_p)) : 0.f;
         b_tile[b_p][b_col] = in_b ? static_cast<float>(b(first + b_p, col + b_col)) : 0.f;
         __syncthreads();
-#pragma unroll 2  // all eight steps at once would need more registers than two blocks have
+#pragma unroll 2  // unrolling all eight steps would need more registers than two blocks have
         for (int p = 0; p < kColumnDepth; ++p) {
-            const float of_b = b_tile[p][x];  // read once for 8 multiplications
+            const float of_b = b_tile[p][x];  // one read for 8 multiplications
             for (int i = 0; i < kColumn; ++i) sums[i] += a_tile[y + i][p] * of_b;
         }
         __syncthreads();

@@ -3,9 +3,9 @@
 // softmax-stages 07_batched_gemm/register_tile, version 2.0
 //
 // Rung 4: a thread computes 8 x 8 elements of C.
-//   new here   8 values of A and 8 of B, once in registers, are multiplied each with each
-//   traffic    2k / 128 loads per element of C
-//   limited by requests to shared memory: 16 for 64 x 32 multiplications, 0.25 where there were 1.125
+//   new here   a thread reads 8 values of A and 8 of B, and multiplies each of A with each of B
+//   traffic    loads per element of C: 2k / 64 -> 2k / 128
+//   limited by shared_load_requests: 16 per 64 x 32 multiplications, so 1.125 -> 0.25: one request a clock, just enough
 #pragma once
 #include "problem.cuh"
 
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kSideThreads, 2) register_tile_kernel(const Pr
     const int64_t row = int64_t{blockIdx.x} * kSide, col = int64_t{blockIdx.y} * kSide;
     const auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
     const int thread = static_cast<int>(threadIdx.x);
-    // A thread's elements lie 16 rows or columns apart: the lanes of a warp read neighbours, from different banks.
+    // A thread's elements lie 16 rows or columns apart, so the lanes of a warp read neighbours, in different banks.
     const int y = thread / 16, x = thread % 16;
     float sums[8][8] = {};
     for (int64_t first = 0; first < g.k; first += kDepth) {
@@ -37,12 +37,12 @@ __global__ void __launch_bounds__(kSideThreads, 2) register_tile_kernel(const Pr
             b_tile[b_p][b_col] = in_b ? static_cast<float>(b(first + b_p, col + b_col)) : 0.f;
         }
         __syncthreads();
-#pragma unroll 1  // two steps at once would need more registers than two blocks have
+#pragma unroll 1  // unrolling two steps would need more registers than two blocks have
         for (int p = 0; p < kDepth; ++p) {
             float of_a[8], of_b[8];
             for (int i = 0; i < 8; ++i) of_a[i] = a_tile[y + 16 * i][p];
             for (int j = 0; j < 8; ++j) of_b[j] = b_tile[p][x + 16 * j];
-            for (int i = 0; i < 8; ++i) {  // 64 multiplications of 16 values
+            for (int i = 0; i < 8; ++i) {  // 64 multiplications for 16 reads
                 for (int j = 0; j < 8; ++j) sums[i][j] += of_a[i] * of_b[j];
             }
         }

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// How the course checks and measures stage 07, its lesson: each rung against the one before. further.cu adds what goes
-// beyond it.
+// SPDX-License-Identifier: MIT How the course checks and measures the lesson of stage 07: each rung against the one
+// before. further.cu adds what goes beyond the lesson.
 #include "07_batched_gemm/variants.hpp"
 #include "batched_gemm.cuh"
 
@@ -12,24 +11,26 @@ runner::Stage lesson_07_batched_gemm() {
     stage.title = "batched matrix products, up to tensor cores";
     stage.measured = {DType::float16, DType::float32};
     stage.variants = {
-        slow(step("naive", "one thread per element: nothing is used twice", 1, 1, kAll,
+        slow(rung("naive", "one thread per element of C; nothing is reused", 1, 1, kAll,
                   [](const auto& g, cudaStream_t stream) { return naive(g, stream); })),
-        slow(step("tiled", "tiles of 32 x 32 in shared memory", kTile, kTile, kAll,
+        slow(rung("tiled", "tiles of 32 x 32 in shared memory", kTile, kTile, kAll,
                   [](const auto& g, cudaStream_t stream) { return tiled(g, stream); })),
-        slow(step("register_column", "tiles of 64 x 64, 8 x 1 a thread in registers", kColumnSide,
-                  kColumnSide, kAll,
+        slow(rung("register_column", "tiles of 64 x 64; 8 x 1 sums per thread in registers",
+                  kColumnSide, kColumnSide, kAll,
                   [](const auto& g, cudaStream_t stream) { return register_column(g, stream); })),
-        step("register_tile", "tiles of 128 x 128, 8 x 8 a thread in registers", kSide, kSide, kAll,
+        rung("register_tile", "tiles of 128 x 128; 8 x 8 sums per thread in registers", kSide,
+             kSide, kAll,
              [](const auto& g, cudaStream_t stream) { return register_tile(g, stream); }),
-        step("vector_loads", "four elements a load, A transposed", kVectorSide, kVectorSide, kAll,
+        rung("vector_loads", "four elements per load; A's tile transposed", kVectorSide,
+             kVectorSide, kAll,
              [](const auto& g, cudaStream_t stream) { return vector_loads(g, stream); }),
-        step("tensor_core", "the same tiles, multiplied by tensor cores", kCoreSide, kCoreSide,
+        rung("tensor_core", "the same tiles, multiplied by tensor cores", kCoreSide, kCoreSide,
              kHalves, [](const auto& g, cudaStream_t stream) -> cudaError_t {
                  if constexpr (sizeof(*g.c.data) == 2) return tensor_core(g, stream);
-                 return cudaErrorInvalidValue;  // it does not take float
+                 return cudaErrorInvalidValue;  // not for float
              })};
     return stage;
 }
 
 #define INSTANCE template
-#include "07_batched_gemm/step_launchers.hpp"
+#include "07_batched_gemm/rung_launchers.hpp"

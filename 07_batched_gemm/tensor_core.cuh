@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/tensor_core, version 2.0
 //
-// Rung 6: a warp multiplies 16 x 16 by 16 x 16 elements at once, on a tensor core.
+// Rung 6: a warp multiplies 16 x 16 by 16 x 16 elements with one instruction, on a tensor core.
 //   new here   fragments: squares of 16 x 16 that the 32 lanes of a warp hold together; tiles of T, not float
 //   accepts    half and bfloat16; packs of 8 where neither A nor B is transposed, otherwise single elements
-//   limited by shared memory: 24 passes through the banks for 64 x 32 x 16 multiplications, and waiting for tiles
+//   limited by matrix_load_wavefronts: 24 per 64 x 32 x 16 multiplications, 16 clocks of the tensor cores; and waiting
 #pragma once
 #include <mma.h>
 
@@ -14,7 +14,7 @@
 namespace batched_gemm {
 
 constexpr int kCoreSide = 128, kCoreDepth = 64, kCoreThreads = 256;
-// Rows are 8 elements longer: the eight that a load of a fragment reads at once begin in different banks.
+// Each row has 8 more elements: the eight rows that a fragment load reads at once then begin in different banks.
 constexpr int kPitchA = kCoreDepth + 8, kPitchB = kCoreSide + 8;
 
 template <class T, int kCount>
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kCoreThreads, 2) tensor_core_kernel(const Prob
     const int64_t row = int64_t{blockIdx.x} * kCoreSide, col = int64_t{blockIdx.y} * kCoreSide;
     const auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
-    const int y = warp / 4 * 64, x = warp % 4 * 32;  // of the warp's 64 x 32 elements of C
+    const int y = warp / 4 * 64, x = warp % 4 * 32;  // where the warp's 64 x 32 elements of C begin
     fragment<accumulator, 16, 16, 16, float> sums[8];
     for (auto& each : sums) fill_fragment(each, 0.f);
     for (int64_t first = 0; first < g.k; first += kCoreDepth) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kCoreThreads, 2) tensor_core_kernel(const Prob
             reinterpret_cast<Packed&>(b_tile[b_p][b_col]) = of_b;
         }
         __syncthreads();
-#pragma unroll 1  // or the fragments of several steps would not all fit in registers
+#pragma unroll 1  // the fragments of several steps would not fit in registers
         for (int p = 0; p < kCoreDepth; p += 16) {
             fragment<matrix_a, 16, 16, 16, T, row_major> of_a[4];
             fragment<matrix_b, 16, 16, 16, T, row_major> of_b[2];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kCoreThreads, 2) tensor_core_kernel(const Prob
         }
         __syncthreads();
     }
-    // CUDA does not say which lane holds which element, so results go through shared memory.
+    // CUDA does not say which lane holds which element of a fragment, so results go through shared memory.
     const auto c = g.c[blockIdx.z];
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kCoreThreads, 2) tensor_core_kernel(const Prob
         __syncwarp();
         for (int r = lane / 16, at = lane % 16; r < 16; r += 2)
             write(g, c, row + y + i / 2 * 16 + r, col + x + i % 2 * 16 + at, patches[warp][r][at]);
-        __syncwarp();  // before the next fragment takes its place
+        __syncwarp();  // all lanes have read the patch: the next fragment may overwrite it
     }
 #endif
 }

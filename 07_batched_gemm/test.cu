@@ -15,9 +15,9 @@
 #include "test_mma.cuh"
 #include "test_tuner.cuh"
 
-// Behind the headers: what the stage's files compile.
+// After the headers: the launchers that the stage's files compile.
 #include "07_batched_gemm/mma_launchers.hpp"
-#include "07_batched_gemm/step_launchers.hpp"
+#include "07_batched_gemm/rung_launchers.hpp"
 
 runner::Stage describe_07_batched_gemm();
 
@@ -28,7 +28,7 @@ using batched_gemm::Problem;
 using runner::DeviceBuffer;
 using runner::DType;
 
-// One step in one type, by a name for messages.
+// One kernel in one type, with a name for messages.
 template <class T>
 struct Launcher {
     const char* name;
@@ -49,7 +49,7 @@ std::vector<Launcher<T>> all_launchers() {
     return all;
 }
 
-// Small whole numbers: every product of them is exact, in every type.
+// Small whole numbers: their products and sums are exact in every type.
 template <class T>
 std::vector<T> numbers(int64_t count, int seed) {
     std::vector<T> all;
@@ -85,14 +85,14 @@ float number(T x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every step of 07 is what it says", "", float, __half, __nv_bfloat16) {
+TEMPLATE_TEST_CASE("every variant of 07 is what it says", "", float, __half, __nv_bfloat16) {
     const DType dtype = runner::dtype_of<TestType>;
     for (const runner::Variant& variant : describe_07_batched_gemm().variants) {
         if (takes(variant, dtype)) testing::holds_every_gemm_property(variant, dtype);
     }
 }
 
-TEST_CASE("any random case: sizes, types, options, addresses, distances of rows") {
+TEST_CASE("random cases: sizes, types, options, addresses, strides") {
     testing::passes_random_cases(describe_07_batched_gemm(), 7, 0, 150,
                                  [](int64_t) { return int64_t{1} << 11; });
 }
@@ -102,7 +102,7 @@ TEST_CASE("many more random cases", "[more][.]") {
                                  [](int64_t) { return int64_t{1} << 13; });
 }
 
-TEST_CASE("all steps give the same bits where sums are exact") {
+TEST_CASE("all variants give the same bits where sums are exact") {
     for (const testing::Shape& shape :
          {testing::Shape(2, 128, 64, 200), testing::Shape(1, 131, 77, 65).with_scales(-2, 0.5)}) {
         for (const DType dtype : {DType::float16, DType::bfloat16}) {
@@ -132,8 +132,8 @@ const runner::Variant& variant_named(const runner::Stage& stage, const std::stri
     throw std::runtime_error("07 has no " + name);
 }
 
-// The root of the mean square of relative errors, in last places of 1 in half (2^-10), of 64 x 64 sums of k
-// products between 0 and 1.
+// Returns the root of the mean squared relative error of 64 x 64 sums of k products between 0 and 1, in last places of
+// 1 in half (2^-10).
 double error_of_positive_sums(const std::string& name, DType dtype, int64_t k) {
     const auto stage = describe_07_batched_gemm();
     const runner::Variant& variant = variant_named(stage, name);
@@ -153,8 +153,9 @@ double error_of_positive_sums(const std::string& name, DType dtype, int64_t k) {
 
 }  // namespace
 
-// The figures of further/README.md, for an instruction that rounds once, as on Hopper: others may round more often.
-TEST_CASE("sums in half err more the more there are, and floats cut to 11 bits always") {
+// The figures of further/half_sums_and_tf32.md, for an instruction that rounds once, as on Hopper. Others may round
+// more often.
+TEST_CASE("the error of sums in half grows with k, that of floats cut to 11 bits does not") {
     const auto is_about = [](double error, double figure) {
         if (runner::on_gpu()) return error < 3 * figure;
         return std::fabs(error - figure) < 0.006;
@@ -174,7 +175,7 @@ TEST_CASE("sums in half err more the more there are, and floats cut to 11 bits a
     }
 }
 
-TEST_CASE("neither would pass for a product with sums in float, nor of whole floats") {
+TEST_CASE("mma_half_sums and mma_tf32 fail the bounds of sums in float") {
     const auto stage = describe_07_batched_gemm();
     for (const char* name : {"mma_half_sums", "mma_tf32"}) {
         runner::Variant variant = variant_named(stage, name);
@@ -187,9 +188,9 @@ TEST_CASE("neither would pass for a product with sums in float, nor of whole flo
     }
 }
 
-// [sequence, heads, size per head], as attention has it: the rows of one head lie heads * size apart, the
-// heads one size. And one B for all.
-TEMPLATE_TEST_CASE("the matrices of a batch may be interleaved, or one for all", "", float,
+// [sequence, heads, size per head], as in attention: the rows of one head lie heads * size apart, the heads one size
+// apart. One B serves all heads.
+TEMPLATE_TEST_CASE("the matrices of a batch may be interleaved, or be one for all", "", float,
                    __half) {
     using T = TestType;
     const int64_t heads = 3, m = 40, k = 24, n = 48;
@@ -220,7 +221,7 @@ TEMPLATE_TEST_CASE("the matrices of a batch may be interleaved, or one for all",
     }
 }
 
-TEMPLATE_TEST_CASE("the matrices of a batch may lie wherever pointers say", "", float, __half,
+TEMPLATE_TEST_CASE("the matrices of a batch may lie at an array of pointers", "", float, __half,
                    __nv_bfloat16) {
     using T = TestType;
     const int64_t batch = 4, m = 33, n = 40, k = 19;
@@ -232,7 +233,7 @@ TEMPLATE_TEST_CASE("the matrices of a batch may lie wherever pointers say", "", 
         DeviceBuffer<T> by_pointers(std::vector<T>(static_cast<size_t>(batch * m * n), T(-99.f)));
         Problem<T> g = problem(batch, m, n, k, on_a.data(), on_b.data(), straight.data());
         REQUIRE(each.launch(g, nullptr) == cudaSuccess);
-        // Matrix i of C comes of matrix batch - 1 - i of A and B, and lies there.
+        // The pointers list the matrices in reverse order.
         std::vector<const T*> of_a, of_b;
         std::vector<T*> of_c;
         for (int64_t i = batch; i-- > 0;) {
@@ -257,8 +258,8 @@ TEMPLATE_TEST_CASE("the matrices of a batch may lie wherever pointers say", "", 
     }
 }
 
-TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is done", "",
-                   float, __half) {
+TEMPLATE_TEST_CASE("invalid problems are refused, and empty ones launch nothing", "", float,
+                   __half) {
     using T = TestType;
     DeviceBuffer<T> a(numbers<T>(64, 1)), b(numbers<T>(64, 2)), c(std::vector<T>(64, T(-7.f)));
     const Problem<T> right = problem(1, 4, 8, 8, a.data(), b.data(), c.data());
@@ -279,7 +280,7 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(status_of([](auto& g) { g.a.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.b.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.c.data = nullptr; }) == cudaErrorInvalidValue);
-    // Addresses that no T has.
+    // Misaligned pointers.
     const auto shift = [](auto*& data) {
         data =
             reinterpret_cast<std::decay_t<decltype(data)>>(reinterpret_cast<uintptr_t>(data) + 1);
@@ -293,7 +294,7 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(status_of([](auto& g) { g.c.ld = 7; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.a.stride = -1; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.batch = 2, g.b.stride = 0, g.c.stride = 0; }) ==
-          cudaErrorInvalidValue);  // each of them would lie over the other
+          cudaErrorInvalidValue);  // the two results would overlap
     CHECK(status_of([](auto& g) { g.batch = int64_t{1} << 40; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.batch = INT64_MAX; }) == cudaErrorInvalidValue);
     const auto without_memory = [](auto& g) { g.a.data = g.b.data = g.c.data = nullptr; };
@@ -303,7 +304,7 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     for (const T each : c.download()) CHECK(number(each) == -7.f);
 
-    // Without products neither A nor B is needed.
+    // With k = 0 neither A nor B is needed.
     CHECK(status_of([](auto& g) { g.k = 0, g.a.data = g.b.data = nullptr; }) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     const std::vector<T> zeros = c.download();
@@ -312,7 +313,7 @@ TEMPLATE_TEST_CASE("what is no problem is refused, and where nothing is wanted n
     CHECK(number(zeros[32]) == -7.f);
 }
 
-TEST_CASE("the front call's plan: clusters for few tiles, else the highest step that C fills") {
+TEST_CASE("the front call's plan: clusters for few tiles, else the highest rung that C fills") {
     using softmax_stages::GemmOptions;
     using softmax_stages::GemmWay;
     const auto way = [](auto of, int64_t m, int64_t n, int64_t k = 64, int64_t capability = 9) {
@@ -323,7 +324,7 @@ TEST_CASE("the front call's plan: clusters for few tiles, else the highest step 
     CHECK(way(__half{}, 8, 4096, 4096) == GemmWay::split_k);
     CHECK(way(__half{}, 8, 4096, 4096, 8) == GemmWay::mma);
     CHECK(way(__half{}, 64, 64, 4096, 7) == GemmWay::tiled);
-    // Lines that are no whole packs.
+    // Lines that do not consist of packs.
     CHECK(way(__half{}, 64, 65) == GemmWay::tensor_core);
     CHECK(way(__nv_bfloat16{}, 4096, 65) == GemmWay::tensor_core);
     CHECK(way(float{}, 64, 64) == GemmWay::register_tiled);
@@ -333,7 +334,7 @@ TEST_CASE("the front call's plan: clusters for few tiles, else the highest step 
     CHECK(way(float{}, 1, 1) == GemmWay::naive);
 }
 
-TEST_CASE("packs are loaded where lines begin and end at multiples of 16 bytes, and nowhere else") {
+TEST_CASE("lines consist of packs if they begin and end at multiples of 16 bytes") {
     alignas(16) static __half memory[64];
     const auto packs = [](auto change) {
         Problem<__half> g = problem<__half>(2, 16, 24, 32, memory, memory, memory);
@@ -341,7 +342,7 @@ TEST_CASE("packs are loaded where lines begin and end at multiples of 16 bytes, 
         return batched_gemm::consists_of_packs(g);
     };
     CHECK(packs([](auto&) {}));
-    CHECK(packs([](auto& g) { g.m = 17; }));  // how many lines there are does not matter
+    CHECK(packs([](auto& g) { g.m = 17; }));  // the number of lines does not matter
     CHECK_FALSE(packs([](auto& g) { g.m = 17, g.a.transposed = true; }));
     CHECK_FALSE(packs([](auto& g) { g.k = 28; }));
     CHECK_FALSE(packs([](auto& g) { g.n = 20; }));
@@ -354,7 +355,7 @@ TEST_CASE("packs are loaded where lines begin and end at multiples of 16 bytes, 
     }));
 }
 
-TEST_CASE("07 takes more elements than 32 bits count", "[.huge]") {
+TEST_CASE("07 takes more elements than 32 bits can count", "[.huge]") {
     for (const runner::Variant& variant : describe_07_batched_gemm().variants) {
         const DType dtype = variant.dtypes.front();
         testing::multiplies_where_it_fits(variant, {1, 65537, 65544, 8}, dtype);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The front call of gemm.cuh, held to its contract. For the stage's test.cu to include.
+// Tests the front call of gemm.cuh against its contract. test.cu includes this file.
 #pragma once
 #include "common/testing/front_contract.hpp"
 #include "further/gemm.cuh"
@@ -21,7 +21,7 @@ TEST_CASE("gemm keeps the contract of front calls, whichever kernel it takes") {
     hold(float{}, 17, 20, 9);
 }
 
-TEST_CASE("gemm: alpha is 1 unless another is asked for, and options say how matrices lie") {
+TEST_CASE("gemm: alpha defaults to 1, and options describe the layout of matrices") {
     using namespace softmax_stages;
     const std::vector<float> of_a = {1, 2, 3, 4, 5, 6}, of_b = {1, 0, 0, 1, 1, 1};
     const runner::DeviceBuffer<float> a(of_a), b(of_b);

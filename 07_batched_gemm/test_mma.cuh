@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What further/mma_gemm.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they take.
+// Tests what further/mma_gemm.cuh and split_k.cuh add to the lesson: epilogues, parts of k, and what they accept.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -13,7 +13,7 @@ namespace mma_tests {
 using batched_gemm::Problem;
 using runner::DeviceBuffer;
 
-// Two products of 72 x 40 (or of more rows) by 40 x 136 in small whole numbers, a bias for each column, and a residual.
+// Two products of 72 x 40 (or more rows) by 40 x 136 in small whole numbers, a bias per column, and a residual.
 template <class T, int64_t kRows = 72>
 struct Case {
     static constexpr int64_t kBatch = 2, kM = kRows, kN = 136, kK = 40;
@@ -44,7 +44,7 @@ struct Case {
         rest.stride = kM * kN;
     }
 
-    // Plain and with a bias by the front call. Of other epilogues only the kernel that is wanted here, not one for each
+    // Plain and Bias go through mma_with(). For other epilogues only the row-major kernel is compiled, not one for each
     // way in which A and B may be stored.
     template <class Epilogue>
     cudaError_t launch(const Epilogue& epilogue) {
@@ -57,7 +57,7 @@ struct Case {
                 g, epilogue, nullptr);
     }
 
-    // How many results differ from wanted(product, bias, residual) by more than a rounding.
+    // Returns how many results differ from wanted(product, bias, residual) by more than one rounding.
     template <class Epilogue, class Wanted>
     int wrong(const Epilogue& epilogue, Wanted wanted) {
         return wrong_by([&] { return launch(epilogue); }, wanted);
@@ -93,7 +93,7 @@ struct Case {
     batched_gemm::Matrices<const T> rest;
 };
 
-TEMPLATE_TEST_CASE("epilogues do to each result what they say", "", __half, __nv_bfloat16) {
+TEMPLATE_TEST_CASE("each epilogue changes every result as it should", "", __half, __nv_bfloat16) {
     using T = TestType;
     Case<T> one;
     const batched_gemm::Bias<T> bias{one.on_bias.data()};
@@ -114,8 +114,8 @@ TEMPLATE_TEST_CASE("epilogues do to each result what they say", "", __half, __nv
                     [](double x, double b, double r) { return x + b + r; }) == 0);
 }
 
-// k of 40 is a step: parts behind the first have nothing to add, and still their rows to write.
-TEST_CASE("however many blocks share k, in turn or early, the sum is the same") {
+// k = 40 is a single step: the parts after the first have nothing to sum, but still rows to write.
+TEST_CASE("the sum is the same for any number of blocks that share k, launched early or not") {
     using Stored = batched_gemm::Stored<nvcuda::wmma::row_major, nvcuda::wmma::row_major>;
     Case<__half> one;
     const batched_gemm::BiasActivation<__half, batched_gemm::Relu> epilogue{{one.on_bias.data()},
@@ -140,12 +140,12 @@ TEST_CASE("however many blocks share k, in turn or early, the sum is the same") 
     CHECK(launch(2, false) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("blocks that walk over several tiles compute what they do of one each") {
+TEST_CASE("blocks that walk over several tiles give the same results as one tile each") {
     using Row = nvcuda::wmma::row_major;
     using Col = nvcuda::wmma::col_major;
     using batched_gemm::Plain;
     using batched_gemm::Short;
-    using Walked = Case<__half, 200>;  // of four tiles the last is not full
+    using Walked = Case<__half, 200>;  // four tiles, the last one partly filled
     Walked one;
     const auto product = [](double x, double, double) { return x; };
     for (const int tiles : {1, 2, 3, 4, 8}) {
@@ -175,7 +175,7 @@ TEST_CASE("blocks that walk over several tiles compute what they do of one each"
               product) == 0);
 }
 
-TEST_CASE("blocks walk over more tiles only where there are more than enough of them") {
+TEST_CASE("blocks walk over several tiles only where enough blocks remain") {
     const auto walked = [](int64_t batch, int64_t m, int64_t n) {
         return batched_gemm::tiles_to_walk(batch, m, n, 64, 128);
     };
@@ -184,12 +184,12 @@ TEST_CASE("blocks walk over more tiles only where there are more than enough of 
     CHECK(walked(384, 512, 512) == 8);
     CHECK(walked(384, 1024, 1024) == 8);
     CHECK(walked(2, 128, 128) == 1);
-    CHECK(walked(1000000, 64, 8) == 1);  // there is one tile
+    CHECK(walked(1000000, 64, 8) == 1);  // only one tile down
     CHECK(walked(0, 512, 512) == 1);
     CHECK(walked(INT64_MAX, 512, INT64_MAX - 127) == 8);
 }
 
-TEST_CASE("what does not consist of packs is left to step 4, and with an epilogue refused") {
+TEST_CASE("lines without packs go to tensor_core, and with an epilogue they are refused") {
     Case<__half> one;
     one.g.c.data = one.on_c.data() + 1;
     one.g.batch = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What further/gemm_tuner.hpp chooses, keeps and believes. Times come from a clock of the test's own.
+// What further/gemm_tuner.hpp chooses and records, and which files it trusts. A fake clock supplies the times.
 #pragma once
 #include <sys/stat.h>
 
@@ -41,7 +41,7 @@ struct Case {
     Problem<float> g{};
 };
 
-// Candidates that do nothing but count their launches; `us` is what the clock says of each.
+// Candidates that only count their launches; `us` is the time that the clock returns for each.
 struct Fakes {
     struct Fake {
         std::string name;
@@ -68,7 +68,7 @@ struct Fakes {
     double us = 0;
 };
 
-// A tuner with a file of this folder, and what it says.
+// A tuner with a file in this folder, and its messages.
 struct Tuning {
     Tuning(const Folder& folder, Fakes& fakes, const Machine& machine = kHere)
         : tuner(folder.path / "found.json", machine, fakes.clock(),
@@ -77,8 +77,9 @@ struct Tuning {
     GemmTuner tuner;
 };
 
-// What is chosen with two candidates, the second of which is faster, where the file holds this.
-void is_tuned_anew(const std::string& text, const std::string& why) {
+// Checks that a tuner reports a file with this text and tunes again, among two candidates of which the second is
+// faster.
+void is_tuned_again(const std::string& text, const std::string& why) {
     const Folder folder;
     folder.write("found.json", text);
     const Case one;
@@ -87,7 +88,7 @@ void is_tuned_anew(const std::string& text, const std::string& why) {
     Tuning tuning(folder, fakes);
     REQUIRE(tuning.said.size() == 1);
     CHECK_THAT(tuning.said[0], ContainsSubstring("found.json " + why));
-    CHECK_THAT(tuning.said[0], ContainsSubstring("tuned anew"));
+    CHECK_THAT(tuning.said[0], ContainsSubstring("tuned again"));
     CHECK(tuning.said[0].find('\n') == std::string::npos);
     CHECK(tuning.tuner.find(one.g, fakes.candidates) == nullptr);
     REQUIRE(tuning.tuner.tune(one.g, fakes.candidates, nullptr) == cudaSuccess);
@@ -107,7 +108,7 @@ std::string file_of(const Machine& machine, const json& found, int format = 2) {
         .dump();
 }
 
-TEST_CASE("the fastest of the candidates is found once, kept, and used") {
+TEST_CASE("the tuner finds the fastest candidate once, records it and uses it") {
     const Folder folder;
     const Case one;
     Fakes fakes({{"refuses", 1, cudaErrorNotSupported},
@@ -131,14 +132,14 @@ TEST_CASE("the fastest of the candidates is found once, kept, and used") {
     CHECK(fakes.launched == std::vector<std::string>{"fast"});
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 
-    // A candidate that there is no more is no choice; it is found anew without a word.
+    // If the recorded candidate no longer exists, the tuner chooses again without a message.
     fakes.candidates.erase(fakes.candidates.begin() + 2);
     CHECK(tuning.tuner.find(one.g, fakes.candidates) == nullptr);
     REQUIRE(tuning.tuner.tune(one.g, fakes.candidates, nullptr) == cudaSuccess);
     CHECK(tuning.tuner.find(one.g, fakes.candidates)->name == "later");
 }
 
-TEST_CASE("what nobody has tuned, or what refuses, is left to the front call") {
+TEST_CASE("the front call multiplies what was not tuned and what the candidate refuses") {
     const Folder folder;
     Case one;
     Fakes fakes({{"refuses later", 10}});
@@ -158,61 +159,60 @@ TEST_CASE("what nobody has tuned, or what refuses, is left to the front call") {
     CHECK(tuning.tuner.tune(one.g, {}, nullptr) == cudaErrorNotSupported);
 }
 
-TEST_CASE(
-    "a file that is none, of another machine or out of date is said in a line and tuned anew") {
+TEST_CASE("the tuner reports a foreign, outdated or broken file in one line and tunes again") {
     const json good = {{"candidate", "slow"}, {"us", 1.0}};
     const std::string problem = problem_text(Case().g);
     const std::string right = file_of(kHere, {{problem, good}});
-    is_tuned_anew("", "is no JSON of a tuner");
-    is_tuned_anew("1 2 3", "is no JSON of a tuner");
-    is_tuned_anew("[]", "is no JSON of a tuner");
-    is_tuned_anew("{}", "is no JSON of a tuner");
-    is_tuned_anew(right.substr(0, right.size() / 2), "is no JSON of a tuner");  // half a file
-    is_tuned_anew(right + right, "is no JSON of a tuner");
-    is_tuned_anew(std::string(100000, '['), "is no JSON of a tuner");
-    is_tuned_anew(std::string("\0\xff\xfe", 3), "is no JSON of a tuner");
-    is_tuned_anew(std::string((1 << 24) + 1, ' '), "is too large");
-    is_tuned_anew(file_of(kHere, {{problem, good}}, 1), "has another format");
-    is_tuned_anew(file_of({"Other GPU", "580.159.04", "1.0"}, {{problem, good}}),
-                  "is of Other GPU, driver");
-    is_tuned_anew(file_of({"Other\x1b[2J\n GPU", "580.159.04", "1.0"}, {{problem, good}}),
-                  "is of Other\\x1b[2J\\x0a GPU, driver");
-    is_tuned_anew(file_of({"Some GPU", "580.95.05", "1.0"}, {{problem, good}}),
-                  "is of Some GPU, driver 580.95.05");
-    is_tuned_anew(file_of({"Some GPU", "580.159.04", "0.9"}, {{problem, good}}),
-                  "is of Some GPU, driver 580.159.04, library 0.9");
+    is_tuned_again("", "is no JSON of a tuner");
+    is_tuned_again("1 2 3", "is no JSON of a tuner");
+    is_tuned_again("[]", "is no JSON of a tuner");
+    is_tuned_again("{}", "is no JSON of a tuner");
+    is_tuned_again(right.substr(0, right.size() / 2), "is no JSON of a tuner");  // half a file
+    is_tuned_again(right + right, "is no JSON of a tuner");
+    is_tuned_again(std::string(100000, '['), "is no JSON of a tuner");
+    is_tuned_again(std::string("\0\xff\xfe", 3), "is no JSON of a tuner");
+    is_tuned_again(std::string((1 << 24) + 1, ' '), "is too large");
+    is_tuned_again(file_of(kHere, {{problem, good}}, 1), "has another format");
+    is_tuned_again(file_of({"Other GPU", "580.159.04", "1.0"}, {{problem, good}}),
+                   "is of Other GPU, driver");
+    is_tuned_again(file_of({"Other\x1b[2J\n GPU", "580.159.04", "1.0"}, {{problem, good}}),
+                   "is of Other\\x1b[2J\\x0a GPU, driver");
+    is_tuned_again(file_of({"Some GPU", "580.95.05", "1.0"}, {{problem, good}}),
+                   "is of Some GPU, driver 580.95.05");
+    is_tuned_again(file_of({"Some GPU", "580.159.04", "0.9"}, {{problem, good}}),
+                   "is of Some GPU, driver 580.159.04, library 0.9");
     for (const json& bad :
          {json("slow"), json{{"candidate", "slow"}}, json{{"us", 1.0}},
           json{{"candidate", 3}, {"us", 1.0}}, json{{"candidate", "slow"}, {"us", "1"}}})
-        is_tuned_anew(file_of(kHere, {{problem, bad}}), "is no JSON of a tuner");
-    is_tuned_anew(file_of(kHere, {{problem, {{"candidate", "slow"}, {"us", -1.0}}}}),
-                  "has a time that is none");
+        is_tuned_again(file_of(kHere, {{problem, bad}}), "is no JSON of a tuner");
+    is_tuned_again(file_of(kHere, {{problem, {{"candidate", "slow"}, {"us", -1.0}}}}),
+                   "has an invalid time");
 }
 
-TEST_CASE("a time is of the driver that records name, too") {
+TEST_CASE("the tuner's file names the same driver as the records") {
     const Machine here = this_machine("1.0");
     const json header = json::parse(runner::record_header());
     CHECK(here.driver == header.at("driver"));
     CHECK(here.gpu == header.at("gpu"));
 }
 
-TEST_CASE("a pipe is not read, and what cannot be written is said and known till the end") {
+TEST_CASE("the tuner reads no pipe, and keeps in memory what it cannot write") {
     const Folder folder;
     const Case one;
     Fakes fakes({{"fast", 10}});
     REQUIRE(mkfifo((folder.path / "found.json").c_str(), 0600) == 0);
-    CHECK_THAT(Tuning(folder, fakes).said.at(0), ContainsSubstring("is no file"));
+    CHECK_THAT(Tuning(folder, fakes).said.at(0), ContainsSubstring("is not a regular file"));
     std::filesystem::remove(folder.path / "found.json");
     folder.write("found.json/inside", "");  // a folder: nothing takes its place
     Tuning tuning(folder, fakes);
-    CHECK_THAT(tuning.said.at(0), ContainsSubstring("is no file"));
+    CHECK_THAT(tuning.said.at(0), ContainsSubstring("is not a regular file"));
     REQUIRE(tuning.tuner.tune(one.g, fakes.candidates, nullptr) == cudaSuccess);
     CHECK_THAT(tuning.said.at(1), ContainsSubstring("cannot be written"));
     CHECK(tuning.tuner.find(one.g, fakes.candidates)->name == "fast");
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
-TEST_CASE("several may save at once: a reader always finds a whole file") {
+TEST_CASE("when several tuners save at once, a reader always finds a whole file") {
     const Folder folder;
     const Case one;
     std::atomic<int> lines{0};  // Catch2's checks are for one thread
@@ -236,7 +236,7 @@ TEST_CASE("several may save at once: a reader always finds a whole file") {
     for (std::thread& writer : writers) writer.join();
     CHECK(lines == 0);
     const GemmTuner all(folder.path / "found.json", kHere, {}, say);
-    CHECK(all.found().size() >= 20);  // all of the last to save
+    CHECK(all.found().size() >= 20);  // everything that the last one saved
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
@@ -264,7 +264,7 @@ TEST_CASE("problems that take different times have different names") {
     CHECK(problem_text(one.g) == problem_text(Case().g));
 }
 
-// With this device's own clock: any of them may come out, and is right.
+// With the device's own clock: any candidate may be the fastest.
 TEST_CASE("our own candidates are tuned and multiply") {
     const Folder folder;
     Case one;
@@ -280,7 +280,7 @@ TEST_CASE("our own candidates are tuned and multiply") {
     CHECK(own_candidates<__half>().back().name == "split_k");
 }
 
-// A square product of a batch of 16, or so many scores of attention, among ours and cuBLASLt's.
+// Tunes a square product of a batch of 16, or scores of attention, among our candidates and cuBLASLt's.
 template <class T>
 void tune_beside_cublas(const std::vector<testing::Shape>& shapes, bool is_printed) {
     const Folder folder;
@@ -318,7 +318,7 @@ void tune_beside_cublas(const std::vector<testing::Shape>& shapes, bool is_print
     }
 }
 
-TEST_CASE("cuBLASLt's ways are candidates like others, where they are there") {
+TEST_CASE("cuBLASLt's kernels are candidates like others, where the library is available") {
     tune_beside_cublas<__half>({testing::Shape(2, 40, 24, 16).with_transposed(false, true)}, false);
     tune_beside_cublas<float>({testing::Shape(2, 17, 24, 16)}, false);
     Problem<__half> apart{};
@@ -327,8 +327,8 @@ TEST_CASE("cuBLASLt's ways are candidates like others, where they are there") {
     CHECK(batched_gemm_variants::lt_candidates_of(apart, nullptr).empty());
 }
 
-// What a library was told of one problem it does to all that it is given: the tuner's text tells fewer apart.
-TEST_CASE("problems are alike where they differ in addresses alone") {
+// A cuBLASLt candidate serves one problem; problem_text() distinguishes fewer problems than are_alike().
+TEST_CASE("problems are alike if they differ only in their addresses") {
     const Case one;
     const Problem<float>& g = one.g;
     const auto alike = [&](auto change) {
@@ -347,13 +347,13 @@ TEST_CASE("problems are alike where they differ in addresses alone") {
     CHECK_FALSE(alike([](auto& of) { of.a.ld += 8; }));
     CHECK_FALSE(alike([](auto& of) { of.b.transposed = true; }));
     CHECK_FALSE(alike([](auto& of) { of.c.stride += 8; }));
-    // Of these the tuner knows one text.
+    // These have the same problem_text().
     Problem<float> scaled = g;
     scaled.alpha = 0.125f;
     CHECK(problem_text(scaled) == problem_text(g));
 }
 
-// On a GPU: what the tuner chooses at the measured shapes.
+// On a GPU: prints what the tuner chooses at the measured shapes.
 TEST_CASE("what is fastest here", "[tuned][.]") {
     std::vector<testing::Shape> shapes;
     for (const runner::Shape& each : operations::gemm::operation()->measured_at({true, false}))

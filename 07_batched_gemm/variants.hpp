@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How stage 07's variants are described, those of the lesson and those beyond it.
+// Describes stage 07's variants, those of the lesson and those beyond it.
 #pragma once
 #include <string>
 #include <type_traits>
@@ -19,7 +19,8 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// Matrices of so many lines of so many elements, close together unless the call says otherwise.
+// Returns matrices of `lines` lines with `length` elements. Lines are `apart` elements apart, or contiguous if that is
+// 0.
 template <class T>
 Matrices<T> matrices(T* data, int64_t lines, int64_t length, int64_t apart, bool transposed) {
     Matrices<T> all;
@@ -49,8 +50,8 @@ Problem<T> problem_of(const Call& call) {
     return g;
 }
 
-// Loads per element of C where each tile of rows x cols loads its part of A and of B once. A tile that C
-// does not fill loads no more than there is.
+// Returns the loads per element of C if each tile of rows x cols loads its part of A and of B once. A tile that C does
+// not fill loads only what exists.
 inline Traffic traffic_of_tiles(const Shape& s, int64_t rows, int64_t cols) {
     const auto per_element = [](int64_t loads, int64_t elements) {
         return static_cast<double>(loads) / static_cast<double>(elements);
@@ -60,9 +61,9 @@ inline Traffic traffic_of_tiles(const Shape& s, int64_t rows, int64_t cols) {
             1};
 }
 
-// launch: what launches the step, for each type that it takes.
+// Describes a variant with tiles of tile_rows x tile_cols. launch(problem, stream) launches it, for each of its types.
 template <class Launch>
-runner::Variant step(const std::string& name, const std::string& summary, int64_t tile_rows,
+runner::Variant rung(const std::string& name, const std::string& summary, int64_t tile_rows,
                      int64_t tile_cols, std::vector<DType> dtypes, Launch launch) {
     runner::Variant variant;
     variant.name = name;
@@ -87,7 +88,7 @@ runner::Variant step(const std::string& name, const std::string& summary, int64_
 inline const std::vector<DType> kHalves = {DType::float16, DType::bfloat16};
 inline const std::vector<DType> kAll = {DType::float16, DType::bfloat16, DType::float32};
 
-// A step that takes a second where the others take ten milliseconds.
+// Leaves the largest shapes out: there the variant takes a second where the others take ten milliseconds.
 inline runner::Variant slow(runner::Variant variant) {
     variant.measured_up_to = 5e11;
     return variant;

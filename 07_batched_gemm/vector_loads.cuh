@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/vector_loads, version 2.0
 //
-// Rung 5: four elements a load, from memory and from shared memory.
-//   new here   packs of four; A's tile is stored transposed, so that four of its rows are neighbours as well
-//   traffic    as before, in a quarter of the requests
-//   limited by waiting for tiles: of requests 4 are left for 64 x 32 multiplications, 0.0625 where there were 0.25
+// Rung 5: a thread loads four elements at a time, from memory and from shared memory.
+//   new here   packs of four; A's tile is stored transposed, so that four rows of A are neighbours as well
+//   traffic    as before, in a quarter of the requests: shared_load_requests 0.25 -> 0.0625 per 32 multiplications
+//   limited by waiting for tiles: occupancy_percent 25, two blocks, and a block loads nothing while it multiplies
 #pragma once
 #include "problem.cuh"
 
@@ -14,10 +14,10 @@ namespace batched_gemm {
 using warp_softmax::Pack;  // neighbours in memory, moved by one instruction
 
 constexpr int kVectorSide = 128, kVectorDepth = 16, kVectorThreads = 256;
-// k goes down. Rows are 4 elements longer, so that they begin in different banks, and still at 16 bytes.
+// k goes down. Each row has 4 more elements: rows then begin in different banks, and still at multiples of 16 bytes.
 using VectorTile = float[kVectorDepth][kVectorSide + 4];
 
-// Copies x from (line, first) on, in packs of kCount; one along k goes down the tile, another across.
+// Copies a tile of x from (line, first) on, in packs of kCount; a pack along k goes down the tile, any other across it.
 template <int kCount, class T>
 __device__ void load_lines(VectorTile& tile, const Matrices<const T>& x, int64_t line,
                            int64_t lines, int64_t first, int64_t k) {
@@ -40,8 +40,8 @@ __global__ void __launch_bounds__(kVectorThreads, 2) vector_loads_kernel(const P
     __shared__ __align__(16) VectorTile a_tile, b_tile;
     const int64_t row = int64_t{blockIdx.x} * kVectorSide, col = int64_t{blockIdx.y} * kVectorSide;
     auto a = g.a[blockIdx.z], b = g.b[blockIdx.z];
-    b.transposed = !b.transposed;  // its lines are columns, as those of A are rows
-    // Four rows and four columns, and as many 64 further down and to the right.
+    b.transposed = !b.transposed;  // load_lines() counts lines along n in B, as it counts rows in A
+    // The thread's first row and column: it computes rows y to y + 3 and 64 further down, columns likewise.
     const int y = static_cast<int>(threadIdx.x) / 16 * 4,
               x = static_cast<int>(threadIdx.x) % 16 * 4;
     float sums[8][8] = {};

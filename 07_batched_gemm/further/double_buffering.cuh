@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/double_buffering, version 1.1
 //
-// register_tiled, whose blocks no longer wait while a tile is on its way.
-//   new here   two tiles of each matrix: while one is multiplied, the next is copied by cp.async, which takes no
-//              registers on the way
+// register_tiled without its waits: a block copies the next tile while it multiplies the current one.
+//   new here   two tiles of each matrix; cp.async, an asynchronous copy from global to shared memory that needs no
+//              registers
 //   traffic    as register_tiled: 2k / 128 loads per element of C
-//   accepts    float; where lines are no packs, it goes by way of register_tiled
+//   accepts    float; calls register_tiled where lines do not consist of packs
 //   source     Volkov & Demmel 2008; SGEMM as in MAGMA and maxas (Nath et al. 2010, Gray 2014)
 #pragma once
 #include <cuda_pipeline.h>
@@ -15,8 +15,8 @@
 
 namespace batched_gemm {
 
-// kCount elements of a line in memory, zeros where there is no such line or place. They have arrived when
-// __pipeline_wait_prior says so, and after a barrier for other threads, too.
+// Starts to copy kCount elements of a line in memory, or zeros beyond the matrix. They have arrived for this thread
+// after __pipeline_wait_prior, and for the others after a barrier.
 template <int kCount>
 __device__ void copy_ahead(float* to, const Matrices<const float>& x, int64_t line, int64_t lines,
                            int64_t at, int64_t length) {
@@ -25,8 +25,8 @@ __device__ void copy_ahead(float* to, const Matrices<const float>& x, int64_t li
                             kCount * sizeof(float), is_there ? 0 : kCount * sizeof(float));
 }
 
-// As load_tile(). What runs along k in memory goes down the tile element by element: of 4 lines a warp has 8 elements
-// each, which go to 32 banks.
+// Starts to copy a tile as load_tile() loads it. Elements that run along k in memory go down the tile one by one: a
+// warp copies 8 elements of each of 4 lines, to 32 different banks.
 __device__ inline void fetch_tile(DepthTile& tile, const Matrices<const float>& x, bool along_k,
                                   int64_t line, int64_t lines, int64_t p, int64_t k) {
     const int thread = static_cast<int>(threadIdx.x);
@@ -47,7 +47,7 @@ __device__ inline void fetch_tile(DepthTile& tile, const Matrices<const float>& 
     }
 }
 
-template <class T>  // float; a template, so that several files may include it
+template <class T>  // float; a template, so that several files can include it
 __global__ void __launch_bounds__(kThreads, 2) double_buffered_kernel(const Problem<T> g) {
     __shared__ __align__(16) DepthTile a_tiles[2];
     __shared__ __align__(16) DepthTile b_tiles[2];
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads, 2) double_buffered_kernel(const Prob
     int use = 0;
     for (int64_t first = 0; first < g.k; first += kTiledDepth) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // these tiles are there, and nobody needs the others any more
+        __syncthreads();  // these tiles are complete, and every thread has used the others
         if (first + kTiledDepth < g.k) fetch(first + kTiledDepth, use ^ 1);
         multiply(sums, a_tiles[use], b_tiles[use], row, col);
         use ^= 1;

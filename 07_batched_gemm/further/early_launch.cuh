@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/early_launch, version 1.0
 //
-// A kernel that begins while the one before it on its stream still runs (programmatic dependent launch): its blocks
-// take what places are left, compute where they are, ask for what nobody has just written, and then wait.
-//   new here   a launch that need not wait for the end of another; two instructions for who must
-//   caution    each kernel of such a chain must wait before it writes anything, and before it reads what any kernel of
-//              the chain, or one launched early in front of it, writes: the kernel before the last may still run, too
-//   needs      a GPU of compute capability 9.0; elsewhere launches follow each other as ever
+// Programmatic dependent launch: a kernel starts while the one before it on its stream still runs. Its blocks take free
+// places, compute their addresses, prefetch what no running kernel writes, and then wait.
+//   new here   a launch attribute, and two instructions: one lets the next kernel start, one waits for the previous one
+//   caution    each kernel of such a chain must wait before it writes anything, and before it reads what an earlier
+//              kernel of the chain writes: the last kernel but one may still be running
+//   needs      a GPU of compute capability 9.0; elsewhere each launch waits for the end of the one before
 //   source     CUDA programming guide, programmatic dependent launch; PTX ISA, griddepcontrol
 #pragma once
 #include <cuda_runtime.h>
@@ -16,22 +16,22 @@
 
 namespace early_launch {
 
-// Lets the next kernel of the stream begin, if it was launched so, once all blocks have come here.
+// Lets the next kernel of the stream start, if it was launched early, once all blocks have reached this call.
 __device__ inline void let_next_begin() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 
-// Waits until the kernel before has ended, and all that it wrote can be read. As that one has waited too, so have all
-// before it. A kernel that was launched as ever has nothing to wait for.
+// Waits until the previous kernel has ended and its writes are visible. That kernel has waited for its own predecessor,
+// so all earlier ones have ended as well. Returns at once in a kernel that was not launched early.
 __device__ inline void wait_for_earlier() {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
 #endif
 }
 
-// Asks for the 128 bytes about an address: they will be in the L2 cache when they are loaded. No load, and no wait.
+// Prefetches the 128 bytes around an address into the L2 cache. It neither loads them nor waits.
 __device__ inline void ask_for(const void* address) {
 #ifdef __CUDA_ARCH__
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -40,7 +40,7 @@ __device__ inline void ask_for(const void* address) {
 #endif
 }
 
-// Whether the GPU can, and the kernel was compiled for it: for an older one it would not wait.
+// True if the GPU has early launches and the kernel was compiled for such a GPU: otherwise it would not wait.
 template <class Kernel>
 bool is_possible(Kernel kernel) {
     bool is = false;
@@ -57,8 +57,8 @@ bool is_possible(Kernel kernel) {
            is;
 }
 
-// Has a multiprocessor keep as much of its memory for shared memory as it can while this kernel runs. It changes that
-// only when nothing runs on it: kernels that want it otherwise cannot begin beside each other.
+// Requests the largest shared-memory carveout for this kernel. A multiprocessor changes its carveout only when it is
+// idle, so kernels with different carveouts cannot run beside each other.
 template <class Kernel>
 cudaError_t prefer_shared_memory(Kernel kernel) {
     int is_set = 0;
@@ -69,9 +69,9 @@ cudaError_t prefer_shared_memory(Kernel kernel) {
     return warp_softmax::ask_once(&is_set, set, reinterpret_cast<const void*>(kernel));
 }
 
-// kernel<<<grid, block, shared, stream>>>(arguments...). early: it may begin before the kernel before it has ended,
-// because it calls wait_for_earlier(). cluster: so many blocks along y belong together; 0: as ever. A launch that is
-// refused leaves no error behind.
+// Launches kernel<<<grid, block, shared, stream>>>(arguments...). early: it may start before the previous kernel has
+// ended, because it calls wait_for_earlier(). cluster: the number of blocks along y in a cluster; 0: no clusters. A
+// refused launch leaves no error behind.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, size_t shared,
                    cudaStream_t stream, bool early, unsigned cluster,

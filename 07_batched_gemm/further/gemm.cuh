@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/further/gemm, version 1.0
 //
-// The front call: products of matrices, by whichever of this stage's kernels suits them. No library is asked: see
-// gemm_tuner.hpp for a choice by measurement, also of a library's.
+// The front call: matrix products, by the kernel of this stage that suits them. It never calls a library;
+// gemm_tuner.hpp chooses by measurement, among libraries as well.
 //   call       gemm: see front_call.cuh
 //   timed      mma
-//   new here   gemm_plan(): a pure function that says which, and why
+//   new here   gemm_plan(): a pure function that returns which kernel, and why
 //   traffic    loads per element of C: 2k / 128 on tensor cores, 2k / 64 where blocks share k
-//   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, k = 0 too; each of A and B stored as it is or
-//              transposed; any distances. 16-bit lines that begin and end at multiples of 16 bytes take least time
-//   needs      nothing; tensor cores from compute capability 8.0 on, clusters that share k from 9.0 on
+//   accepts    float, __half, __nv_bfloat16; sums in float; any sizes, including k = 0; A and B each stored as they are
+//              or transposed; any distances. 16-bit lines that begin and end at multiples of 16 bytes are fastest
+//   needs      nothing; uses tensor cores from compute capability 8.0 on, clusters from 9.0 on
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "split_k.cuh"
@@ -21,9 +21,9 @@ namespace softmax_stages {
 struct GemmOptions {
     float alpha = 1.f, beta = 0.f;
     bool transpose_a = false, transpose_b = false;  // a is stored as k x m, b as n x k
-    // In elements, from a line in memory to the next.
+    // Elements from one line in memory to the next.
     int64_t ld_a = kClose, ld_b = kClose, ld_c = kClose;
-    // From a matrix of the batch to the next. Of a and b 0 will do: one matrix for all.
+    // Elements from one matrix of the batch to the next. For a and b it may be 0: one matrix for all.
     int64_t stride_a = kClose, stride_b = kClose, stride_c = kClose;
 };
 
@@ -31,13 +31,13 @@ enum class GemmWay { naive, tiled, register_tiled, tensor_core, mma, split_k };
 
 struct GemmPlan {
     GemmWay way;
-    int64_t parts;  // blocks that share k, of the last
+    int64_t parts;  // blocks that share k in split_k, else 1
     const char* reason;
-    size_t workspace_bytes;       // none is ever needed, or of use
-    size_t more_workspace_bytes;  // none
+    size_t workspace_bytes;       // 0: no way needs one
+    size_t more_workspace_bytes;  // 0: no way gains from one
 };
 
-// The problem as this stage's kernels take it.
+// Returns the call as the kernels' Problem.
 template <class T>
 batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batch, int64_t m,
                                       int64_t n, int64_t k, const GemmOptions& options) {
@@ -64,19 +64,18 @@ batched_gemm::Problem<T> gemm_problem(const T* a, const T* b, T* c, int64_t batc
             matrices(c, m, n, o.ld_c, o.stride_c, false)};
 }
 
-// in_packs: whether lines begin and end at multiples of 16 bytes.
+// in_packs: true if lines begin and end at multiples of 16 bytes.
 template <class T>
 GemmPlan plan_of(const batched_gemm::Problem<T>& g, const Chip& chip, bool in_packs) {
     constexpr int64_t kTile = batched_gemm::kTile, kBlockTile = batched_gemm::kBlockTile;
     if (sizeof(T) == 2 && chip.capability >= 8 && in_packs) {
         const int64_t parts = batched_gemm::split_k_parts(g, chip.multiprocessors);
-        constexpr int64_t kFewest =
-            4;  // two do not pay: 7.7 us instead of 6.9 at 16 x 128 x 128 x 128
+        constexpr int64_t kFewest = 4;  // two lose at 16 x 128 x 128 x 128
         if (parts >= kFewest && chip.largest_cluster > 0)
             return {GemmWay::split_k, parts, "few tiles: the blocks of a cluster share k", 0, 0};
-        return {GemmWay::mma, 1, "tensor cores, tiles on their way while others are used", 0, 0};
+        return {GemmWay::mma, 1, "tensor cores; later tiles load while one is multiplied", 0, 0};
     }
-    // The highest rung whose tiles C fills at least by half each way.
+    // The highest rung whose tiles C fills at least by half in each direction.
     if (g.m < kTile / 2 || g.n < kTile / 2)
         return {GemmWay::naive, 1, "too few results for a tile", 0, 0};
     if (g.m < kBlockTile / 2 || g.n < kBlockTile / 2)
@@ -94,7 +93,7 @@ GemmPlan gemm_plan(int64_t batch, int64_t m, int64_t n, int64_t k, const GemmOpt
     return plan_of(g, chip, aligned && batched_gemm::consists_of_packs(g));
 }
 
-// By whichever the plan says.
+// Launches the kernel that the plan names.
 template <class T>
 cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
     const GemmPlan plan = plan_of(g, this_chip(), batched_gemm::consists_of_packs(g));
@@ -112,7 +111,7 @@ cudaError_t multiply(const batched_gemm::Problem<T>& g, cudaStream_t stream) {
                                       : batched_gemm::tiled(g, stream);
 }
 
-// Whether these are sizes and distances of a product. (Addresses are looked at by whoever launches.)
+// True if these are the sizes and distances of a product. (The launchers check addresses.)
 inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
                         const GemmOptions& options) {
     const auto is_good = [](int64_t distance, int64_t least) {
@@ -125,7 +124,7 @@ inline bool is_possible(int64_t batch, int64_t m, int64_t n, int64_t k,
            is_good(options.stride_c, 1);
 }
 
-// 0: no way needs one.
+// Sets *bytes to 0: no way needs a workspace.
 template <class T>
 cudaError_t gemm_workspace_bytes(size_t* bytes, int64_t batch, int64_t m, int64_t n, int64_t k,
                                  const GemmOptions& options) {
@@ -134,8 +133,8 @@ cudaError_t gemm_workspace_bytes(size_t* bytes, int64_t batch, int64_t m, int64_
     return is_possible(batch, m, n, k, options) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// c[i] = alpha a[i] b[i] + beta c[i] of each of `batch`: a is m x k, b k x n, c m x n. c may not overlap a or b. Refused
-// besides: lines that overlap, and 2^31 tiles or more.
+// c[i] = alpha a[i] b[i] + beta c[i] for each matrix i of the batch: a is m x k, b is k x n, c is m x n. c may not
+// overlap a or b. Returns cudaErrorInvalidValue also for overlapping lines and for 2^31 tiles or more.
 template <class T>
 cudaError_t gemm(const T* a, const T* b, T* c, int64_t batch, int64_t m, int64_t n, int64_t k,
                  const GemmOptions& options, void*, size_t, cudaStream_t stream) {

@@ -2,13 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/gemm_tuner, version 1.1
 //
-// Which of several ways multiplies these matrices fastest, on this GPU: measured once, kept in a file.
-//   new here   a choice by measurement in place of a rule (the front call's plan); a file that may be anybody's
-//   candidates whoever computes the same: steps, mma_gemm, a library's. One that refuses is left out
-//   the file   JSON: one GPU, driver and library, and what was found by problem. What cannot be read, or was found
-//              elsewhere, is said in one line and found anew; it is replaced as a whole, so no reader sees a half
+// Finds the fastest of several ways to compute a product on this GPU, once, and keeps the answer in a file.
+//   new here   a choice by measurement in place of a rule (the front call's plan); a file that several programs share
+//   candidates anything that computes the same: rungs, mma_gemm, a library's kernels. The tuner skips one that refuses
+//   the file   JSON: one GPU, driver and library, and the fastest candidate of each problem. If the file cannot be read
+//              or is from elsewhere, the tuner says so in one line and tunes again. It replaces the file as a whole, so
+//              no reader sees half of one
 //   needs      nlohmann-json
-//   source     FasterTransformer's gemm_test, whose file was trusted: a column more or less, and it read for ever
+//   source     FasterTransformer's gemm_test, which trusted its file: a missing column made it loop forever
 #pragma once
 #include <unistd.h>
 
@@ -34,14 +35,14 @@
 
 namespace batched_gemm {
 
-// A way to multiply, by a name that means the same tomorrow.
+// A way to compute the product. The file refers to it by its name, so the name must stay the same.
 template <class T>
 struct Candidate {
     std::string name;
     std::function<cudaError_t(const Problem<T>&, cudaStream_t)> launch;
 };
 
-// Every step of the lesson that takes the type, and what lies beyond.
+// Returns the kernels of this stage that take the type.
 template <class T>
 std::vector<Candidate<T>> own_candidates() {
     std::vector<Candidate<T>> all = {
@@ -59,7 +60,7 @@ std::vector<Candidate<T>> own_candidates() {
     return all;
 }
 
-// What a time holds for. library: the version of the code that was timed, such as "1.0, cuBLAS 13.1".
+// What a measured time is valid for. library: the version of the timed code, such as "1.0, cuBLAS 13.1".
 struct Machine {
     std::string gpu, driver, library;
     bool operator==(const Machine& other) const {
@@ -68,8 +69,8 @@ struct Machine {
     std::string text() const { return gpu + ", driver " + driver + ", library " + library; }
 };
 
-// The driver's own version, such as "580.159.04", which its kernel module says. CUDA knows only the newest CUDA that
-// the driver is good for, which many drivers share; that, where there is no such module.
+// Returns the driver's version, such as "580.159.04", from its kernel module. Without that module it returns the newest
+// CUDA version that the driver supports, which many drivers share.
 inline std::string driver_version() {
     std::ifstream file("/proc/driver/nvidia/version");
     for (std::string word; file >> word;) {
@@ -90,7 +91,7 @@ inline Machine this_machine(const std::string& library) {
     return {properties.name, driver_version(), library};
 }
 
-// What decides about times: not where matrices lie, but whether in packs.
+// Returns what decides about times, as text: sizes, type, and whether lines consist of packs, but no addresses.
 template <class T>
 std::string problem_text(const Problem<T>& g) {
     const char* const type = sizeof(T) == 4              ? "float"
@@ -105,13 +106,13 @@ std::string problem_text(const Problem<T>& g) {
     return text.str();
 }
 
-// Queues the work that is timed on a stream.
+// Queues the work to time on a stream.
 using Launch = std::function<cudaError_t(cudaStream_t)>;
-// Microseconds that it takes, on this stream; NAN where there is no telling.
+// Returns the microseconds that it takes on this stream, or NAN if it cannot be timed.
 using Clock = std::function<double(const Launch&, cudaStream_t)>;
 
-// By events, the least of some rounds. A round is a graph of several launches, one behind the other: what the host does
-// for a launch, which may be longer than the kernel, counts for nothing. What they read may lie in the caches.
+// Times with events and returns the fastest of several rounds. A round is a graph of several launches in a row, so the
+// host's time per launch, which may exceed the kernel's, does not count. The inputs may stay in the caches.
 class ClockOfGraphs {
 public:
     double operator()(const Launch& launch, cudaStream_t stream) const {
@@ -131,7 +132,7 @@ public:
 private:
     struct Graph {
         Graph(const Launch& launch, int launches) {
-            cudaStream_t own = nullptr;  // the caller's may be one that cannot be captured
+            cudaStream_t own = nullptr;  // the caller's stream may not be capturable
             if (cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess) return;
             bool good =
                 cudaStreamBeginCapture(own, cudaStreamCaptureModeThreadLocal) == cudaSuccess;
@@ -139,7 +140,7 @@ private:
             good = cudaStreamEndCapture(own, &nodes) == cudaSuccess && good;
             if (good && cudaGraphInstantiate(&runs, nodes, 0) != cudaSuccess) runs = nullptr;
             cudaStreamDestroy(own);
-            if (runs == nullptr) cudaGetLastError();  // said by that
+            if (runs == nullptr) cudaGetLastError();  // runs == nullptr reports it
         }
         Graph(const Graph&) = delete;
         Graph& operator=(const Graph&) = delete;
@@ -151,7 +152,7 @@ private:
         cudaGraphExec_t runs = nullptr;
     };
 
-    // Milliseconds of the fastest round but the first, which warms up; NAN where one failed.
+    // Returns the milliseconds of the fastest round after the first, which warms up; NAN if a round failed.
     static double least_ms(int rounds, cudaStream_t stream,
                            const std::function<cudaError_t()>& queue_round) {
         cudaEvent_t start = nullptr, stop = nullptr;
@@ -181,7 +182,7 @@ public:
     };
     using Say = std::function<void(const std::string& line)>;
 
-    // Reads the file, if there is one. `say` gets what the user should know, a line each.
+    // Reads the file, if there is one. Passes messages for the user to `say`, one line each.
     GemmTuner(std::filesystem::path file, Machine machine, Clock clock, Say say)
         : file_(std::move(file)),
           machine_(std::move(machine)),
@@ -190,12 +191,12 @@ public:
         try {
             found_ = read();
         } catch (const std::exception& error) {
-            tell(file_.string() + " " + error.what() + ": tuned anew");
+            tell(file_.string() + " " + error.what() + ": tuned again");
         }
     }
 
-    // Null where nobody has tuned it, or found what none of the candidates is called. ending: what the candidates
-    // do besides, such as " and bias": another problem, to the file.
+    // Returns the fastest candidate; null if the problem was not tuned or no candidate has the recorded name. ending:
+    // what the candidates also do, such as " and bias", which makes it a different problem in the file.
     template <class T>
     const Candidate<T>* find(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
                              const std::string& ending = "") const {
@@ -203,15 +204,15 @@ public:
         return found < candidates.size() ? &candidates[found] : nullptr;
     }
 
-    // Times all candidates, unless one was found before, and keeps the fastest. C holds nothing of use
-    // afterwards. Waits for the device. cudaErrorNotSupported where none takes the problem.
+    // Times all candidates, unless the problem is known, and keeps the fastest. Overwrites C and waits for the stream.
+    // Returns cudaErrorNotSupported if no candidate takes the problem.
     template <class T>
     cudaError_t tune(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
                      cudaStream_t stream, const std::string& ending = "") {
         const auto measure = [&](size_t i) {
             const Launch launch = [&](cudaStream_t on) { return candidates[i].launch(g, on); };
             if (launch(stream) == cudaSuccess) return clock_(launch, stream);
-            cudaGetLastError();  // a refusal, not to be found again later
+            cudaGetLastError();  // a refusal: the next call must not find it
             return double{NAN};
         };
         const size_t found = choose(problem_text(g) + ending, names_of(candidates), measure);
@@ -220,8 +221,8 @@ public:
         return found < candidates.size() ? cudaSuccess : cudaErrorNotSupported;
     }
 
-    // Which of these to take for a problem of this text: the one that was found before, or the one of which measure(i)
-    // is least, microseconds (NAN: it cannot), which is kept. names.size(): none can.
+    // Returns the index of the name to use for a problem: the recorded one, or the one with the least measure(i), in
+    // microseconds (NAN: it cannot), which is then recorded. Returns names.size() if none can.
     size_t choose(const std::string& problem, const std::vector<std::string>& names,
                   const std::function<double(size_t)>& measure) {
         size_t fastest = find(problem, names);
@@ -229,7 +230,7 @@ public:
         double least = INFINITY;
         for (size_t i = 0; i < names.size(); ++i) {
             const double us = measure(i);
-            if (us > 0 && us < least) fastest = i, least = us;  // no time is none
+            if (us > 0 && us < least) fastest = i, least = us;  // a time of 0 is no time
         }
         if (fastest == names.size()) return fastest;
         found_[problem] = {names[fastest], least};
@@ -237,7 +238,7 @@ public:
         return fastest;
     }
 
-    // By what was found; by the front call where nothing was, or what was found refuses. Times nothing.
+    // Multiplies with the recorded candidate, or with the front call if there is none or it refuses. Never times.
     template <class T>
     cudaError_t multiply(const Problem<T>& g, const std::vector<Candidate<T>>& candidates,
                          cudaStream_t stream) const {
@@ -251,7 +252,7 @@ public:
 
 private:
     using Json = nlohmann::json;
-    static constexpr int kFormat = 2;  // 1 had of the driver what CUDA knows of it
+    static constexpr int kFormat = 2;  // 1 recorded the CUDA version in place of the driver's
     static constexpr std::uintmax_t kMostBytes = 1 << 24;
 
     template <class T>
@@ -267,15 +268,16 @@ private:
                                    names.begin());
     }
 
-    // What the file holds for this machine; nothing where there is none. Throws why it is of no use: the end of a
-    // sentence about it.
+    // Returns what the file holds for this machine; nothing if there is no file. Throws the reason why it cannot be
+    // used, as the end of a sentence about it.
     std::map<std::string, Found> read() const {
         namespace fs = std::filesystem;
         std::error_code error;
         const fs::file_status status = fs::status(file_, error);
         if (status.type() == fs::file_type::not_found) return {};
-        // Of a pipe, say, reading would never end.
-        if (status.type() != fs::file_type::regular) throw std::runtime_error("is no file");
+        // Reading a pipe, for example, might never end.
+        if (status.type() != fs::file_type::regular)
+            throw std::runtime_error("is not a regular file");
         if (fs::file_size(file_, error) > kMostBytes || error)
             throw std::runtime_error("is too large");
         std::ifstream stream(file_);
@@ -289,7 +291,7 @@ private:
             std::map<std::string, Found> found;
             for (const auto& [problem, each] : json.at("found").items()) {
                 const double us = each.at("us");
-                if (!(us > 0)) throw std::runtime_error("has a time that is none");
+                if (!(us > 0)) throw std::runtime_error("has an invalid time");
                 found[problem] = {each.at("candidate"), us};
             }
             return found;
@@ -298,13 +300,13 @@ private:
         }
     }
 
-    // What others have found meanwhile stays. Two that save at once may lose what one of them found, which
-    // is then found again; but never is there half a file.
+    // Keeps what other programs have recorded meanwhile. If two save at once, one result may be lost and is then found
+    // again; but there is never half a file.
     void save() {
         try {
             for (const auto& [problem, each] : read()) found_.emplace(problem, each);
         } catch (const std::exception&) {
-            // Said when it was first read, or somebody else's since: it is replaced.
+            // The constructor reported it, or another program wrote it since: replace it.
         }
         Json all = Json::object();
         for (const auto& [problem, each] : found_)
@@ -329,10 +331,10 @@ private:
         std::error_code ignored;
         std::filesystem::remove(part, ignored);
         tell(file_.string() + " cannot be written (" + error.message() +
-             "): what was found is lost at the end");
+             "): what was found is lost when the program ends");
     }
 
-    // The file's words among it control no terminal: control characters go as \x1b.
+    // Escapes control characters, such as \x1b, so that words from the file cannot control a terminal.
     void tell(const std::string& words) const {
         std::ostringstream line;
         for (const char each : words) {

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/mma_gemm, version 1.2
 //
-// The last rung by the instructions behind wmma: tiles come while others are multiplied, and lie without gaps.
-//   new here   cp.async in three stages; an XOR in place of padding (a swizzle); fragments loaded while others are
-//              multiplied; what is done to a result on its way out (an epilogue); a warp has 64 x 64 sums, and
-//              loads half as much for each of them; where k is short, blocks that walk from tile to tile
+// The last rung with the instructions behind wmma: the kernel copies later tiles while it multiplies one.
+//   new here   cp.async with three tiles in turn; a swizzle in place of padding; fragments load while others multiply;
+//              an epilogue, a last step before a result is written; 64 x 64 sums per warp, which halves the loads for
+//              each sum; for short k, blocks that walk from tile to tile
 //   traffic    as tensor_core: 2k / 128 loads per element of C
-//   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at
-//              multiples of 16 bytes: for others mma_gemm() calls tensor_core()
+//   accepts    half and bfloat16 (half_sums_gemm(): half; tf32_gemm(): float); lines that begin and end at multiples of
+//              16 bytes: for others mma_gemm() calls tensor_core()
 //   needs      a GPU of compute capability 8.0
 //   source     PTX ISA, ldmatrix and mma.m16n8k16; CUTLASS's multistage kernels
 #pragma once
@@ -25,12 +25,12 @@ extern __shared__ __align__(128) unsigned char shared_bytes[];
 
 namespace batched_gemm {
 
-// ---- epilogues: alpha A B + beta C as it is wanted, for element (row, col) of matrix b
+// ---- epilogues: from alpha A B + beta C to what is written as element (row, col) of matrix b
 
 struct Plain {
     __device__ float operator()(float x, int64_t, int64_t, int64_t) const { return x; }
 };
-// One number a column, for all matrices.
+// Adds one number per column, the same for all matrices.
 template <class T>
 struct Bias {
     const T* bias;
@@ -46,7 +46,7 @@ struct BiasActivation {
         return activation(bias(x, b, row, col));
     }
 };
-// And another matrix of C's sizes.
+// Adds the bias and another matrix of C's sizes.
 template <class T>
 struct BiasResidual {
     Bias<T> bias;
@@ -56,29 +56,30 @@ struct BiasResidual {
     }
 };
 
-// What a lane holds of 16 x 8 sums: floats, or halves in pairs.
+// A lane's share of 16 x 8 sums: floats, or halves in pairs.
 template <class Sum>
 using LaneSums = std::conditional_t<std::is_same_v<Sum, float>, float[4], uint32_t[2]>;
 
-// How a block's part of C is shared out: so many warps down and across, of kWarpRows x kWarpCols sums each; tiles of
-// kLine bytes along k, kStages of them on their way or in use; kBlocks blocks to be on a multiprocessor at once.
-template <int kDown, int kAcross, int kWarpRows, int kLine, int kStages, int kBlocks,
+// How the warps of a block share its tile of C: kDown x kAcross warps with kWarpRows x kWarpCols sums each. Tiles of A
+// and B have kLine bytes along k, and kStageCount of them are loading or in use. A multiprocessor holds kBlocks blocks.
+template <int kDown, int kAcross, int kWarpRows, int kLine, int kStageCount, int kBlocks,
           int kWarpCols = 64>
 struct MmaShape {
     static constexpr int kWarpsAcross = kAcross, kThreads = kDown * kAcross * 32;
     static constexpr int kSumRows = kWarpRows, kSumCols = kWarpCols;
     static constexpr int kRows = kDown * kWarpRows, kCols = kAcross * kSumCols;
-    static constexpr int kBytesAlongK = kLine, kTiles = kStages, kAtOnce = kBlocks;
+    static constexpr int kBytesAlongK = kLine, kStages = kStageCount;
+    static constexpr int kBlocksPerMultiprocessor = kBlocks;
 };
-// What most products want; those of one step along k, as of a head's queries and keys, where the time goes into what
-// comes before and after it: so four blocks at once, of half the rows; and those of 64 columns.
+// Square is for most products. Short is for products of one step along k, such as a head's queries times its keys: most
+// of the time goes into loading and writing, so four blocks of half the rows overlap. Narrow is for 64 columns.
 template <class T>
 using Square = MmaShape<2, 2, 64, sizeof(T) == 2 ? 128 : 64, sizeof(T) == 2 ? 3 : 4, 2>;
 using Short = MmaShape<2, 2, 32, 128, 3, 4>;
 using Narrow = MmaShape<4, 1, 32, 128, 3, 4>;
 
-// The tiles of a block in shared memory, A's and B's of one step beside each other; and when these have been used,
-// each warp's results, of which a line begins 4 banks behind the one above (of floats 8).
+// A block's shared memory: for each stage a tile of A and a tile of B. When all are used, each warp has a patch there
+// for its results; a line of a patch begins 4 banks after the one above (for floats 8).
 template <class T, class Layouts, class Shape, bool kSwizzled>
 struct MmaTiles {
     static constexpr bool kRowsA = std::is_same_v<typename Layouts::A, nvcuda::wmma::row_major>;
@@ -91,16 +92,16 @@ struct MmaTiles {
     static constexpr int kStage = A::kElements + B::kElements;
     static constexpr int kPatchPitch = Shape::kSumCols + 8;
     static constexpr int kPatch = Shape::kSumRows * kPatchPitch;
-    // Where k is short, fewer tiles than there could be.
+    // Returns the bytes for a given k: a short one needs fewer stages.
     static size_t bytes(int64_t k) {
-        const int64_t tiles = std::min<int64_t>(Shape::kTiles, (k + kDeep - 1) / kDeep);
+        const int64_t tiles = std::min<int64_t>(Shape::kStages, (k + kDeep - 1) / kDeep);
         return std::max<int64_t>(tiles * kStage, Shape::kThreads / 32 * kPatch) * sizeof(T);
     }
 };
 
-// What ldmatrix gives of halves, of floats in a tile with k going down, which it cannot transpose: 16 x 8 of a from
-// (p, first) on, or two times 8 x 8 of b. A lane's places differ from its first one by an XOR of columns below 32 and
-// a sum beyond, as the swizzle leaves it: four numbers that it keeps.
+// Loads floats of a tile in which k goes down, which ldmatrix cannot transpose: 16 x 8 of a from (p, first) on, or
+// twice 8 x 8 of b. Each lane gets the elements that ldmatrix would give it. A lane's other places differ from its
+// first one only by an XOR of columns below 32 and a sum beyond, so the lane keeps four numbers.
 template <class Tile, bool kOfB>
 __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int first) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -113,13 +114,13 @@ __device__ void load_one_by_one(uint32_t (&to)[4], const float* tile, int p, int
     }
 }
 
-// What a warp has of a block's tile, 16 x 8 sums each.
+// A warp's share of a block's tile, in pieces of 16 x 8 sums.
 template <class Sum, class Shape>
 using WarpSums = LaneSums<Sum>[Shape::kSumRows / 16][Shape::kSumCols / 8];
 
-// What a warp multiplies at once: two chunks along k of all its rows and columns.
+// The fragments that a warp multiplies in one step: two chunks along k of all its rows and columns.
 template <class T, class Layouts, class Shape, bool kSwizzled>
-struct Slice {
+struct Fragments {
     using Tiles = MmaTiles<T, Layouts, Shape, kSwizzled>;
     using TileA = typename Tiles::A;
     using TileB = typename Tiles::B;
@@ -131,7 +132,7 @@ struct Slice {
     uint32_t of_a[kRows / 16][4];  // rows 0 to 7, rows 8 to 15; the same with k a chunk further
     uint32_t of_b[kCols / 16][4];  // two chunks of k for 8 columns, then for 8 more
 
-    // A warp's first row and column in the block's tile, and the places of what a lane loads first.
+    // A warp's first row and column in the block's tile, and the places of the first line that a lane loads.
     struct Lane {
         int row, col, own_a, own_b;
         __device__ Lane() {
@@ -146,7 +147,7 @@ struct Slice {
         }
     };
 
-    // From p along k on.
+    // Loads the fragments from p along k on.
     __device__ void load(const T* a_tile, const T* b_tile, const Lane& at, int p) {
 #pragma unroll
         for (int j = 0; j < kCols / 16; ++j) {
@@ -184,8 +185,8 @@ struct Nothing {
     __device__ void operator()() const {}
 };
 
-// sums += A B, of a tile of C and of columns begin to end of A: all, or so many that they are whole tiles of A.
-// before_a: called when the first tiles of B are on their way, before any of A is asked for.
+// sums += A B for a tile of C and columns begin to end of A, which are all columns or whole tiles. Calls before_a()
+// after it has requested the first tiles of B and before it requests any of A.
 template <class Layouts, class Shape, bool kSwizzled, class Sum, class T, class BeforeA>
 __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, const Tile& tile,
                                int64_t begin, int64_t end, BeforeA before_a) {
@@ -194,12 +195,12 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
     using TileB = typename Tiles::B;
     constexpr bool kRowsA = Tiles::kRowsA, kRowsB = Tiles::kRowsB;
     constexpr bool kOneByOne = std::is_same_v<T, float>;
-    constexpr int kDeep = Tiles::kDeep, kStages = Shape::kTiles;
-    constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;  // of a warp's sums
+    constexpr int kDeep = Tiles::kDeep, kStages = Shape::kStages;
+    constexpr int kRows = Shape::kSumRows, kCols = Shape::kSumCols;  // of a warp
     T* const tiles = reinterpret_cast<T*>(shared_bytes);
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
 
-    // Copies of the tiles at p along k, A's and B's, into a place for both.
+    // Start to copy A's and B's tiles at p along k into a stage.
     const auto fetch = [](auto tile, T* to, const auto& x, int64_t line, int64_t lines,
                           int64_t first, int64_t length) {
         decltype(tile)::template fetch<true, Shape::kThreads>(to, x, line, lines, first, length);
@@ -216,24 +217,24 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
     };
     const auto arrive = [] {
         __pipeline_wait_prior(kStages - 2);
-        __syncthreads();  // everybody's copies are there, and nobody needs the tile before
+        __syncthreads();  // all threads' copies have arrived, and all have used the tile before
     };
 
-    using Slice = batched_gemm::Slice<T, Layouts, Shape, kSwizzled>;
-    constexpr int kSlices = kDeep / Slice::kDepth;
-    const typename Slice::Lane lane;
-    const auto load = [&](Slice& to, int place, int p) {
+    using Fragments = batched_gemm::Fragments<T, Layouts, Shape, kSwizzled>;
+    constexpr int kFragmentSteps = kDeep / Fragments::kDepth;
+    const typename Fragments::Lane lane;
+    const auto load = [&](Fragments& to, int place, int p) {
         const T* const a_tile = tiles + place * Tiles::kStage;
         to.load(a_tile, a_tile + TileA::kElements, lane, p);
     };
 
-    // While one slice is multiplied the next is loaded, where registers are enough for two.
-    constexpr int kRegisters = 65536 / (Shape::kThreads * Shape::kAtOnce);
-    constexpr int kTaken = kRows * kCols / 32 + 2 * sizeof(Slice) / 4 + 40;  // 40: for addresses
+    // With registers for two sets of fragments, one loads while the other multiplies.
+    constexpr int kRegisters = 65536 / (Shape::kThreads * Shape::kBlocksPerMultiprocessor);
+    constexpr int kTaken = kRows * kCols / 32 + 2 * sizeof(Fragments) / 4 + 40;  // 40: addresses
     constexpr int kSets = kTaken <= kRegisters && (kRowsA || !kOneByOne) ? 2 : 1;
-    Slice slices[kSets];
-    // Every thread makes a group of copies for each tile, an empty one behind the last: so it knows by
-    // their number which have arrived.
+    Fragments fragments[kSets];
+    // Every thread commits one group of copies per tile, an empty one after the last: the number of groups then tells
+    // which tiles have arrived.
     constexpr bool kBFirst = !std::is_same_v<BeforeA, Nothing>;
     for (int i = 0; kBFirst && i < kStages - 1; ++i) {
         if (begin + i * kDeep < end) fetch_b(begin + i * kDeep, i);
@@ -247,27 +248,27 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
         __pipeline_commit();
     }
     arrive();
-    if (begin < end) load(slices[0], 0, 0);
+    if (begin < end) load(fragments[0], 0, 0);
     int use = 0,
-        fill = kStages - 1;  // the place of the tile at p, and of the next one to be fetched
+        fill = kStages - 1;  // the stages of the tile at p and of the next tile to fetch
     const auto next = [](int place) { return place + 1 < kStages ? place + 1 : 0; };
     const auto step = [&](int64_t p, auto fetches, bool is_last) {
         constexpr bool kFetches = decltype(fetches)::value;
         const auto load_next = [&](int i) {
-            if (i + 1 < kSlices) {
-                load(slices[(i + 1) % kSets], use, (i + 1) * Slice::kDepth);
-            } else if (!is_last) {  // all of this tile is in registers
+            if (i + 1 < kFragmentSteps) {
+                load(fragments[(i + 1) % kSets], use, (i + 1) * Fragments::kDepth);
+            } else if (!is_last) {  // this whole tile is in registers
                 arrive();
-                load(slices[0], next(use), 0);
+                load(fragments[0], next(use), 0);
             }
         };
 #pragma unroll
-        for (int i = 0; i < kSlices; ++i) {
+        for (int i = 0; i < kFragmentSteps; ++i) {
             if (kSets == 2) load_next(i);
             if (i == 0 && kFetches) fetch_a(p + (kStages - 1) * kDeep, fill);
-            if (i == kSlices / 2 - 1 && kFetches) fetch_b(p + (kStages - 1) * kDeep, fill);
-            if (i == kSlices / 2 - 1) __pipeline_commit();
-            slices[i % kSets].add_to(sums);
+            if (i == kFragmentSteps / 2 - 1 && kFetches) fetch_b(p + (kStages - 1) * kDeep, fill);
+            if (i == kFragmentSteps / 2 - 1) __pipeline_commit();
+            fragments[i % kSets].add_to(sums);
             if (kSets == 1) load_next(i);
         }
         use = next(use), fill = next(fill);
@@ -276,18 +277,18 @@ __device__ void multiply_tiles(WarpSums<Sum, Shape>& sums, const Problem<T>& g, 
     for (; p + (kStages - 1) * kDeep < end; p += kDeep) step(p, std::true_type{}, false);
     for (; p < end; p += kDeep) step(p, std::false_type{}, p + kDeep >= end);
     __pipeline_wait_prior(0);
-    __syncthreads();  // nobody needs the tiles any more
+    __syncthreads();  // all threads have used the tiles: results may overwrite them
 }
 
-// C = epilogue(alpha sums + beta C), of a tile of it. patches: in shared memory, where each warp has one of its own.
+// Writes a tile of C = epilogue(alpha sums + beta C). patches: in shared memory, one for each warp.
 template <class Tiles, class Shape, class Sums, class T, class Epilogue>
 __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T* patches,
                            const Epilogue& epilogue) {
     constexpr int kChunk = kPerPack<T>, kRows = Shape::kSumRows, kCols = Shape::kSumCols;
     const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
     const int row = warp / Shape::kWarpsAcross * kRows, col = warp % Shape::kWarpsAcross * kCols;
-    // A lane holds two neighbours in a row, and two 8 rows below: by way of shared memory each comes to have a chunk
-    // beside the next lane's. Columns come in chunks: all of one is there or nothing.
+    // A lane holds two neighbours in a row, and two more 8 rows below. Through shared memory it gets a whole chunk, and
+    // the next lane gets the next one. C has whole chunks of columns: a chunk lies inside C or outside.
     T* const patch = patches + warp * Tiles::kPatch;
     const auto for_each_two = [&](auto visit) {
 #pragma unroll
@@ -301,7 +302,7 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
             }
         }
     };
-    constexpr int kAcross = kCols / kChunk, kApart = 32 / kAcross;  // lanes side by side, below
+    constexpr int kAcross = kCols / kChunk, kApart = 32 / kAcross;  // lanes and rows per store
     T* const chunks = patch + lane / kAcross * Tiles::kPatchPitch + lane % kAcross * kChunk;
     const int64_t c_row = tile.row + row + lane / kAcross;
     const int64_t c_col = tile.col + col + lane % kAcross * kChunk;
@@ -344,7 +345,7 @@ __device__ void write_sums(Sums& sums, const Problem<T>& g, const Tile& tile, T*
 }
 
 template <class Sum, class T, class Layouts, class Shape, bool kSwizzled, class Epilogue>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerMultiprocessor)
     mma_kernel(const Problem<T> g, const Epilogue epilogue) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const Tile tile(g.m, g.n, Shape::kRows, Shape::kCols);
@@ -355,15 +356,15 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
 #endif
 }
 
-// Products of one step along k, and so many results for it that these take the time: a block keeps its tile of B and
-// walks down so many tiles of A. While one is multiplied, and its results go out, the next is on its way.
+// For products of one step along k, where writing C takes most of the time: a block keeps its tile of B and walks down
+// `tiles` tiles of A. It copies the next tile while it multiplies the current one and writes its results.
 template <class Sum, class T, class Layouts, class Shape, class Epilogue>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kBlocksPerMultiprocessor)
     walking_kernel(const Problem<T> g, int tiles, const Epilogue epilogue) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    using Slice = batched_gemm::Slice<T, Layouts, Shape, true>;
-    using TileA = typename Slice::TileA;
-    using TileB = typename Slice::TileB;
+    using Fragments = batched_gemm::Fragments<T, Layouts, Shape, true>;
+    using TileA = typename Fragments::TileA;
+    using TileB = typename Fragments::TileB;
     Tile tile(g.m, g.n, tiles * Shape::kRows, Shape::kCols);
     T* const of_b = reinterpret_cast<T*>(shared_bytes);
     T* of_a = of_b + TileB::kElements;
@@ -372,18 +373,19 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
     const auto a = g.a[tile.batch], b = g.b[tile.batch];
     const auto fetch_a = [&](T* to, int64_t row) {
         constexpr int kThreads = Shape::kThreads;
-        if constexpr (Slice::kRowsA) TileA::template fetch<true, kThreads>(to, a, row, g.m, 0, g.k);
-        if constexpr (!Slice::kRowsA)
+        if constexpr (Fragments::kRowsA)
+            TileA::template fetch<true, kThreads>(to, a, row, g.m, 0, g.k);
+        if constexpr (!Fragments::kRowsA)
             TileA::template fetch<true, kThreads>(to, a, 0, g.k, row, g.m);
     };
     const auto fetch_b = [&] {
         constexpr int kThreads = Shape::kThreads;
-        if constexpr (Slice::kRowsB)
+        if constexpr (Fragments::kRowsB)
             TileB::template fetch<true, kThreads>(of_b, b, 0, g.k, tile.col, g.n);
-        if constexpr (!Slice::kRowsB)
+        if constexpr (!Fragments::kRowsB)
             TileB::template fetch<true, kThreads>(of_b, b, tile.col, g.n, 0, g.k);
     };
-    const typename Slice::Lane lane;
+    const typename Fragments::Lane lane;
     fetch_b();
     fetch_a(of_a, tile.row);
     const int64_t below = tile.row + static_cast<int64_t>(tiles) * Shape::kRows;
@@ -391,17 +393,17 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
     for (;;) {
         __pipeline_commit();
         __pipeline_wait_prior(0);
-        __syncthreads();  // the tiles are there, and nobody needs the one before, or a patch
+        __syncthreads();  // the tiles are complete, and all threads have used the one before and its patch
         const int64_t next = tile.row + Shape::kRows;
         if (next < end) fetch_a(next_a, next);
         WarpSums<Sum, Shape> sums = {};
-        Slice slice;
+        Fragments fragments;
 #pragma unroll
-        for (int p = 0; p < Slice::Tiles::kDeep; p += Slice::kDepth) {
-            slice.load(of_a, of_b, lane, p);
-            slice.add_to(sums);
+        for (int p = 0; p < Fragments::Tiles::kDeep; p += Fragments::kDepth) {
+            fragments.load(of_a, of_b, lane, p);
+            fragments.add_to(sums);
         }
-        write_sums<typename Slice::Tiles, Shape>(sums, g, tile, patches, epilogue);
+        write_sums<typename Fragments::Tiles, Shape>(sums, g, tile, patches, epilogue);
         if (next >= end) break;
         tile.row = next;
         T* const used = of_a;
@@ -410,7 +412,7 @@ __global__ void __launch_bounds__(Shape::kThreads, Shape::kAtOnce)
 #endif
 }
 
-// How many tiles a block walks down: up to eight, as long as there are blocks enough to take turns.
+// Returns how many tiles a block walks down: up to eight, as long as enough blocks are left to overlap.
 inline int tiles_to_walk(int64_t batch, int64_t m, int64_t n, int rows, int cols) {
     constexpr int kMost = 8;
     constexpr double kFewestBlocks = 1024;
@@ -430,7 +432,7 @@ cudaError_t launch_shape(const Problem<T>& g, const Epilogue& epilogue, cudaStre
     int is_allowed = 0;
     const cudaError_t status = warp_softmax::ask_once(&is_allowed, [=](int*, int) {
         return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(Tiles::bytes(Shape::kTiles * Tiles::kDeep)));
+                                    static_cast<int>(Tiles::bytes(Shape::kStages * Tiles::kDeep)));
     });
     if (status != cudaSuccess) return status;
     return launch_tiles(g, Shape::kRows, Shape::kCols, [&](unsigned blocks) {
@@ -456,8 +458,8 @@ cudaError_t launch_walking(const Problem<T>& g, int tiles, const Epilogue& epilo
     });
 }
 
-// Of A and B stored so. Plain products are also those of heads, many and small: scores have a short k, values 64
-// columns.
+// Launches the kernel for one way in which A and B are stored. Plain products may be those of attention heads, many and
+// small: scores have a short k, weighted values have 64 columns.
 template <class Sum, class Layouts, bool kSwizzled, class T, class Epilogue>
 cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
     using Row = nvcuda::wmma::row_major;
@@ -473,14 +475,14 @@ cudaError_t launch_stored(const Problem<T>& g, const Epilogue& epilogue, cudaStr
     return launch_shape<Sum, Layouts, Square<T>, kSwizzled>(g, epilogue, stream);
 }
 
-// epilogue(alpha A B + beta C), asynchronous on stream. cudaErrorNotSupported where lines do not begin and
-// end at multiples of 16 bytes, and on GPUs that this is not for.
+// C = epilogue(alpha A B + beta C), asynchronous on stream. Returns cudaErrorNotSupported where lines do not begin and
+// end at multiples of 16 bytes, and on GPUs without tensor cores.
 template <class Sum, bool kSwizzled, class T, class Epilogue>
 cudaError_t launch_mma(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
     using Col = nvcuda::wmma::col_major;
     using Row = nvcuda::wmma::row_major;
     if (!has_tensor_cores() || !consists_of_packs(g)) {
-        cudaError_t refusal = cudaSuccess;  // of what is empty, or wrong in any case, that is said
+        cudaError_t refusal = cudaSuccess;  // empty and invalid problems have a status of their own
         const cudaError_t status = launch_tiles(g, kBlockTile, kBlockTile,
                                                 [&](unsigned) { refusal = cudaErrorNotSupported; });
         return status == cudaSuccess ? refusal : status;
@@ -495,31 +497,32 @@ cudaError_t launch_mma(const Problem<T>& g, const Epilogue& epilogue, cudaStream
 }
 template <bool kSwizzled = true, class T, class Epilogue>
 cudaError_t mma_with(const Problem<T>& g, const Epilogue& epilogue, cudaStream_t stream) {
-    static_assert(sizeof(T) == 2, "of floats tensor cores would drop bits: see tf32_gemm()");
+    static_assert(sizeof(T) == 2, "tensor cores would drop bits of floats: see tf32_gemm()");
     return launch_mma<float, kSwizzled>(g, epilogue, stream);
 }
 
-// The same without an epilogue, of any lines.
+// The same without an epilogue; calls tensor_core() for lines that do not consist of packs.
 template <bool kSwizzled = true, class T>
 cudaError_t mma_gemm(const Problem<T>& g, cudaStream_t stream) {
     const cudaError_t status = mma_with<kSwizzled>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
-// With sums in half, which take half the registers, and twice as many a clock where a GPU is made for graphics:
-// their error grows with k. Other lines go by way of tensor_core(), whose sums are float.
+// The same with sums in half. They need half the registers, and graphics GPUs do twice as many a clock; their error
+// grows with k. Calls tensor_core(), which sums in float, for lines that do not consist of packs.
 template <class T>
 cudaError_t half_sums_gemm(const Problem<T>& g, cudaStream_t stream) {
-    static_assert(std::is_same_v<T, __half>, "tensor cores have sums in half of half alone");
+    static_assert(std::is_same_v<T, __half>, "tensor cores sum in half only for half");
     const cudaError_t status = launch_mma<__half, true>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? tensor_core(g, stream) : status;
 }
 
-// Of floats, of which tensor cores multiply the first 11 bits. Other lines go by way of register_tiled().
+// The same for floats: tensor cores multiply the first 11 bits of each. Calls register_tiled() for lines that do not
+// consist of packs.
 template <class T>
 cudaError_t tf32_gemm(const Problem<T>& g, cudaStream_t stream) {
     static_assert(std::is_same_v<T, float>,
-                  "of halves tensor cores multiply all bits: see mma_gemm()");
+                  "tensor cores multiply all bits of halves: see mma_gemm()");
     const cudaError_t status = launch_mma<float, true>(g, Plain{}, stream);
     return status == cudaErrorNotSupported ? register_tiled(g, stream) : status;
 }

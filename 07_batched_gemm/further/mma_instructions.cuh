@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/mma_instructions, version 1.0
 //
-// The instructions behind wmma, each in a function: ldmatrix loads four matrices of 8 x 8, mma.sync
-// multiplies 16 x 16 by 16 x 8 (of floats 16 x 8 by 8 x 8), cvt rounds two results at once. Which lane holds
-// what is fixed here. Beside each, for the CPU device, the same in shuffles: one load of 16 bytes a lane, as of
-// the instruction itself, and exchanges that a GPU does not make.
+// The instructions behind wmma, each in a function: ldmatrix loads four matrices of 8 x 8, mma.sync multiplies
+// 16 x 16 by 16 x 8 (floats: 16 x 8 by 8 x 8), cvt rounds two results at once. They fix which lane holds which element.
+// The CPU device runs the same in shuffles: one load of 16 bytes per lane, as the instruction has it, and exchanges
+// that a GPU does not make.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -17,10 +17,10 @@
 
 namespace batched_gemm {
 
-// Lanes 8 i to 8 i + 7 say where in a tile the rows of matrix i are: 16 bytes each, in shared memory. (As a number,
-// not a pointer: numbers that differ by constants share a register.) Register i of lane l
-// gets of matrix i the two elements (l / 4, l % 4 * 2) and beside it; transposed: (l % 4 * 2, l / 4) and
-// below it. Of floats, the matrices of which are 8 x 4, the one element (l / 4, l % 4).
+// Loads four matrices from a tile in shared memory. Lanes 8 i to 8 i + 7 pass in `at` where the rows of matrix i begin,
+// 16 bytes each. (`at` is an index, not a pointer: indices that differ by constants share a register.) Register i of
+// lane l receives two elements of matrix i: (l / 4, l % 4 * 2) and its right neighbour; transposed: (l % 4 * 2, l / 4)
+// and the one below. A matrix of floats is 8 x 4, and the register receives the one element (l / 4, l % 4).
 template <bool kTransposed, class T>
 __device__ void ldmatrix(uint32_t (&to)[4], const T* tile, int at) {
     static_assert(sizeof(T) == 2 || (sizeof(T) == 4 && !kTransposed), "it moves pairs of bytes");
@@ -57,7 +57,7 @@ __device__ void ldmatrix(uint32_t (&to)[4], const T* tile, int at) {
 #endif
 }
 
-// Two neighbours in a register, the first in its lower half.
+// Returns two neighbours, rounded to T, in one register, the first in its lower half.
 template <class T>
 __device__ uint32_t both_of(float first, float second) {
 #ifdef __CUDA_ARCH__
@@ -76,7 +76,7 @@ __device__ uint32_t both_of(float first, float second) {
 #endif
 }
 
-// Two neighbours to memory, by one instruction.
+// Stores two neighbours with one instruction.
 template <class T>
 __device__ void put_two(T* to, float first, float second) {
     if constexpr (sizeof(T) == 2)
@@ -85,12 +85,12 @@ __device__ void put_two(T* to, float first, float second) {
         *reinterpret_cast<float2*>(to) = make_float2(first, second);
 }
 
-// d += a b, 16 x 8 of 16 x 16 and 16 x 8. With g = lane / 4 and t = lane % 4 * 2, and each register's
-// second element one column further (of b: one row):
+// d += a b, where d is 16 x 8, a 16 x 16 and b 16 x 8. A lane holds these elements, with g = lane / 4 and
+// t = lane % 4 * 2; the second element of a register is one column to the right (in b: one row below):
 //   a   (g, t), (g + 8, t), (g, t + 8), (g + 8, t + 8)
 //   b   (t, g), (t + 8, g)
 //   d   (g, t), (g, t + 1), (g + 8, t), (g + 8, t + 1)
-// Of floats it takes 11 bits and drops the rest (tf32): 16 x 8 of 16 x 8 and 8 x 8. Where t is l % 4,
+// From floats it takes 11 bits and drops the rest (tf32): a is 16 x 8, b is 8 x 8, and with t = lane % 4
 //   a   (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4)
 //   b   (t, g), (t + 4, g)
 template <class T>
@@ -120,7 +120,8 @@ __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
 #else
     const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4 * 2;
     const auto both = [](uint32_t low, uint32_t high) { return uint64_t{high} << 32 | low; };
-    const auto product = [](uint64_t x, uint64_t y) {  // of four elements, or two floats
+    const auto product = [](uint64_t x,
+                            uint64_t y) {  // sums the products of four elements, or of two floats
         constexpr int kCount = 8 / sizeof(T);
         constexpr uint64_t kTaken = sizeof(T) == 4 ? 0xffffe000ffffe000u : ~uint64_t{0};
         x &= kTaken, y &= kTaken;
@@ -132,7 +133,7 @@ __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
             sum += static_cast<float>(of_x[i]) * static_cast<float>(of_y[i]);
         return sum;
     };
-    for (int lane = 0; lane < 4; ++lane) {  // of those that hold a row of a, or a column of b
+    for (int lane = 0; lane < 4; ++lane) {  // the four lanes that hold a row of a or a column of b
         const uint64_t first = __shfl_sync(~0u, both(a[0], a[2]), g * 4 + lane);
         const uint64_t second = __shfl_sync(~0u, both(a[1], a[3]), g * 4 + lane);
         for (int c = 0; c < 2; ++c) {
@@ -144,7 +145,7 @@ __device__ void mma(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2
 #endif
 }
 
-// One of a lane's four sums, and the same where they are halves.
+// Returns sum i of a lane's four: floats, or halves in pairs.
 __device__ inline float sum_of(const float (&d)[4], int i) {
     return d[i];
 }
@@ -159,8 +160,8 @@ __device__ inline void set_two(uint32_t (&d)[2], int i, float first, float secon
     d[i / 2] = both_of<__half>(first, second);
 }
 
-// Of halves, whose sums are halves too, in pairs: rounded once an instruction on Hopper, and for every 8 or 4
-// products before.
+// The same for halves with sums in half, in pairs. Hopper rounds the sums once per instruction; older GPUs round after
+// every 8 or 4 products.
 template <class T>
 __device__ void mma(uint32_t (&d)[2], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
     static_assert(std::is_same_v<T, __half>, "only products of halves have such sums");

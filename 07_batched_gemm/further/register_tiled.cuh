@@ -3,8 +3,8 @@
 // softmax-stages 07_batched_gemm/further/register_tiled, version 2.0
 //
 // The rung vector_loads, tuned.
-//   new here   all packs of a tile are on their way before the first is stored; packs as large as 16 bytes; a warp
-//              computes 64 x 64 elements of C; results go out in packs
+//   new here   a thread requests all its packs of a tile before it stores the first; packs of 16 bytes; C is written in
+//              packs
 //   traffic    as vector_loads: 2k / 128 loads per element of C
 //   accepts    what vector_loads accepts
 //   source     Volkov & Demmel 2008
@@ -20,20 +20,20 @@ __device__ float4 four_of(const Pack<T, kCount>& pack, int i) {
                        static_cast<float>(pack.element[i + 3]));
 }
 
-// Loads kRows x kCols elements of x as it lies in memory, from element `at` of line `line` on; beyond its `lines`
-// lines of `length` elements are zeros. put(row, col, pack) gets each pack once, in one of the block's threads;
-// kAtOnce of a thread's are on their way before it waits for the first.
+// Loads kRows x kCols elements of x as they lie in memory, from element `at` of line `line` on, with zeros beyond its
+// `lines` lines of `length` elements. Calls put(row, col, pack) once for each pack, in one of the block's threads. A
+// thread requests kAtOnce packs before it waits for the first.
 template <int kRows, int kCols, int kCount, class T, class Put>
 __device__ void for_each_pack(const Matrices<const T>& x, int64_t line, int64_t lines, int64_t at,
                               int64_t length, Put put) {
     constexpr int kEach = kRows * kCols / kCount / kThreads, kAtOnce = kEach < 4 ? kEach : 4;
     static_assert(kEach % kAtOnce == 0 && kEach * kThreads * kCount == kRows * kCols,
-                  "all threads load as many packs");
-#pragma unroll(kCount == 1 ? 1 : kEach)  // single elements would be too many at once
+                  "all threads load equally many packs");
+#pragma unroll(kCount == 1 ? 1 : kEach)  // unrolled single elements would need too many registers
     for (int begin = 0; begin < kEach; begin += kAtOnce) {
         const int first = (static_cast<int>(threadIdx.x) + begin * kThreads) * kCount;
         Pack<T, kCount> packs[kAtOnce] = {};
-#pragma unroll  // an array that a variable indexes would lie in no registers
+#pragma unroll  // an array indexed at run time cannot stay in registers
         for (int i = 0; i < kAtOnce; ++i) {
             const int place = first + i * kThreads * kCount;
             const int64_t row = line + place / kCols, col = at + place % kCols;
@@ -48,7 +48,7 @@ __device__ void for_each_pack(const Matrices<const T>& x, int64_t line, int64_t 
     }
 }
 
-// Four sums beside each other go to columns col to col + 3 of a line of C: as one pack, or each for itself.
+// Write four neighbouring sums to columns col to col + 3 of a line of C: as one pack, or one by one.
 template <int kCount, class T>
 __device__ void write_pack(const Problem<T>& g, T* c, const float* sums) {
     Pack<T, kCount> pack{};
@@ -62,21 +62,21 @@ __device__ void write_pack(const Problem<T>& g, T* c, const float* sums) {
 }
 template <int kCount, class T>
 __device__ void write_four(const Problem<T>& g, T* line, int64_t col, float4 four) {
-    constexpr int kAtOnce = kCount == 1 ? 1 : 4;
+    constexpr int kWidth = kCount == 1 ? 1 : 4;
     const float sums[] = {four.x, four.y, four.z, four.w};
 #pragma unroll
-    for (int i = 0; i < 4; i += kAtOnce) {
-        if (col + i < g.n) write_pack<kAtOnce>(g, line + col + i, sums + i);
+    for (int i = 0; i < 4; i += kWidth) {
+        if (col + i < g.n) write_pack<kWidth>(g, line + col + i, sums + i);
     }
 }
 
-constexpr int kTiledDepth = 16;  // of step 3's tiles, along k
+constexpr int kTiledDepth = 16;  // of a tile, along k
 
-// What a thread multiplies lies side by side: k goes down. Four columns more, so that rows begin in
-// different banks, but still at multiples of 16 bytes.
+// k goes down, so that the values a thread multiplies are neighbours. Four extra columns: rows begin in different
+// banks, but still at multiples of 16 bytes.
 using DepthTile = float[kTiledDepth][kBlockTile + 4];
 
-// A pack that runs along k goes down its column, others go across.
+// Store a pack into a tile: one that runs along k goes down its column, any other goes across.
 template <class T, int kCount>
 __device__ void put_down(DepthTile& tile, int row, int col, const Pack<T, kCount>& pack) {
     for (int i = 0; i < kCount; ++i) tile[col + i][row] = static_cast<float>(pack.element[i]);
@@ -88,7 +88,8 @@ __device__ void put_across(DepthTile& tile, int row, int col, const Pack<T, kCou
         *reinterpret_cast<float4*>(&tile[row][col + i]) = four_of(pack, i);
 }
 
-// line: of A a row, of B a column. along_k: whether neighbours in memory are neighbours along k.
+// Loads a tile of A or B. line: the first row of A, or the first column of B. along_k: true if neighbours in memory are
+// neighbours along k.
 template <int kCount, class T>
 __device__ void load_tile(DepthTile& tile, const Matrices<const T>& x, bool along_k, int64_t line,
                           int64_t lines, int64_t p, int64_t k) {
@@ -103,10 +104,11 @@ __device__ void load_tile(DepthTile& tile, const Matrices<const T>& x, bool alon
     }
 }
 
-// A thread has 4 rows and 4 columns from (row, col) on, and again 64 further down and to the right.
+// sums += a_tile b_tile. A thread computes 4 rows and 4 columns from (row, col) on, and those 64 further down and to
+// the right.
 __device__ inline void multiply(float (&sums)[8][8], const DepthTile& a_tile,
                                 const DepthTile& b_tile, int row, int col) {
-#pragma unroll  // so that the next values come while these are multiplied
+#pragma unroll  // lets nvcc load the next values while these are multiplied
     for (int p = 0; p < kTiledDepth; ++p) {
         const float4 upper = *reinterpret_cast<const float4*>(&a_tile[p][row]);
         const float4 lower = *reinterpret_cast<const float4*>(&a_tile[p][row + 64]);
@@ -115,7 +117,7 @@ __device__ inline void multiply(float (&sums)[8][8], const DepthTile& a_tile,
         const float of_a[] = {upper.x, upper.y, upper.z, upper.w,
                               lower.x, lower.y, lower.z, lower.w};
         const float of_b[] = {left.x, left.y, left.z, left.w, right.x, right.y, right.z, right.w};
-        for (int i = 0; i < 8; ++i) {  // 64 multiplications for 16 values
+        for (int i = 0; i < 8; ++i) {  // 64 multiplications for 16 values read
             for (int j = 0; j < 8; ++j) sums[i][j] += of_a[i] * of_b[j];
         }
     }
@@ -145,9 +147,9 @@ __global__ void __launch_bounds__(kThreads, 2) register_tiled_kernel(const Probl
     for (int64_t first = 0; first < g.k; first += kTiledDepth) {
         load_tile<kCount>(a_tile, a, !a.transposed, tile.row, g.m, first, g.k);
         load_tile<kCount>(b_tile, b, b.transposed, tile.col, g.n, first, g.k);
-        __syncthreads();  // both tiles are there
+        __syncthreads();  // both tiles are complete
         multiply(sums, a_tile, b_tile, row, col);
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // every thread has used them
     }
     write_sums<kCount>(g, tile, row, col, sums);
 }

@@ -2,14 +2,15 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 07_batched_gemm/split_k, version 1.0
 //
-// Products of few rows: mma_gemm's tiles would be too few for a GPU, so the blocks of a cluster share one along k.
-//   new here   each block has the sum of its part of k; they add up through each other's shared memory, each a
-//              part of the tile. Nothing goes through memory, and the order of the sum is always the same.
-//              B may be asked for while kernels before it still run, as weights, which none of them writes
+// Split-K for products with few rows: mma_gemm would have fewer tiles than a GPU has multiprocessors, so the blocks of
+// a cluster share one tile along k.
+//   new here   each block sums its part of k; then each block adds one part of the tile from all blocks' shared memory.
+//              Nothing goes through global memory, and the order of the additions is fixed. The kernel may request B,
+//              such as weights, while earlier kernels still run
 //   traffic    as mma with tiles of 64 x 64: 2k / 64 loads per element of C
 //   accepts    __half, __nv_bfloat16; lines that begin and end at multiples of 16 bytes
 //   needs      a GPU of compute capability 9.0
-//   source     CUTLASS's split-k, whose parts add up in memory
+//   source     CUTLASS's split-K, which adds the parts in global memory
 #pragma once
 #include <cooperative_groups.h>
 
@@ -18,17 +19,17 @@
 
 namespace batched_gemm {
 
-// 64 x 64 sums by four warps; four stages, since a block has little else that runs meanwhile.
+// 64 x 64 sums for four warps; four stages, because few blocks share a multiprocessor and hide each other's waits.
 using Few = MmaShape<2, 2, 32, 128, 4, 3, 32>;
-constexpr int64_t kMostParts = 8;  // blocks that every GPU with clusters takes for one
+constexpr int64_t kMostParts = 8;  // blocks of a cluster on every GPU that has clusters
 
-// How a tile's sums lie in shared memory when its products are done. Lines begin 8 banks behind the one above.
+// The layout of a block's sums in shared memory. Each line begins 8 banks after the one above.
 struct SumsOfTile {
     static constexpr int kPitch = Few::kCols + 8;
     static constexpr size_t kBytes = sizeof(float) * Few::kRows * kPitch;
 };
 
-// Asks for what the epilogue adds to the columns from here on: a bias, which no kernel writes.
+// Prefetches what the epilogue adds to the columns from col on: a bias, which no kernel writes.
 template <class Epilogue>
 __device__ void ask_for_column(const Epilogue&, int64_t) {}
 template <class T, class Activation>
@@ -36,9 +37,10 @@ __device__ void ask_for_column(const BiasActivation<T, Activation>& epilogue, in
     early_launch::ask_for(epilogue.bias.bias + col);
 }
 
-// Kernels that still run may write A, and C as it is before; not B, for which this one does not wait.
+// Kernels that still run may write A, and C before this one does; they may not write B, because this kernel reads B
+// before it waits.
 template <class T, class Layouts, class Epilogue>
-__global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
+__global__ void __launch_bounds__(Few::kThreads, Few::kBlocksPerMultiprocessor)
     split_k_kernel(const Problem<T> g, const Epilogue epilogue) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     constexpr int kDeep = MmaTiles<T, Layouts, Few, true>::kDeep, kPitch = SumsOfTile::kPitch;
@@ -68,7 +70,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
                 make_float2(two[0], two[1]);
         }
     }
-    cluster.sync();  // all parts are there
+    cluster.sync();  // all blocks have stored their sums
 
     constexpr int kPack = 4, kAcross = Few::kCols / kPack, kPacks = Few::kRows * kAcross;
     const int first = part * Few::kThreads + static_cast<int>(threadIdx.x);
@@ -77,7 +79,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
         const bool is_there = c_row < g.m && c_col < g.n;
         float4 four[kMostParts];
 #pragma unroll
-        for (int from = 0; from < kMostParts; ++from) {  // all under way before the first is needed
+        for (int from = 0; from < kMostParts; ++from) {  // all loads are in flight at once
             if (!is_there || from >= parts) continue;
             const float* const theirs = cluster.map_shared_rank(own, from);
             four[from] = *reinterpret_cast<const float4*>(theirs + i / kAcross * kPitch +
@@ -90,7 +92,7 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
             total[0] += four[from].x, total[1] += four[from].y;
             total[2] += four[from].z, total[3] += four[from].w;
         }
-        // This was the last that the thread wanted: the others may go while it does the rest.
+        // The thread has read its last sums: other blocks may exit while it writes.
         if (i + parts * Few::kThreads >= kPacks) cluster.barrier_arrive();
         if (!is_there) continue;
         T* const c = &g.c[tile.batch](c_row, c_col);
@@ -104,47 +106,46 @@ __global__ void __launch_bounds__(Few::kThreads, Few::kAtOnce)
         }
         *reinterpret_cast<Pack<T, kPack>*>(c) = pack;
     }
-    cluster.barrier_wait();  // nobody needs this block's sums any more
+    cluster.barrier_wait();  // all blocks have read this block's sums
 #endif
 }
 
-// Of so many parts at most: more tiles than the GPU takes at once want none, and each part needs a step along k.
+// Returns a good number of parts: as many as fill the GPU's places for blocks, with a step along k for each part.
 template <class T>
 int64_t split_k_parts(const Problem<T>& g, int64_t multiprocessors) {
     const double down = static_cast<double>((g.m + Few::kRows - 1) / Few::kRows);
     const double across = static_cast<double>((g.n + Few::kCols - 1) / Few::kCols);
     const double blocks = static_cast<double>(g.batch) * down * across;
-    const auto places = static_cast<double>(Few::kAtOnce * multiprocessors);
+    const auto places = static_cast<double>(Few::kBlocksPerMultiprocessor * multiprocessors);
     int64_t parts = 1;
     while (parts < kMostParts && static_cast<double>(2 * parts) * blocks <= places &&
            2 * parts * 64 <= g.k)
         parts *= 2;
     return parts;
 }
-// The same on the current device.
+// The same for the current device.
 template <class T>
 int64_t split_k_parts(const Problem<T>& g) {
     return split_k_parts(g, warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount));
 }
 
-// epilogue(alpha A B + beta C), the sums along k shared by `parts` blocks, 1 to 8 (split_k_parts() names a good
-// number). Asynchronous on stream. early: see early_launch.cuh; then none of the stream's kernels that may still
-// run, as far back as they were launched early one behind the other, may write B. cudaErrorNotSupported where lines
-// do not begin and end at multiples of 16 bytes, on GPUs without clusters, and where the kernel was compiled for
-// older ones; cudaErrorInvalidValue for other numbers of parts.
+// C = epilogue(alpha A B + beta C), where `parts` blocks, 1 to 8, share the sums of a tile (split_k_parts() returns a
+// good number). Asynchronous on stream. early: see early_launch.cuh; no kernel of the stream that may still be running
+// may then write B. Returns cudaErrorNotSupported where lines do not begin and end at multiples of 16 bytes, on GPUs
+// without clusters, and if the kernel was compiled for older GPUs; cudaErrorInvalidValue for any other number of parts.
 template <class Layouts, class T, class Epilogue>
 cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epilogue,
                          cudaStream_t stream, bool early = false) {
-    static_assert(sizeof(T) == 2, "of floats tensor cores would drop bits");
+    static_assert(sizeof(T) == 2, "tensor cores would drop bits of floats");
     if (parts < 1 || parts > kMostParts) return cudaErrorInvalidValue;
     const auto kernel = split_k_kernel<T, Layouts, Epilogue>;
     using Tiles = MmaTiles<T, Layouts, Few, true>;
-    constexpr size_t kOfTiles = sizeof(T) * Tiles::kStage * Few::kTiles;
+    constexpr size_t kOfTiles = sizeof(T) * Tiles::kStage * Few::kStages;
     constexpr size_t kBytes = kOfTiles > SumsOfTile::kBytes ? kOfTiles : SumsOfTile::kBytes;
     const bool has_clusters = early_launch::is_possible(kernel) &&
                               warp_softmax::device_attribute(cudaDevAttrClusterLaunch) != 0;
     if (!has_clusters || !consists_of_packs(g)) {
-        cudaError_t refusal = cudaSuccess;  // of what is empty, or wrong in any case, that is said
+        cudaError_t refusal = cudaSuccess;  // empty and invalid problems have a status of their own
         const cudaError_t status = launch_tiles(g, Few::kRows, Few::kCols,
                                                 [&](unsigned) { refusal = cudaErrorNotSupported; });
         return status == cudaSuccess ? refusal : status;
@@ -164,7 +165,8 @@ cudaError_t split_k_with(const Problem<T>& g, int64_t parts, const Epilogue& epi
     return launched == cudaSuccess ? refusal : launched;
 }
 
-// The same without an epilogue, of any lines and however A and B are stored.
+// The same without an epilogue, for A and B stored either way; calls tensor_core() where split_k_with() is not
+// supported.
 template <class T>
 cudaError_t split_k_gemm(const Problem<T>& g, int64_t parts, cudaStream_t stream) {
     using Col = nvcuda::wmma::col_major;

@@ -48,16 +48,24 @@ std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
            (gpu_folder == kShown ? folder_of(kOtherGpu) : gpu_folder);
 }
 
-std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage) {
+std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage,
+                      const std::string& file) {
     std::istringstream lines(io::text_in(repository / stage / "recorded/shown_gpu"));
-    std::string gpu;
-    return std::getline(lines, gpu) ? gpu : kReferenceGpu;
+    std::string gpu = kReferenceGpu;
+    for (std::string line; std::getline(lines, line);) {
+        const size_t end = line.find(": ");
+        if (end == std::string::npos) gpu = line;
+        if (end != std::string::npos && line.substr(0, end) == file) return line.substr(end + 2);
+    }
+    return gpu;
 }
 
 std::filesystem::path record_of(const std::filesystem::path& repository, const std::string& stage,
                                 const std::string& gpu_folder, const char* name) {
-    const std::filesystem::path path = recorded_of(repository, stage, gpu_folder) / name;
-    if (gpu_folder != kShown || std::filesystem::exists(path)) return path;
+    if (gpu_folder != kShown) return recorded_of(repository, stage, gpu_folder) / name;
+    std::filesystem::path path =
+        recorded_of(repository, stage, folder_of(shown_gpu(repository, stage, name))) / name;
+    if (std::filesystem::exists(path)) return path;
     return recorded_of(repository, stage, folder_of(kOtherGpu)) / name;
 }
 

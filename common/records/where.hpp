@@ -33,8 +33,10 @@ std::filesystem::path recorded_of_all(const std::filesystem::path& repository,
                                       const std::string& gpu_folder);
 
 // The GPU whose records a stage's pages show: the reference, or the one that NN_name/recorded/shown_gpu names, where the
-// reference's are not whole yet. `./stages readme` leads the pictures' links there.
-std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage);
+// reference's are not whole yet. That file may also name the GPU of one file of records: "peers.json: NVIDIA H200". `./stages
+// readme` leads the pictures' links there.
+std::string shown_gpu(const std::filesystem::path& repository, const std::string& stage,
+                      const std::string& file = "");
 
 // NN_name/recorded/GPU/own.json, or another file of a GPU's. With kShown: of the GPU that the pages show, or of
 // kOtherGpu where that has no such file.

@@ -43,7 +43,13 @@ Verbs::Verbs(CLI::App& app)
                    "also for each line of the source; the busiest first, as a screen has room");
     xray->add_flag("--all", of_xray.all, "every variant's page, and with --lines every line");
     xray->add_option("--json", of_xray.json, "write all of it to this file; - prints it");
-    xray->add_option("--picture", of_xray.picture, "draw SVG pictures into this folder");
+    CLI::Option* const picture =
+        xray->add_option("--picture", of_xray.picture, "draw SVG pictures into this folder");
+    xray->add_option("--at", of_xray.at,
+                     "with --picture: show this line's accesses, such as 99 or layernorm.cuh:99; "
+                     "otherwise those with most conflicts, or most unused bytes")
+        ->needs(picture)
+        ->needs("--variant");
 
     ncu->add_option("stage", of_ncu.stages, "stages; default: all");
     add_choice(ncu, of_ncu.variant,

@@ -21,6 +21,7 @@ struct XrayOptions {
     bool all = false;     // every page, however many lines that takes; else what fits a screen
     std::string json;     // a file, "-" for standard output, empty for none
     std::string picture;  // a folder, empty for none
+    std::string at;       // the line that pictures show, see pictures_of(); empty: the most telling
 };
 
 struct NcuOptions {

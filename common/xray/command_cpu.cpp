@@ -65,7 +65,7 @@ void require_writable(const XrayOptions& options) {
 void draw(const std::vector<Chosen>& chosen, const XrayOptions& options) {
     for (const Chosen& each : chosen) {
         for (const Picture& picture :
-             pictures_of(each.stage->name, *each.variant, each.shape, each.dtype)) {
+             pictures_of(each.stage->name, *each.variant, each.shape, each.dtype, options.at)) {
             const std::filesystem::path path =
                 std::filesystem::path(options.picture) / picture.name;
             io::replace_file(path, picture.svg);

@@ -15,11 +15,13 @@ struct Picture {
     std::string svg;
 };
 
-// Runs the variant once. For each of its kernels the shared request with most conflicts, and the
-// global request that moves most in vain; what a kernel does not do has no picture. Shared accesses
-// are those of the compiled kernel, by the rule that the variant names.
+// Runs the variant once. Draws, for each of its kernels, the shared request with most conflicts and the global request
+// that moves most unused bytes; or, with a line of a source (a number, or "layernorm.cuh:99"), the most telling requests of
+// that line. Shared accesses are those of the compiled kernel, by the rule that the variant names. UsageError where no
+// kernel accesses memory at that line.
 std::vector<Picture> pictures_of(const std::string& stage, const runner::Variant& variant,
                                  const runner::Shape& shape,
-                                 runner::DType dtype = runner::DType::float32);
+                                 runner::DType dtype = runner::DType::float32,
+                                 const std::string& line = "");
 
 }  // namespace xray

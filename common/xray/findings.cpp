@@ -43,21 +43,6 @@ Lines lines_of(const Counted& counted) {
     return lines;
 }
 
-// "0-31", "0, 8, 16, 24".
-std::string text_of_lanes(unsigned lanes) {
-    std::string text;
-    for (unsigned first = 0; first < 32; first++) {
-        if ((lanes >> first & 1) == 0) continue;
-        unsigned last = first;
-        while (last < 31 && (lanes >> (last + 1) & 1) != 0) last++;
-        if (!text.empty()) text += ", ";
-        text += std::to_string(first);
-        if (last > first) text += (last == first + 1 ? ", " : "-") + std::to_string(last);
-        first = last;
-    }
-    return text;
-}
-
 // The distance from each lane to the next that takes part, where it is the same for all.
 std::optional<int64_t> distance_of_lanes(const Request& request) {
     std::optional<int64_t> distance;

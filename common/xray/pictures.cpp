@@ -46,7 +46,7 @@ double lane_x(unsigned lane) {
 
 constexpr double kLaneTop = 140;
 
-void draw_lanes(Svg& svg, unsigned lanes, const char* what) {
+void draw_lanes(Svg& svg, unsigned lanes, const std::string& what) {
     svg.text(kMargin, kLaneTop - 12, 16, what, Anchor::left, kQuiet);
     for (unsigned lane = 0; lane < 32; lane++) {
         const bool takes_part = (lanes >> lane & 1) != 0;
@@ -68,8 +68,16 @@ std::string printed(const char* format, double value) {
 
 std::string draw_banks(const Request& request, const Caption& caption) {
     constexpr double kBanksTop = 410, kBanksBottom = 630;
+    // Wide accesses go by groups of lanes, one after the other: that with most conflicts is shown.
+    const LaneGroups groups = lanes_at_once(request);
     Request group = request;
-    group.lanes = *lanes_at_once(request).begin();
+    unsigned most = 0;
+    for (const unsigned lanes : groups) {
+        Request one = request;
+        one.lanes = lanes;
+        const unsigned taken = collision_of(one).words;
+        if (taken > most) group = one, most = taken;
+    }
 
     std::map<uintptr_t, std::vector<unsigned>> words;  // who wants it
     for (unsigned lane = 0; lane < 32; lane++) {
@@ -89,12 +97,18 @@ std::string draw_banks(const Request& request, const Caption& caption) {
 
     Svg svg;
     draw_caption(svg, caption);
-    draw_lanes(
-        svg, group.lanes,
-        group.lanes == request.lanes ? "lanes of the warp" : "lanes of the warp that go at once");
+    const std::string bytes = std::to_string(request.bytes) + " bytes a lane";
+    const Wavefronts all = wavefronts_of(request);
+    const std::string of_warp =
+        groups.count == 1 ? "lanes of the warp; all access shared memory at once"
+                          : "lanes " + text_of_lanes(group.lanes) + " of the warp: one of the " +
+                                std::to_string(groups.count) + " groups of lanes in which " +
+                                bytes + " are accessed; all groups together take " +
+                                std::to_string(all.taken) + " wavefronts";
+    draw_lanes(svg, group.lanes, of_warp);
     svg.fitting_text(kMargin, kBanksBottom + 22, 16,
-                     "the 32 banks, counted from the first word's; below each the words wanted of "
-                     "it, and by which lane, or how many",
+                     "the 32 banks, numbered from the first word's; each box below is a word, with "
+                     "the lane that accesses it, or the number of lanes",
                      kQuiet);
     const double height = std::min(30.0, (kBanksBottom - kBanksTop) / static_cast<double>(deepest));
     for (unsigned bank = 0; bank < kBanks; bank++) {
@@ -118,13 +132,16 @@ std::string draw_banks(const Request& request, const Caption& caption) {
             }
         }
     }
+    const std::string who =
+        groups.count == 1 ? "" : "lanes " + text_of_lanes(group.lanes) + " take ";
     const std::string verdict =
-        deepest == 1 ? "one wavefront, since no two lanes want different words of one bank."
-                     : std::to_string(deepest) + " wavefronts where one would do, since " +
-                           std::to_string(deepest) + " words are wanted of one bank.";
-    svg.fitting_text(kMargin, 690, 20,
-                     "shared " + std::string(verb_of(request.kind)) + " of " +
-                         std::to_string(request.bytes) + " bytes a lane: " + verdict);
+        deepest == 1 ? who + "one wavefront: no bank has two of the words."
+                     : who + std::to_string(deepest) +
+                           " wavefronts where one would do: " + std::to_string(deepest) +
+                           " different words lie in one bank.";
+    svg.fitting_text(
+        kMargin, 690, 20,
+        "shared " + std::string(verb_of(request.kind)) + " of " + bytes + ": " + verdict);
     return svg.finished();
 }
 
@@ -161,7 +178,8 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
                  kBlueLine, 1.2);
     }
     svg.text(kMargin, kSectorsTop + kHeight + 60, 16,
-             "sectors of 32 bytes, at their distance in bytes from the first; blue: wanted",
+             "sectors of 32 bytes, with their distance in bytes from the first; blue: bytes that "
+             "lanes access",
              Anchor::left, kQuiet);
     const uintptr_t first = sectors.begin()->first;
     const auto distance = [&](uintptr_t sector) {
@@ -191,14 +209,14 @@ std::string draw_sectors(const Request& request, const Caption& caption) {
     const unsigned useful = touched_by(request).bytes;
     const auto moved = static_cast<unsigned>(sectors.size()) * kSectorBytes;
     const std::string verdict = moved == useful
-                                    ? "nothing is moved in vain."
+                                    ? "every byte moved is used."
                                     : printed("%.3g", static_cast<double>(moved) / useful) +
-                                          " bytes are moved for each one wanted.";
+                                          " bytes are moved for each byte used.";
     svg.fitting_text(
         kMargin, 690, 20,
         "global " + std::string(verb_of(request.kind)) + " of " + std::to_string(request.bytes) +
             " bytes a lane: " + plural(static_cast<unsigned>(sectors.size()), "sector") + ", " +
-            grouped(moved) + " bytes for " + grouped(useful) + " wanted; " + verdict);
+            grouped(moved) + " bytes for " + grouped(useful) + " used; " + verdict);
     return svg.finished();
 }
 

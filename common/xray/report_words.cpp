@@ -101,4 +101,18 @@ bool differs_unrolled(const Counts& counts) {
     return counts.unrolled_requests != counts.requests || counts.unrolled_sectors != counts.sectors;
 }
 
+std::string text_of_lanes(unsigned lanes) {
+    std::string text;
+    for (unsigned first = 0; first < 32; first++) {
+        if ((lanes >> first & 1) == 0) continue;
+        unsigned last = first;
+        while (last < 31 && (lanes >> (last + 1) & 1) != 0) last++;
+        if (!text.empty()) text += ", ";
+        text += std::to_string(first);
+        if (last > first) text += (last == first + 1 ? ", " : "-") + std::to_string(last);
+        first = last;
+    }
+    return text;
+}
+
 }  // namespace xray

@@ -54,4 +54,7 @@ Split split(const KernelCounts& kernel, const SourceMap& sources, AccessKind kin
 // Bank conflicts of the compiled kernel, in all loads and stores of shared memory.
 int64_t conflicts_of(const KernelCounts& kernel, const Counted& counted);
 
+// Lanes in order: "0, 1, 8-15".
+std::string text_of_lanes(unsigned lanes);
+
 }  // namespace xray

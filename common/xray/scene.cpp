@@ -30,6 +30,11 @@ auto interest_in_sectors(const Request& request) {
 
 }  // namespace
 
+bool tells_more(const Request& first, const Request& second) {
+    return is_shared(first.kind) ? interest_in_banks(second) > interest_in_banks(first)
+                                 : interest_in_sectors(second) > interest_in_sectors(first);
+}
+
 void Scenes::on_launch(const cpu_device::ObservedLaunch&) {
     kernels_.emplace_back();
 }
@@ -44,17 +49,14 @@ void Scenes::on_fused_request(uint3 block, unsigned /*warp*/, const Request& req
 
 void Scenes::look_at(uint3 block, const Request& request) {
     if (!is_first(block)) return;
+    const bool shared = is_shared(request.kind);
+    if (!shared && !is_global(request.kind)) return;
     KernelScene& scene = kernels_.back();
-    if (is_shared(request.kind)) {
-        const bool more =
-            !scene.shared || interest_in_banks(request) > interest_in_banks(*scene.shared);
-        if (more) scene.shared = request;
-    }
-    if (is_global(request.kind)) {
-        const bool more =
-            !scene.global || interest_in_sectors(request) > interest_in_sectors(*scene.global);
-        if (more) scene.global = request;
-    }
+    std::optional<Request>& most = shared ? scene.shared : scene.global;
+    if (!most || tells_more(*most, request)) most = request;
+    const auto [at, is_new] =
+        (shared ? scene.shared_at : scene.global_at).emplace(request.place, request);
+    if (!is_new && tells_more(at->second, request)) at->second = request;
 }
 
 }  // namespace xray

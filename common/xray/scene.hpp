@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What the pictures show: of the first block of each kernel, the requests that tell most.
+// What the pictures show: the most telling requests of each kernel's first block.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,8 +14,15 @@ namespace xray {
 
 struct KernelScene {
     std::optional<Request> shared;  // the one with most conflicts; then the one of most lanes
-    std::optional<Request> global;  // the one that moves most in vain; then the one of most lanes
+    std::optional<Request>
+        global;  // the one that moves most unused bytes; then the one of most lanes
+
+    // The same of each place in the source.
+    std::map<uintptr_t, Request> shared_at, global_at;
 };
+
+// Whether the second request tells more than the first, where both are of shared memory or both of global memory.
+bool tells_more(const Request& first, const Request& second);
 
 class Scenes : public Listener {
 public:

@@ -173,7 +173,7 @@ std::string decoration_of_bars(const Figure& figure, const Frame& frame) {
         y -= kGap;
     };
     for (size_t i = 0; i < bars.series.size(); ++i)
-        entry(bars.series[i].label, kStyles[i % std::size(kStyles)].color,
+        entry(bars.series[i].label, color_of(bars.series[i], i),
               bars.series[i].undivided ? kBoth : "solid");
     if (bars.upper.empty()) return text.str();
     y -= 0.02;
@@ -205,8 +205,7 @@ std::string plot_bars(const Figure& figure, const std::string& data) {
     for (size_t i = 0; i < bars.series.size(); ++i) {
         const std::string at = data + " using ($0 * " + pitch + " + " + std::to_string(i) + "):";
         const std::string first = "(column(" + std::to_string(column++) + "))";
-        const std::string color =
-            std::string("fc rgb '") + kStyles[i % std::size(kStyles)].color + "' ";
+        const std::string color = "fc rgb '" + color_of(bars.series[i], i) + "' ";
         if (!has_bars(bars, i)) {  // of which gnuplot would complain
             column += bars.upper.empty() || bars.series[i].undivided ? 0 : 1;
             continue;

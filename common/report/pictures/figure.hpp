@@ -20,12 +20,15 @@ struct Line {
         before,   // the stage before: grey
         part,     // does a part of the work alone: dotted
         roof,     // dashed: what nothing measured here is expected to beat
+        memory,   // thin: what memory's bandwidth allows
         floor     // thin: the time of a kernel that does nothing
     };
     std::string label;
     Kind kind = Kind::measured;
     int style = 0;   // which colour and point type
     int folder = 0;  // which of several record folders: its pattern of dashes
+    int hidden =
+        0;  // how many lines drawn later cover it: it is drawn wider, so that it shows on both sides
     Points points;
 };
 
@@ -42,7 +45,9 @@ struct Panel {
 struct Bars {
     struct Series {
         std::string label;
-        bool undivided = false;  // the first of a bar's two numbers is the whole
+        bool undivided = false;                   // the first of a bar's two numbers is the whole
+        std::optional<int> style = std::nullopt;  // as Line::style; otherwise by its place
+        bool is_roof = false;                     // grey
     };
     struct Group {
         std::string label;
@@ -56,7 +61,7 @@ struct Bars {
     std::string roof_label = "roof";
 };
 
-enum class Scale { linear, microseconds };  // from 0, or logarithmic
+enum class Scale { linear, logarithmic, microseconds };  // from 0; decades; decades of time
 
 struct Figure {
     std::string stage;               // empty: of several

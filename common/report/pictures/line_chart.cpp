@@ -79,10 +79,14 @@ Page page_of_lines(const Figure& figure) {
     std::vector<Line> lines;
     for (const Panel& panel : figure.panels) {
         for (const Line& line : panel.lines) {
-            const bool known = std::any_of(lines.begin(), lines.end(), [&](const Line& other) {
+            const auto known = std::find_if(lines.begin(), lines.end(), [&](const Line& other) {
                 return other.label == line.label;
             });
-            if (!known) lines.push_back(line);
+            if (known == lines.end()) {
+                lines.push_back(line);
+            } else {
+                known->hidden = std::max(known->hidden, line.hidden);
+            }
         }
     }
     double x = 0.02;
@@ -107,7 +111,8 @@ std::string axes_of_lines(const Figure& figure) {
     const std::set<double> all = all_x(figure);
     text << "set logscale x\nset xrange [" << text_of(*all.begin() / 1.2) << ":"
          << text_of(*all.rbegin() * 1.2) << "]\n"
-         << x_tics(all, figure.panels.size());
+         << (figure.scale == Scale::logarithmic ? "set xtics format '%g'\n"
+                                                : x_tics(all, figure.panels.size()));
     return text.str();
 }
 
@@ -129,8 +134,8 @@ std::string plot_lines(const Panel& panel, const std::string& data, int& column)
             std::count_if(line.points.begin(), line.points.end(),
                           [&](const auto& point) { return panel.beside.count(point.first) > 0; });
         if (beside < static_cast<std::ptrdiff_t>(line.points.size())) {
-            add(through + " with linespoints " + line_style(line) + " ps large_point " +
-                point_of(line) + " notitle");
+            add(through + " with linespoints " + line_style(line) + " ps " + point_size(line) +
+                " " + point_of(line) + " notitle");
         }
         if (beside > 0) {
             add("(beside_line($1, " + y + ")) with points ps small_point " + point_of(line) +

@@ -45,7 +45,7 @@ double height_of_note(size_t lines_below) {
 }
 
 double bottom_of(const Figure& figure) {
-    constexpr double kUsual = 0.225, kAxis = 0.143;
+    constexpr double kUsual = 0.225, kAxis = 0.165;
     return std::max(kUsual, height_of_note(lines_of_notes(figure).size() - 1) + kAxis);
 }
 

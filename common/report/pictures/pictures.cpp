@@ -8,18 +8,32 @@
 #include "common/report/pictures/captions.hpp"
 #include "common/report/pictures/points.hpp"
 #include "common/report/pictures/sheet.hpp"
+#include "common/report/pictures/style.hpp"
 
 namespace report {
 namespace {
 
-// The place of a stage in the course gives it its colour.
-int style_of(const std::string& stage) {
-    return std::max(0, std::atoi(stage.c_str()) - 1);
+int usual_style(const Choice& choice, const std::string& name) {
+    const auto known = choice.styles.find(name);
+    return known == choice.styles.end() ? 0 : known->second;
+}
+
+// A stage's kernels have the colours from its own on, in the order of the stage; libraries theirs in order of their names.
+std::map<std::string, int> usual_styles(const Selection& ours, const Selection& peers,
+                                        const std::string& stage) {
+    std::map<std::string, int> styles;
+    for (const std::string& name : distinct(of_stage(ours, stage), variant_key))
+        styles.emplace(name, style_of(stage) + static_cast<int>(styles.size()));
+    std::vector<std::string> libraries = distinct(
+        filtered(peers, [](const Record& record) { return record.role != "ours"; }), family_key);
+    std::sort(libraries.begin(), libraries.end());
+    for (size_t i = 0; i < libraries.size(); ++i) styles.emplace(libraries[i], static_cast<int>(i));
+    return styles;
 }
 
 // Those of `records` that are alike: the lesson's, or what goes beyond it.
 std::vector<LineOf> variant_lines(const Selection& records, const std::string& stage,
-                                  bool further = false) {
+                                  const Choice& choice, Styles& styles, bool further = false) {
     std::vector<LineOf> lines;
     const std::vector<std::string> names =
         distinct(filtered(records, [=](const Record& record) { return record.further == further; }),
@@ -28,7 +42,7 @@ std::vector<LineOf> variant_lines(const Selection& records, const std::string& s
         Line line;
         line.label = name;
         line.kind = names.size() == 1 ? Line::Kind::main : Line::Kind::measured;
-        line.style = style_of(stage) + static_cast<int>(lines.size());
+        line.style = styles.take(usual_style(choice, name));
         lines.push_back({line, [=](const Record& record) {
                              return record.stage == stage && record.variant == name;
                          }});
@@ -66,7 +80,8 @@ void add_variants(std::vector<Figure>& figures, const Selection& all, const std:
         const std::string other =
             previous.empty() ? ": its variants" : " beside " + short_name(previous, choice.known);
         sheet.figure = figure_of(stage, "variants", name + other, drawn, group, choice, sheet.axes);
-        sheet.lines = variant_lines(records, stage);
+        Styles styles;
+        sheet.lines = variant_lines(records, stage, choice, styles);
         if (!previous.empty()) {
             sheet.lines.insert(
                 sheet.lines.begin(),
@@ -84,7 +99,8 @@ void add_further(std::vector<Figure>& figures, const Selection& all, const std::
                          const std::string& kind, const std::string& title) {
         Sheet sheet;
         sheet.axes = axes;
-        sheet.lines = variant_lines(records, stage, true);
+        Styles styles;
+        sheet.lines = variant_lines(records, stage, choice, styles, true);
         if (sheet.lines.empty()) return;
         sheet.lines.insert(sheet.lines.begin(), grey_line("best of the lesson", stage));
         sheet.figure = figure_of(stage, kind, short_name(stage, choice.known) + title, records,
@@ -113,7 +129,8 @@ void add_floor(std::vector<Figure>& figures, const Selection& all, const std::st
         const std::string other =
             roof == "roof" ? ": time beside the roof's" : ": time beside that of a " + roof;
         sheet.figure = figure_of(stage, "floor", name + other, records, group, choice, sheet.axes);
-        sheet.lines = variant_lines(records, stage);
+        Styles styles;
+        sheet.lines = variant_lines(records, stage, choice, styles);
         draw(figures, sheet, records, choice);
     }
 }
@@ -123,22 +140,26 @@ constexpr size_t kFew = 3;
 
 // Ours, and one of each library; what a library with many takes when it is not asked is shown, too. Where operations
 // count, ours of the lesson stands beside what goes beyond it. Then what does a part of the work alone.
-std::vector<LineOf> peer_lines(const Selection& records, const std::string& name) {
+std::vector<LineOf> peer_lines(const Selection& records, const std::string& name,
+                               const Choice& choice) {
     std::vector<LineOf> lines;
+    Styles styles;
     Line line;
     line.label = name + ", its fastest variant";
     line.kind = Line::Kind::main;
+    line.style = styles.take(style_of(records.front().record->stage));
     lines.push_back({line, [](const Record& record) { return record.role == "ours"; }});
     line.kind = Line::Kind::measured;
-    const auto add = [&](const std::string& label, const std::function<bool(const Record&)>& who) {
+    const auto add = [&](const std::string& label, int style,
+                         const std::function<bool(const Record&)>& who) {
         line.label = label;
-        ++line.style;
+        line.style = styles.take(style);
         lines.push_back({line, who});
     };
     const Selection ours = of_role(records, "ours");
     const size_t of_lessons = of_lesson(ours).size();
     if (0 < of_lessons && of_lessons < ours.size() && ours.front().record->computes()) {
-        add(name + ", best of the lesson",
+        add(name + ", best of the lesson", lines.front().like.style,
             [](const Record& record) { return record.role == "ours" && !record.further; });
     }
     for (const std::string role : {"peer", "part"}) {
@@ -153,13 +174,13 @@ std::vector<LineOf> peer_lines(const Selection& records, const std::string& name
                 label = family + ": " + alike.front().record->part + " alone";
                 line.kind = Line::Kind::part;
             }
-            add(label, [=](const Record& record) {
+            add(label, usual_style(choice, family), [=](const Record& record) {
                 return record.role == role &&
                        (many ? family_key(record) == family : record.variant == best);
             });
             const std::string usual = family + "/default";
             const auto is_usual = [=](const Record& record) { return record.variant == usual; };
-            if (many && !filtered(alike, is_usual).empty()) add(usual, is_usual);
+            if (many && !filtered(alike, is_usual).empty()) add(usual, line.style, is_usual);
         }
     }
     return lines;
@@ -222,7 +243,7 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
         const std::string title =
             short_name(stage, choice.known) + " beside what one would use instead";
         if (all_sizes.front().record->computes() && !of_role(all_sizes, "peer").empty()) {
-            sheet.lines = peer_lines(all_sizes, stage.substr(0, 2));
+            sheet.lines = peer_lines(all_sizes, stage.substr(0, 2), choice);
             sheet.figure.notes = {"; timed in turn"};
             add_speeds(figures, sheet, all_sizes, group, "peers", title, choice);
             continue;
@@ -232,7 +253,7 @@ void add_peers(std::vector<Figure>& figures, const Selection& all, const std::st
         if (of_role(records, "peer").empty()) continue;
         sheet.figure = figure_of(stage, "peers", title, records, group, choice, sheet.axes);
         sheet.figure.notes.front() += "; timed in turn";
-        sheet.lines = peer_lines(records, short_name(stage, choice.known));
+        sheet.lines = peer_lines(records, short_name(stage, choice.known), choice);
         draw(figures, sheet, records, choice);
     }
 }
@@ -242,11 +263,10 @@ void add_other_operation(std::vector<Figure>& figures, const Selection& run, con
     const std::string name = short_name(stage, choice.known) + ": ";
     for (const auto& [group, records] : groups_of(of_stage(run, stage), choice)) {
         Sheet sheet;
-        sheet.lines = variant_lines(records, stage);
-        for (LineOf& line : variant_lines(records, stage, true)) {
-            line.like.style += static_cast<int>(sheet.lines.size());
+        Styles styles;
+        sheet.lines = variant_lines(records, stage, choice, styles);
+        for (LineOf& line : variant_lines(records, stage, choice, styles, true))
             sheet.lines.push_back(line);
-        }
         add_speeds(figures, sheet, records, group, "variants", name + with_spaces(choice.op),
                    choice);
     }
@@ -254,7 +274,7 @@ void add_other_operation(std::vector<Figure>& figures, const Selection& run, con
          groups_of(alike_for_peers(of_stage(peers, stage)), choice)) {
         if (of_role(records, "peer").empty()) continue;
         Sheet sheet;
-        sheet.lines = peer_lines(records, stage.substr(0, 2));
+        sheet.lines = peer_lines(records, stage.substr(0, 2), choice);
         sheet.figure.notes = {"; timed in turn"};
         add_speeds(figures, sheet, records, group, "peers",
                    name + with_spaces(choice.op) + " beside others", choice);
@@ -293,11 +313,10 @@ void add_widths(std::vector<Figure>& figures, const Selection& all, const std::s
                                  short_name(stage, choice.known) + ": every kind of width, " +
                                      std::to_string(std::llround(bytes / 1e6)) + " MB",
                                  records, group, choice, sheet.axes);
-        sheet.lines = variant_lines(records, stage);
-        for (LineOf& line : variant_lines(records, stage, true)) {
-            line.like.style += static_cast<int>(sheet.lines.size());
+        Styles styles;
+        sheet.lines = variant_lines(records, stage, choice, styles);
+        for (LineOf& line : variant_lines(records, stage, choice, styles, true))
             sheet.lines.push_back(line);
-        }
         sheet.figure.panels = {panel_of(sheet, records)};
         if (sheet.figure.panels.front().lines.empty()) continue;
         sheet.figure.parts = ways_of(records);
@@ -397,10 +416,11 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
 }
 
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
-                                   const std::string& stage, const Choice& choice) {
+                                   const std::string& stage, Choice choice) {
     std::vector<Figure> figures;
     const Selection ours = of_role(timed_records(folders, Source::run), "ours");
     const Selection peers = timed_records(folders, Source::peers);
+    choice.styles = usual_styles(ours, peers, stage);
     // The stage's first operation, or the one that was asked for; and those that are about operations, not bytes.
     Selection all = of_stage(ours, stage);
     const Selection of_peers = of_stage(peers, stage);

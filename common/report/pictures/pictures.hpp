@@ -20,13 +20,18 @@ std::vector<Figure> staircases(const std::vector<RecordFolder>& folders, const C
 // all of them in one picture. Of each other one that is about operations and not bytes: the speeds of all variants,
 // and of the peers.
 std::vector<Figure> stage_pictures(const std::vector<RecordFolder>& folders,
-                                   const std::string& stage, const Choice& choice);
+                                   const std::string& stage, Choice choice);
 
 // Bytes per element as the lesson declares them, as asked for and as moved in the first folder that has
 // counts of this stage, and as they reached DRAM (a GPU's own counters). None where nothing was counted.
 std::vector<Figure> traffic(const std::vector<RecordFolder>& folders, const std::string& stage,
                             const std::vector<HardwareCount>& counters,
                             const std::vector<std::string>& known = {});
+
+// Of a lesson that is about operations each variant's speed over its operations per byte, below what memory and each
+// element type's roof allow; at the largest shape of all variants. None where no record says what memory delivers.
+std::vector<Figure> rooflines(const std::vector<RecordFolder>& folders, const std::string& stage,
+                              const Choice& choice);
 
 // Of each variant of many kernels how long each took, one behind the other.
 std::vector<Figure> kernels(const std::string& stage, const std::vector<HardwareCount>& counters,

@@ -74,12 +74,13 @@ std::pair<double, double> y_range(const Figure& figure, size_t panel) {
 
 double height_of(const Figure& figure, double y) {
     const auto [low, high] = y_range(figure);
-    if (figure.scale == Scale::microseconds) return std::log(y / low) / std::log(high / low);
-    return (y - low) / (high - low);
+    if (figure.scale == Scale::linear) return (y - low) / (high - low);
+    return std::log(y / low) / std::log(high / low);
 }
 
 std::string y_tics(const Figure& figure) {
     if (figure.scale == Scale::linear) return "";
+    if (figure.scale == Scale::logarithmic) return "set logscale y\nset format y '%g'\n";
     const auto [low, high] = y_range(figure);
     if (figure.bars && high / low <= 200) {  // decades would be too few
         return "set logscale y\nset ytics ('1 µs' 1, '2 µs' 2, '5 µs' 5, '10 µs' 10, '20 µs' 20, "

@@ -20,7 +20,7 @@ std::pair<double, double> y_range(const Figure& figure, size_t panel = 0);
 // Where y stands in the range of the figure's only panel: 0 at its lower end, 1 at its upper one.
 double height_of(const Figure& figure, double y);
 
-// The commands for the y axis: of times its decades, as 10 µs; the panel's range.
+// The commands for the y axis: decades, of times as 10 µs; the panel's range.
 std::string y_tics(const Figure& figure);
 std::string y_axis(const Figure& figure, size_t panel);
 

@@ -17,6 +17,9 @@ namespace report {
 namespace {
 
 // The page is 16:9 like a slide. Letters, lines and points have the same share of it in every format.
+// From an axis' upper end to its unit, clear of the uppermost number.
+constexpr double kOverAxis = 0.042;
+
 std::string terminal_of(const std::string& format) {
     if (format == "svg") {
         return "large_point = 0.75\nsmall_point = 0.42\n"
@@ -53,7 +56,8 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
          << "set label " << in_quotes(figure.origin) << at_screen(0.02, 0.893) << "left noenhanced "
          << font(fitting(figure.origin, 1)) << "tc rgb '" << kInk << "'\n";
     text << "set label " << in_quotes(figure.y_label)
-         << at_screen(0.02, page.frames.front().top + 0.03) << "left noenhanced tc rgb '#333333'\n";
+         << at_screen(0.02, page.frames.front().top + kOverAxis)
+         << "left noenhanced tc rgb '#333333'\n";
     const std::vector<std::string> notes = lines_of_notes(figure);
     size_t lines_below = notes.size();
     for (const std::string& note : notes) {
@@ -66,7 +70,7 @@ std::string decoration(const Figure& figure, const Page& page, const std::string
              << text_of(end) << "," << text_of(y) << " nohead " << line_style(line) << "\n";
         if (has_points(line)) {
             text << "set label ''" << at_screen((x + end) / 2, y) << "point " << point_of(line)
-                 << " ps large_point lc rgb '" << color_of(line) << "'\n";
+                 << " ps " << point_size(line) << " lc rgb '" << color_of(line) << "'\n";
         }
         text << "set label " << in_quotes(shortened(line.label)) << at_screen(x + kSample, y)
              << "left noenhanced tc rgb '" << kInk << "'\n";
@@ -118,7 +122,7 @@ std::string script_of(const Figure& figure, const std::vector<std::string>& form
         } else {
             text << axes_of_lines(figure);
         }
-        text << "set xlabel " << in_quotes(figure.x_label) << " noenhanced offset 0,0.8\n"
+        text << "set xlabel " << in_quotes(figure.x_label) << " noenhanced offset 0,0.4\n"
              << marks_behind(figure, format);
         if (page.frames.size() > 1) text << "set multiplot\n";
         int column = 2;

@@ -21,6 +21,8 @@ struct Choice {
     std::string y;                   // gbps, us, speedup, tflops; empty: what the records are about
     std::string title;               // instead of the usual one
     std::vector<std::string> known;  // every stage there is, drawn or not, for the short names
+    std::map<std::string, int> styles =
+        {};  // of each kernel and library by name, the same in every picture
 };
 
 // A record, and where it is from. All of a selection must be outlived by the folders.

@@ -8,6 +8,7 @@
 #include "common/report/pictures/axes.hpp"
 #include "common/report/pictures/captions.hpp"
 #include "common/report/pictures/points.hpp"
+#include "common/report/pictures/style.hpp"
 
 namespace report {
 namespace {
@@ -79,6 +80,38 @@ std::string name_of_shape(const Record& record, const Sizes& common,
     return sizes + options;
 }
 
+// Whether nearly all points of one line lie on the other's, as far as a picture shows. Near the x axis all lines meet.
+bool covers(const Line& above, const Line& below, double highest) {
+    constexpr double kAlike = 0.015, kNearAxis = 0.05, kMost = 0.75;
+    size_t common = 0, all = 0;
+    for (const auto& [x, y] : below.points) {
+        if (y < kNearAxis * highest) continue;
+        ++all;
+        const auto other = above.points.find(x);
+        if (other != above.points.end() && std::abs(other->second - y) <= kAlike * highest)
+            ++common;
+    }
+    return all > 0 && static_cast<double>(common) > kMost * static_cast<double>(all);
+}
+
+// A line that later ones cover is drawn wider. What a picture is about is drawn last.
+void widen_hidden(std::vector<Line>& lines) {
+    constexpr int kMost = 2;
+    double highest = 0;
+    for (const Line& line : lines) {
+        for (const auto& [x, y] : line.points) highest = std::max(highest, y);
+    }
+    for (size_t i = 0; i < lines.size(); ++i) {
+        for (size_t j = 0; j < lines.size(); ++j) {
+            const bool on_top = lines[j].kind == Line::Kind::main;
+            const bool is_later = on_top != (lines[i].kind == Line::Kind::main) ? on_top : j > i;
+            if (i != j && is_later && has_points(lines[j]) && covers(lines[j], lines[i], highest))
+                ++lines[i].hidden;
+        }
+        lines[i].hidden = std::min(lines[i].hidden, kMost);
+    }
+}
+
 }  // namespace
 
 std::string roof_word_of(const Selection& records, const std::string& y) {
@@ -124,6 +157,7 @@ Panel panel_of(const Sheet& sheet, const Selection& records) {
         }
     }
     if (panel.lines.empty()) return panel;
+    widen_hidden(panel.lines);
     for (size_t i = 0; i < folders.size(); ++i) {
         const bool times = y == "us";
         Line line;
@@ -188,7 +222,7 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
         }
         if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value; }))
             continue;
-        bars.series.push_back({line.like.label});
+        bars.series.push_back({line.like.label, false, line.like.style});
         for (size_t i = 0; i < values.size(); ++i)
             bars.groups[i].bars.push_back(values[i] ? std::optional(std::pair{*values[i], 0.0})
                                                     : std::nullopt);
@@ -197,7 +231,7 @@ void draw_shapes(std::vector<Figure>& figures, Sheet sheet, const Selection& rec
     for (const Record* shape : shapes) roofs.push_back(roof_of(*shape, sheet.axes.y));
     if (sheet.axes.y != "us" && std::all_of(roofs.begin(), roofs.end(),
                                             [](const auto& roof) { return roof.has_value(); })) {
-        bars.series.push_back({roof_label("roof")});
+        bars.series.push_back({roof_label("roof"), false, std::nullopt, true});
         for (size_t i = 0; i < roofs.size(); ++i)
             bars.groups[i].bars.emplace_back(std::pair{*roofs[i], 0.0});
     }

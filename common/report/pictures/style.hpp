@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Colours, points and dashes.
 #pragma once
+#include <cstddef>
+#include <set>
 #include <string>
 
 #include "common/report/pictures/figure.hpp"
@@ -24,6 +26,23 @@ std::string line_style(const Line& line);
 std::string point_of(const Line& line);
 std::string color_of(const Line& line);
 
+// As gnuplot's point size.
+std::string point_size(const Line& line);
+std::string color_of(const Bars::Series& series, size_t place);
+
 bool has_points(const Line& line);
+
+// The place of a stage in the course gives it its colour; its kernels have the ones from there on.
+int style_of(const std::string& stage);
+
+// Gives each line of a picture the style that it has in every picture or, where another line here has the same colour, the
+// next one whose colour is free.
+class Styles {
+public:
+    int take(int usual);
+
+private:
+    std::set<size_t> taken_;
+};
 
 }  // namespace report

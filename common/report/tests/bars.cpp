@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Bars beside what was measured.
+#include <filesystem>
+
+#include "common/records/where.hpp"
 #include "common/report/tests/committed.hpp"
 #include "common/testing/catch.hpp"
 
@@ -128,4 +131,18 @@ TEST_CASE("a bar that says nothing is named, and what would be right") {
     complains(R"({"shape": "10x1000", "us": "few"})", "'us' is \"few\"; wanted: a number");
     stage.bars("[");
     CHECK_THROWS_WITH(stage.table("bars"), ContainsSubstring("not JSON"));
+}
+
+TEST_CASE("the committed bars of every stage can be read, and its records answer them") {
+    const std::filesystem::path repository = STAGES_SOURCE_DIRECTORY;
+    int stages = 0;
+    for (const std::string& stage : records::stage_folders(repository)) {
+        if (!std::filesystem::exists(records::expected_of(repository, stage) / "bars.json"))
+            continue;
+        INFO(stage);
+        CHECK_THAT(report::table_named("bars", {repository, stage, true}).value(),
+                   ContainsSubstring("| holds |"));
+        ++stages;
+    }
+    CHECK(stages > 0);
 }

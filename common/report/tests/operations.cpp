@@ -82,6 +82,41 @@ TEST_CASE(
                                                    ContainsSubstring("set label 'roof' at first"));
 }
 
+TEST_CASE("the roofline: speed over declared traffic at the largest shape that all variants did") {
+    const Folder folder;
+    const auto record = [](const std::string& variant, int picks, double us, double tflops,
+                           int loads) {
+        return operations("11_plain_weave", variant, "weave",
+                          R"("picks": )" + std::to_string(picks) +
+                              R"(}, "elements": 1000, "declared_stores_per_element": 1, )" +
+                              R"("declared_loads_per_element": )" + std::to_string(loads) +
+                              R"(, "libraries": {)",
+                          us, tflops);
+    };
+    const std::string lesson = record("v", 20, 1, 2, 99) + "," + record("w", 20, 0.5, 4, 49) + "," +
+                               record("x", 20, 0.25, 8, 24);
+    folder.write("11_plain_weave.json", file_of(record("v", 10, 1, 1, 99) + "," + lesson + "," +
+                                                record("v", 30, 9, 9, 99)));
+    const auto drawn = [&] {
+        return rooflines({read_folder(folder.path)}, "11_plain_weave", Choice());
+    };
+    CHECK(drawn().empty());  // no record says what memory delivers
+    const auto read_at = [](int bytes, int gbps) {
+        return timed("01_first", "only", 8, bytes, 4,
+                     R"("roof": "read", "roof_gbps": )" + std::to_string(gbps) + R"(, "bytes": )" +
+                         std::to_string(bytes));
+    };
+    folder.write("01_first.json", file_of(read_at(100, 9000) + "," + read_at(2000, 1000)));
+    const Figure roofline = only_one(drawn(), "11_plain_weave_roofline");
+    CHECK(roofline.title == "11 plain weave: roofline, 20");
+    CHECK(csv_of(roofline) ==
+          "operations per byte that the kernel loads or stores,v,w,x,memory (read),\"roof, "
+          "float32\"\n5,2,,,5,\n10,,4,,10,\n20,,,8,20,\n90,,,,90,90\n180,,,,,90\n");
+    CHECK_THAT(script_of(roofline, {"svg"}), ContainsSubstring("set logscale x") &&
+                                                 ContainsSubstring("set logscale y") &&
+                                                 ContainsSubstring("set yrange [1:100]"));
+}
+
 TEST_CASE("sizes that a record shows together go along x together") {
     const Folder folder;
     const auto product = [](int batch, int m, int n, int k) {

@@ -88,6 +88,16 @@ TEST_CASE("lanes against banks") {
             request(AccessKind::shared_store, 8, [](unsigned lane) { return lane * 8; }), kCaption);
         CHECK(testing::count_of(kBlueBox, svg) == 16 + 32);
         CHECK_THAT(svg, ContainsSubstring("shared store of 8 bytes"));
+        CHECK_THAT(svg, ContainsSubstring("lanes 0-15"));
+    }
+    SECTION("16 bytes: of four groups that with most conflicts") {
+        const std::string svg =
+            draw_banks(request(AccessKind::shared_load, 16,
+                               [](unsigned lane) { return lane < 16 ? lane * 16 : lane * 128; }),
+                       kCaption);
+        CHECK_THAT(svg, ContainsSubstring("lanes 16-23"));
+        CHECK_THAT(svg, ContainsSubstring("8 wavefronts where one would do"));
+        CHECK_THAT(svg, ContainsSubstring("together take 18 wavefronts"));
     }
     SECTION("what stands in the source is text, not SVG") {
         const std::string svg =
@@ -102,9 +112,9 @@ TEST_CASE("lanes against sectors") {
             request(AccessKind::global_load, 4, [=](unsigned lane) { return lane * stride; }),
             kCaption);
     };
-    CHECK_THAT(global(4), ContainsSubstring("4 sectors, 128 bytes for 128 wanted"));
+    CHECK_THAT(global(4), ContainsSubstring("4 sectors, 128 bytes for 128 used"));
     CHECK_THAT(global(4096),
-               ContainsSubstring("32 sectors, 1,024 bytes for 128 wanted; 8 bytes are moved"));
+               ContainsSubstring("32 sectors, 1,024 bytes for 128 used; 8 bytes are moved"));
     CHECK(testing::count_of(kBlueBox, global(4096)) == 32 + 32);
     CHECK(testing::count_of(kBlueBox, global(4)) == 32 + 4);
 }

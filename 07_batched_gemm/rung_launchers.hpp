@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of batched_gemm.cuh that stage.cu compiles for mma_variants.cu and the test as well. Include it after
-// that header.
+// The launchers of batched_gemm.cuh that stage.cu compiles, for mma_variants.cu and the test as well. Include this file
+// after that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
