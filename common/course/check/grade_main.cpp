@@ -67,10 +67,20 @@ json json_of(const course::Counts& counts) {
     return of_all;
 }
 
-// The counts of the variant, at the shape asked for or the usual one.
+// Where the variant is counted unless told: where a quick run counts its operation, if it takes that.
+runner::Shape counted_at(const runner::Variant& variant) {
+    for (const runner::Shape& shape : variant.operation->measured_at({false, true})) {
+        if (!is_beyond_options(variant, shape) &&
+            obstacle_of(variant, shape, variant.dtypes.front()).empty())
+            return shape;
+    }
+    return usual_shape_of(variant);
+}
+
+// The counts of the variant, at the shape asked for or there.
 json counted(const runner::Variant& variant, const Words& words) {
     const runner::Shape shape = words.shape.empty()
-                                    ? usual_shape_of(variant)
+                                    ? counted_at(variant)
                                     : runner::parse_shape(words.shape, {variant.operation});
     const runner::DType dtype = variant.dtypes.front();
     json result;
@@ -141,8 +151,14 @@ int grade(const Words& words) {
             variant.validated_once_at.clear();  // grids of 65,537 rows take longer than all else
         }
         json result = words.verdict.empty() ? json::object() : graded(stage, words);
-        if (words.verdict.empty() || result["findings"].empty())
-            result.update(counted(stage.variants.front(), words));
+        if (words.verdict.empty() || result["findings"].empty()) {
+            try {
+                result.update(counted(stage.variants.front(), words));
+            } catch (const runner::LauncherError& error) {
+                result["findings"].push_back(
+                    {{"cause", error.cause()}, {"said", {error.what()}}, {"more", 0}});
+            }
+        }
         result["name"] = stage.name;
         document["launchers"].push_back(result);
     }
