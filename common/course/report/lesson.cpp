@@ -96,8 +96,8 @@ Lesson lesson_of(const fs::path& repository, const std::string& stage) {
     lesson.subtitle = paragraph_from(lines, 1);
     const auto idea = std::find(lines.begin(), lines.end(), "## The idea");
     lesson.idea = paragraph_from(lines, static_cast<size_t>(idea - lines.begin()));
-    add_pictures(lesson.pictures, folder / "README.md", "");
-    add_pictures(lesson.pictures, folder / "further" / "README.md", "peers");
+    for (const fs::path& page : records::pages_of(repository, stage))
+        add_pictures(lesson.pictures, page, page.parent_path() == folder ? "" : "peers");
     lesson.pairs = pairs_in(text, repository, folder);
     read_card(lesson, io::text_in(folder / (stage.substr(3) + ".cuh")));
     return lesson;

@@ -20,7 +20,7 @@ struct Lesson {
         std::filesystem::path path;
         std::string words;
     };
-    // Those of the README, and those beside peers of further/README.md.
+    // Those of the README, and of the pages in further/ those beside peers.
     std::vector<Picture> pictures;
 
     // The headers that the README says to read side by side.

@@ -105,6 +105,7 @@ expect 2 "xray is for the CPU device; on a GPU ncu and cuda-gdb do that" xray "m
 rm -r "$sandbox/course/my"
 expect 2 "try takes a header and what it is to compute" try my/kernel.cuh
 expect 2 "there is no my/kernel.cuh" try my/kernel.cuh --as softmax
+expect 2 "--json needs a file" try my/kernel.cuh --as softmax --json
 expect 2 "report takes stages and --out, not '--fast'" report 03 --fast
 expect 2 "no stage '77'" report 77
 expect 2 "a header is reported as what it computes" report my/kernel.cuh
