@@ -145,7 +145,7 @@ private:
                 }
                 html_.element("th", std::to_string(line), of_line);
                 const auto cell = html_.in("td", of_source);
-                html_.element("code", words);
+                if (!words.empty()) html_.element("code", words);
                 if (in_danger) html_.element("strong", " race or unwritten");
             }
             if (kind != kinds.end()) {
