@@ -115,7 +115,7 @@ TEST_CASE("the page of the course is a document that travels, with the counts of
     const std::string page =
         course::course_page(kRepository, stages, course::read_counts(folder.path / "counts.json"));
     CHECK(testing::mistakes_in(page) == none);
-    CHECK(page.size() < 2'000'000);
+    CHECK(page.size() < 1'900'000);  // 2 MB with the listings of what was not counted here
     const std::vector<Row> rows = sorted(rows_of(page));
     CHECK(rows.size() > 50);
     CHECK(rows == sorted(rows_of(Json::parse(folder.read("counts.json")))));
