@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check report new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -22,6 +22,7 @@ usage: ./stages VERB [STAGE...] [flags]
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
   check    exercises that check themselves: ./stages check shows the next one
+  report   one HTML page: the course, or a kernel of your own, with its counts
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
@@ -157,17 +158,20 @@ A launcher that refuses shapes declares what it takes in a comment above it:
   --fuzz CASES        also random cases; --seed S: others; --case N: one alone
   --picture DIR       draw sectors and banks, as xray does
   --all               every line that was counted; else the busiest, on a screen
+  --json FILE         the counts, as xray --json writes them
 and the flags of run, such as --shape and --dtype. Its records are in results/,
 of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
        ./stages check EXERCISE [flags]
        ./stages check [EXERCISE|STAGE...] [--json] [flags]
+       ./stages check QUESTION [--answer NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
 and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
 compiles and runs it on the CPU device (also where a GPU is). The answer is a
 compiler's message, the first wrong element, or a race; where results are right,
 also what the kernel does more often than the solution: reads, sectors, bank
-conflicts, barriers. Start with any of them.
+conflicts, barriers. Start with any of them. A question, such as 01.a, is about
+counts; its answer is counted when you give one.
 
   --watch             answer again at every save; Ctrl-C ends it
   --hint              a hint: three for each exercise, each more direct
@@ -179,6 +183,17 @@ conflicts, barriers. Start with any of them.
                       named, else all; hands out nothing
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
+        report) echo "usage: ./stages report [STAGE...] [--out FILE]
+       ./stages report my/name.cu [--out FILE] [its words]
+       ./stages report my/kernel.cuh --as OPERATION [--out FILE] [flags of try]
+Writes one HTML file that needs no network: each stage's idea, the lines that
+change, what its kernels touch line by line, pictures, and times beside what one
+would use instead. Counts are new, from the CPU device; times are recorded.
+Of a kernel of your own: its source with the counts of each line, races, reads
+of what nobody has written, and all that xray or try says.
+
+  --out FILE          default: report.html, or my kernel's name, in results/
+Exit status: 1 where something is wrong with a kernel; the page says what." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

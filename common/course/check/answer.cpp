@@ -144,7 +144,8 @@ json answer_of(const Exercise& exercise, const std::filesystem::path& folder) {
                    {"findings", json::array()}};
     const std::string outcome = io::text_in(folder / "outcome");
     const std::string word = outcome.substr(0, outcome.find('\n'));
-    const std::string rest = outcome.substr(std::min(outcome.size(), word.size() + 1));
+    std::string rest = outcome.substr(std::min(outcome.size(), word.size() + 1));
+    rest.erase(rest.find_last_not_of('\n') + 1);
     const auto find = [&](const char* state) {
         answer["state"] = state;
         answer["findings"].push_back({{"cause", word}, {"said", {rest}}, {"more", 0}});
@@ -184,7 +185,13 @@ void print_answer(const Exercise& exercise, const json& answer, const Manner& ma
         say("  " + finding.at("said").at(0).get<std::string>());
         return;
     }
-    if (state == "wrong") return print_findings(answer);
+    if (state == "wrong") {
+        print_findings(answer);
+        if (exercise.overflows && answer.at("findings").at(0).at("cause") == "the result")
+            say("  In this exercise a row whose exponentials overflow has to come out as NaN or "
+                "0.");
+        return;
+    }
     say("  Results right in " + std::to_string(answer.at("cases").get<int>()) +
         " cases, of inputs drawn from seed " + std::to_string(answer.at("seed").get<uint64_t>()) +
         ". No race in " + std::to_string(answer.at("launches").get<int>()) + " launches.");
@@ -201,25 +208,31 @@ void print_answers(const std::vector<json>& answers) {
     table.print();
 }
 
-std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
-                      const std::string& id, bool fast) {
+const Exercise* next_exercise(const std::vector<Exercise>& exercises, const Progress& progress,
+                              const std::string& id, bool fast) {
     std::vector<const Exercise*> track;
     size_t after = 0;
     for (const Exercise& each : exercises) {
         if (!fast || is_first_of_stage(each)) track.push_back(&each);
         if (each.id == id) after = track.size();
     }
-    const std::string flag = fast ? " --fast" : "";
     for (size_t i = 0; i < track.size(); ++i) {
-        const Exercise& each = *track[(after + i) % track.size()];
-        if (!progress.is_right(each.id))
-            return "Next: ./stages check " + each.id + flag + "    " + each.title;
+        const Exercise* const each = track[(after + i) % track.size()];
+        if (!progress.is_right(each->id)) return each;
     }
-    if (fast)
-        return "You have solved the fast track, an exercise of each stage. ./stages check shows "
-               "the "
-               "others; the stages' READMEs say where to go from here.";
-    return "You have solved all " + std::to_string(track.size()) +
+    return nullptr;
+}
+
+std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
+                      const std::string& id, bool fast) {
+    const Exercise* const next = next_exercise(exercises, progress, id, fast);
+    if (next != nullptr)
+        return "Next: ./stages check " + next->id + (fast ? " --fast" : "") + "    " + next->title;
+    if (fast) {
+        return "You have solved the fast track, one exercise of each stage. `./stages check` shows "
+               "the others.";
+    }
+    return "You have solved all " + std::to_string(exercises.size()) +
            " exercises: from the textbook's softmax to what a transformer's encoder runs on, each "
            "right, free of races and with no access too many. `./stages try` checks kernels of "
            "your own design in the same way, and `./stages new` begins a stage.";

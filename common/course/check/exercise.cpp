@@ -94,10 +94,17 @@ bool comes_before(const Exercise& a, const Exercise& b) {
 
 }  // namespace
 
+std::vector<fs::path> stages_in(const fs::path& root) {
+    std::vector<fs::path> stages = sorted_in(root);
+    stages.erase(std::remove_if(stages.begin(), stages.end(),
+                                [](const fs::path& path) { return !is_stage(path); }),
+                 stages.end());
+    return stages;
+}
+
 std::vector<Exercise> all_exercises(const fs::path& root) {
     std::vector<Exercise> exercises;
-    for (const fs::path& stage : sorted_in(root)) {
-        if (!is_stage(stage)) continue;
+    for (const fs::path& stage : stages_in(root)) {
         for (const fs::path& path : sorted_in(stage / "exercises")) {
             if (path.extension() == ".cuh") exercises.push_back(read_exercise(root, path));
         }

@@ -67,7 +67,7 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try record readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try check report record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb
@@ -90,7 +90,7 @@ expect 2 "'9' is no stage's number: two digits" new 9 mine
 expect 2 "'Mine' cannot name a stage" new 09 Mine
 expect 2 "new takes a number and a name" new 09
 expect 0 "09_mine is there" new 09 mine
-for file in README.md mine.cuh stage.cu example.cu test.cu; do
+for file in README.md mine.cuh stage.cu example.cu test.cu exercises/09.1.{cuh,json}; do
     [[ -s $sandbox/course/09_mine/$file ]] || wrong "new leaves out $file"
 done
 ! grep -r '@' "$sandbox/course/09_mine" || wrong "new leaves a placeholder"
@@ -105,6 +105,13 @@ expect 2 "xray is for the CPU device; on a GPU ncu and cuda-gdb do that" xray "m
 rm -r "$sandbox/course/my"
 expect 2 "try takes a header and what it is to compute" try my/kernel.cuh
 expect 2 "there is no my/kernel.cuh" try my/kernel.cuh --as softmax
+expect 2 "--json needs a file" try my/kernel.cuh --as softmax --json
+expect 2 "report takes stages and --out, not '--fast'" report 03 --fast
+expect 2 "no stage '77'" report 77
+expect 2 "a header is reported as what it computes" report my/kernel.cuh
+expect 2 "there is no my/kernel.cuh" report my/kernel.cuh --as softmax
+expect 2 "that can be written to: --out names another" report 03 --out none/report.html
+expect 2 "report counts on the CPU device" report 03 --device cuda
 expect 2 "doctor takes no words" doctor everything
 
 # --- text ---------------------------------------------------------------------------------------
