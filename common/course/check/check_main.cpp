@@ -250,7 +250,7 @@ int report(Course& course, Words& words) {
     }
     const auto right = std::count_if(answers.begin(), answers.end(), course::is_right);
     const bool all_right = right == static_cast<std::ptrdiff_t>(answers.size());
-    const std::string last = words.rest().empty() ? "" : words.rest().back();
+    const std::string last = answers.size() == 1 ? words.rest().front() : "";
     if (as_json) {
         const json document = {
             {"schema", 1}, {"exercises", answers}, {"right", right}, {"of", answers.size()}};
@@ -293,7 +293,7 @@ int judge(Course& course, const Question& question, const fs::path& folder,
     try {
         said = course::number_in(words);
     } catch (const std::exception&) {
-        throw UsageError("--answer " + io::printable(words) + ": a number is wanted, as 8 or 5/4");
+        throw UsageError("--answer " + io::printable(words) + " is no number; 8, 1.25 and 5/4 are");
     }
     const double right = course::answer_to(question, folder);
     constexpr double kSlack = 0.005;  // 1.33 for 4/3
