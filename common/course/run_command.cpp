@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/course/questions/ask.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
@@ -95,6 +96,32 @@ void add_words(CLI::App& app, const std::string& flag, const std::string& help,
     app.add_option_function<std::string>(flag, take, help)->type_name("TEXT");
 }
 
+// Runs each stage between its questions and their answers.
+ExitCode run_and_ask(const std::vector<Stage>& all, const std::vector<const Stage*>& stages,
+                     RunOptions options) {
+    const auto questions = [](const Stage& stage) {
+        return stage.own ? std::vector<Question>()
+                         : questions_of(STAGES_SOURCE_DIRECTORY, stage.name);
+    };
+    for (const Stage* stage : stages) {
+        if (questions(*stage).empty())
+            throw UsageError("--ask: nothing is asked about " + stage->name +
+                             "; its questions would be in " + stage->name + "/questions.txt");
+    }
+    ExitCode code = kGood;
+    Facts facts(STAGES_SOURCE_DIRECTORY);
+    for (const Stage* stage : stages) {
+        Quiz quiz(stage->name, questions(*stage));
+        quiz.ask();
+        options.stages = {stage->name};
+        code = std::max(code, runner::run(all, options));
+        facts.add_run(options.out);
+        std::printf("\n");
+        quiz.answer(facts);
+    }
+    return code;
+}
+
 }  // namespace
 
 void add_number(CLI::App& app, const std::string& flag, const std::string& help, uint64_t least,
@@ -144,7 +171,9 @@ void add_run_flags(CLI::App& app, RunOptions& options, RunWords& words) {
               "tokens of each of its sequences, as in 7,12,0; default: all are full",
               [&](const std::string& text) { options.lengths = parse_lengths(text); });
     app.add_option("--save-output", options.save_output, "write the result to this .npy file");
-    app.add_flag("--ask", options.ask, "ask for a guess before each figure (for a lecture)");
+    app.add_flag("--ask", words.ask,
+                 "predict, then run: asks a few questions about each stage, and compares guess and "
+                 "fact");
     app.add_option("--out", options.out,
                    "folder for the records (default: results); those of part of a run, by any flag "
                    "that narrows it, are NN_name.partial.json");
@@ -186,7 +215,7 @@ ExitCode run_verb(RunOptions options, const RunWords& words) {
         }
         return kNoDevice;
     }
-    return runner::run(all, options);
+    return words.ask ? run_and_ask(all, stages, options) : runner::run(all, options);
 }
 
 int guarded(int (*parse_and_run)(int, char**), int argc, char** argv) {

@@ -65,6 +65,8 @@ alone builds fastest. At the end pictures of the records are drawn into a folder
 
   --lesson            the lesson's variants alone, without those beyond it, and
                       of one stage built alone: after an edit of its header
+  --ask               predict, then run: a few questions about each stage before
+                      it runs, guess and fact side by side after it
   --no-plot           no pictures
   --peers             then times the stages beside what one would use instead,
                       in turn: the kernels of NVIDIA/online-softmax, OneFlow
