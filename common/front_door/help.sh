@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check demo new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -22,6 +22,7 @@ usage: ./stages VERB [STAGE...] [flags]
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
   check    exercises that check themselves: ./stages check shows the next one
+  demo     a stage's lecture at a terminal, step by step
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
@@ -181,6 +182,22 @@ conflicts, barriers. Start with any of them.
                       named, else all; hands out nothing
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
+        demo) echo "usage: ./stages demo STAGE [--auto SECONDS] [--from STEP]
+       ./stages demo STAGE --prepare | --steps
+A stage's lecture at a terminal of 80 x 24 or more: lines of the source with those
+marked that differ from the stage before, commands and what they print, recorded
+times, pictures, questions whose answer comes with the next key.
+Enter, n or an arrow goes on, b back, a number and Enter to that step; r runs the
+command again; q ends. e opens a copy of the stage's header, my/NN_demo.cuh, in
+\$EDITOR, then compiles and checks it with \`try\`.
+
+  --prepare           runs whatever the lecture runs, so that nothing is compiled
+                      or installed while it is given; no network is needed then
+  --auto SECONDS      without a keyboard: a step every so many seconds, to the end
+  --from STEP         begin there
+  --steps             list the steps
+NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture, and
+for a course." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

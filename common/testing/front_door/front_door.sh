@@ -67,11 +67,17 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try record readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try check demo record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb
 done
+expect 2 "demo takes one stage" demo
+expect 2 "demo takes one stage" demo 01 03
+expect 2 "no stage '7'" demo 7
+expect 2 "--auto needs a value" demo 01 --auto
+expect 2 "demo has no flag --bogs" demo 01 --bogs
+expect 2 "there is no lecture on 03_online_softmax yet" demo 3
 expect 2 "no verb 'tset'; did you mean 'test'" tset
 expect 2 "no verb 'doc'; did you mean 'doctor'" doc
 expect 2 "a verb comes first: ./stages run online_softmax" online_softmax
