@@ -4,15 +4,13 @@
 # test_03_online_softmax.
 
 # The command line of all programs with stages. Most of what it takes to compile is CLI11's header.
-add_library(course_questions STATIC EXCLUDE_FROM_ALL common/course/questions/ask.cpp common/course/questions/facts.cpp
-            common/course/questions/question.cpp common/course/questions/sheet.cpp)
-target_include_directories(course_questions PUBLIC "${PROJECT_SOURCE_DIR}")
-target_link_libraries(course_questions PUBLIC io records PRIVATE strict_warnings)
-compile_soon(course_questions)
-add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp)
-add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp)
+set(questions common/course/questions/ask.cpp common/course/questions/facts.cpp common/course/questions/question.cpp
+    common/course/questions/sheet.cpp)
+add_library(course_main OBJECT common/course/main.cpp common/course/list.cpp common/course/run_command.cpp ${questions})
+add_library(readme_main OBJECT EXCLUDE_FROM_ALL common/course/readme_main.cpp common/course/list.cpp common/course/run_command.cpp
+            ${questions})
 foreach(command_line course_main readme_main)
-    target_link_libraries(${command_line} PRIVATE runner course_questions CLI11::CLI11 strict_warnings)
+    target_link_libraries(${command_line} PRIVATE runner CLI11::CLI11 strict_warnings)
     compile_soon(${command_line})
 endforeach()
 

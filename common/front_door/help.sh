@@ -184,19 +184,19 @@ Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
         demo) echo "usage: ./stages demo STAGE [--auto SECONDS] [--from STEP]
        ./stages demo STAGE --prepare | --steps
-A stage's lecture at a terminal of 80 x 24 or more: lines of the source with those
-marked that differ from the stage before, commands and what they print, recorded
-times, pictures, questions whose answer comes with the next key.
-Enter, n or an arrow goes on, b back, a number and Enter to that step; r runs the
-command again; q ends. e opens a copy of the stage's header, my/NN_demo.cuh, in
-\$EDITOR, then compiles and checks it with \`try\`.
+A stage's lecture at a terminal of 80 x 24 or more: lines of the source, those
+marked that differ from the stage before; commands and what they print; recorded
+times; pictures; questions whose answer comes with the next key.
+Enter, n or an arrow goes on, b back, a number and Enter to that step; r runs
+the command again; q ends. e opens a copy of the stage's header, my/NN_demo.cuh,
+in \$EDITOR, then compiles and checks it with \`try\`.
 
-  --prepare           runs whatever the lecture runs, so that nothing is compiled
-                      or installed while it is given; no network is needed then
-  --auto SECONDS      without a keyboard: a step every so many seconds, to the end
+  --prepare           runs all that the lecture runs: nothing is compiled
+                      or installed while it is given, and no network needed
+  --auto SECONDS      without a keyboard: a step every so many seconds
   --from STEP         begin there
   --steps             list the steps
-NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture, and
+NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture and
 for a course." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
