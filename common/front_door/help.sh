@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check demo new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -22,6 +22,7 @@ usage: ./stages VERB [STAGE...] [flags]
   my       the programs of your own, in my/, and what they last said
   try      check and count a launcher of your own, as softmax or the like
   check    exercises that check themselves: ./stages check shows the next one
+  demo     show a stage's planted bugs and what the checks say of them
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
@@ -162,6 +163,7 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
        ./stages check EXERCISE [flags]
        ./stages check [EXERCISE|STAGE...] [--json] [flags]
+       ./stages check BUG [--line NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
 and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
 compiles and runs it on the CPU device (also where a GPU is). The answer is a
@@ -177,11 +179,21 @@ conflicts, barriers. Start with any of them.
   --seed SEED         inputs of this seed; each run draws others and names it
   --json              one JSON document, for a class's CI. Checks all that are
                       named, else all; hands out nothing
+
+\`check 05.bug2\` hands out a stage's header with one wrong line as
+my/05.bug2.cuh and says what is reported of it; look into it with try, xray or
+debug. --line NUMBER names the line: right, near (the same function) or no.
+--hint (two), --solution and --reset as above.
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;
+        demo) echo "usage: ./stages demo STAGE --bugs
+Runs the planted bugs of a stage on the CPU device, one after the other: what is
+reported, the wrong line beside the right one, and what the course's checks say.
+On a terminal each waits for Enter. \`check 05.bug2\` has the same bugs as cases
+to be solved." ;;
         new) echo "usage: ./stages new NUMBER NAME
 Writes a stage NUMBER_NAME, as in 09_my_idea, that builds and passes: a header
 with a kernel to replace, its launcher, a test, an example and a README to fill
