@@ -163,13 +163,15 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
        ./stages check EXERCISE [flags]
        ./stages check [EXERCISE|STAGE...] [--json] [flags]
+       ./stages check QUESTION [--answer NUMBER]
        ./stages check BUG [--line NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
 and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
 compiles and runs it on the CPU device (also where a GPU is). The answer is a
 compiler's message, the first wrong element, or a race; where results are right,
 also what the kernel does more often than the solution: reads, sectors, bank
-conflicts, barriers. Start with any of them.
+conflicts, barriers. Start with any of them. A question, such as 01.a, is about
+counts; its answer is counted when you give one.
 
   --watch             answer again at every save; Ctrl-C ends it
   --hint              a hint: three for each exercise, each more direct

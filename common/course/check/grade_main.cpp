@@ -69,10 +69,20 @@ json json_of(const course::Counts& counts) {
     return of_all;
 }
 
-// The counts of the variant, at the shape asked for or the usual one.
+// Where the variant is counted unless told: where a quick run counts its operation, if it takes that.
+runner::Shape counted_at(const runner::Variant& variant) {
+    for (const runner::Shape& shape : variant.operation->measured_at({false, true})) {
+        if (!is_beyond_options(variant, shape) &&
+            obstacle_of(variant, shape, variant.dtypes.front()).empty())
+            return shape;
+    }
+    return usual_shape_of(variant);
+}
+
+// The counts of the variant, at the shape asked for or there.
 json counted(const runner::Variant& variant, const Words& words) {
     const runner::Shape shape = words.shape.empty()
-                                    ? usual_shape_of(variant)
+                                    ? counted_at(variant)
                                     : runner::parse_shape(words.shape, {variant.operation});
     const runner::DType dtype = variant.dtypes.front();
     json result;

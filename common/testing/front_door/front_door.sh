@@ -67,7 +67,7 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try record readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try check record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb

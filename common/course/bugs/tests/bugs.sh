@@ -18,6 +18,8 @@ for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
 verb=check root=$sandbox device=cpu build=$sandbox/build/cpu family=all
 # shellcheck source=common/front_door/messages.sh
 . "$repository/common/front_door/messages.sh"
+# shellcheck source=common/front_door/attend.sh
+. "$repository/common/front_door/attend.sh"
 # shellcheck source=common/front_door/my.sh
 . "$repository/common/front_door/my.sh"
 # shellcheck source=common/front_door/together.sh
