@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 01 has beyond its lesson.
+// Adds what stage 01 has beyond its lesson.
 #include "further/batched_loads.cuh"
 
 #include "common/operations/softmax/call.hpp"
@@ -14,7 +14,7 @@ runner::Stage describe_01_naive_softmax() {
     runner::Stage stage = lesson_01_naive_softmax();
     runner::Variant batched_loads = stage.variants.back();
     batched_loads.name = "batched_loads";
-    batched_loads.summary = "eight loads of each thread in flight";
+    batched_loads.summary = "block_per_row, eight loads per thread in flight";
     batched_loads.further = true;
     batched_loads.launch = [](const Call& call) {
         return naive_softmax::batched_loads(call.input<float>(), call.output<float>(), call.rows,

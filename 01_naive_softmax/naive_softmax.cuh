@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 01_naive_softmax, version 1.0
 //
-// Softmax as the textbook writes it: exp(x) over the row's sum of exp(x).
-//   new here   one formula on two mappings: a thread per row, and a block per row
+// Softmax as the textbook writes it: exp(x) divided by the row's sum of exp(x).
+//   new here   two ways to map the formula to threads: one thread per row, and one block per row
 //   traffic    2 reads + 1 write per element, in both
 //   accepts    rows x cols floats, row-major; y may be x
-//   careful    expf overflows above 88.7 and fades below -87: such rows come out NaN, inf or 0
+//   careful    expf overflows above 88.7 and loses digits below -87: such rows become NaN, inf or 0
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 1
 #pragma once
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace naive_softmax {
 
-// One thread per row. Neighbouring threads read elements a whole row apart, so that each of a
-// warp's 32 loads lies in a memory sector of its own: eight times the bytes a warp asked for.
+// One thread per row. Neighbouring threads read elements one row apart, so each of a warp's 32 loads
+// touches a sector of its own (32 bytes): the warp moves eight times the bytes that it uses.
 template <int kThreads>
 __global__ void thread_per_row_kernel(const float* x, float* y, int64_t rows, int64_t cols) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -33,13 +33,13 @@ __global__ void thread_per_row_kernel(const float* x, float* y, int64_t rows, in
         sum += expf(x_row[col]);
     }
 
-    const float scale = 1.f / sum;  // one division a row instead of one an element
+    const float scale = 1.f / sum;  // one division per row, not one per element
     for (int64_t col = 0; col < cols; ++col) {
         y_row[col] = expf(x_row[col]) * scale;
     }
 }
 
-// One block per row; threadIdx.x walks columns, so that a warp's 32 loads are neighbours.
+// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -54,7 +54,7 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
         sum += expf(x_row[col]);
     }
     sum = BlockReduce(scratch).Sum(sum);
-    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the sum of the block
     __syncthreads();
 
     const float scale = 1.f / row_sum;
@@ -78,14 +78,14 @@ inline cudaError_t thread_per_row(const float* x, float* y, int64_t rows, int64_
     return cudaGetLastError();
 }
 
-// The same, a block per row.
+// The same with one block per row.
 inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     constexpr int kThreads = 256;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
         block_per_row_kernel<kThreads>

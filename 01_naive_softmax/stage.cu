@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 01: its lesson. further.cu adds what goes beyond it.
+// Describes the lesson of stage 01 to the course: how to check and to measure it. further.cu adds what goes beyond it.
 #include "naive_softmax.cuh"
 
 #include "common/operations/softmax/call.hpp"
@@ -14,7 +14,7 @@ runner::Stage lesson_01_naive_softmax() {
     runner::Variant thread_per_row;
     thread_per_row.operation = operation_of(Kind::softmax);
     thread_per_row.name = "thread_per_row";
-    thread_per_row.summary = "a thread walks a row: uncoalesced";
+    thread_per_row.summary = "one thread per row: uncoalesced loads";
     thread_per_row.traffic = {2, 1};
     thread_per_row.launch = [](const Call& call) {
         return naive_softmax::thread_per_row(call.input<float>(), call.output<float>(), call.rows,
@@ -25,7 +25,7 @@ runner::Stage lesson_01_naive_softmax() {
 
     runner::Variant block_per_row = thread_per_row;
     block_per_row.name = "block_per_row";
-    block_per_row.summary = "a block of 256 threads walks a row: coalesced";
+    block_per_row.summary = "one block of 256 threads per row: coalesced";
     block_per_row.launch = [](const Call& call) {
         return naive_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
                                             call.cols, call.stream);

@@ -8,7 +8,7 @@ TEST_CASE("every variant of 01 is a softmax, and overflows as promised") {
         testing::holds_every_property(variant);
 }
 
-TEST_CASE("01 overflows: large logits give NaN, very negative ones too, an infinite sum zeros") {
+TEST_CASE("01 overflows: large and very negative logits give NaN, an infinite sum gives zeros") {
     for (const runner::Variant& variant : describe_01_naive_softmax().variants) {
         INFO(variant.name);
         const std::vector<float> y = testing::result_of(
@@ -24,7 +24,7 @@ TEST_CASE("01 overflows: large logits give NaN, very negative ones too, an infin
     }
 }
 
-TEST_CASE("01 takes more elements and more rows than 32 bits count", "[.huge]") {
+TEST_CASE("01 takes more elements and more rows than 32 bits can count", "[.huge]") {
     const runner::Variant block_per_row = describe_01_naive_softmax().variants.at(1);
     testing::holds_where_it_fits(block_per_row, {3, (int64_t{1} << 30) - 1});
     testing::holds_where_it_fits(block_per_row, {(int64_t{1} << 31) + 5, 1});

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 02_safe_softmax, version 1.0
 //
-// Softmax that cannot overflow: the row's maximum is subtracted first.
-//   new here   exp(x - max) lies in [0, 1] whatever x is; finding max costs a pass of its own
+// Softmax that cannot overflow: it subtracts the row's maximum first.
+//   new here   exp(x - max) lies in [0, 1] for every x; finding max takes a pass of its own
 //   traffic    01: 2 reads + 1 write per element  ->  02: 3 reads + 1 write
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
-//   rows       with NaN or +inf, or of -inf alone, come out all NaN, as in PyTorch
+//   rows       a row with NaN or +inf, or of -inf alone, becomes all NaN, as in PyTorch
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 2
 #pragma once
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace safe_softmax {
 
-// The larger of two numbers. A NaN beside a number is dropped here; the sum then carries it.
+// The larger of two numbers. fmaxf drops a NaN beside a number; the sum of exponentials keeps it.
 struct Max {
     __host__ __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// One block per row; threadIdx.x walks columns, so that a warp's 32 loads are neighbours.
+// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -35,12 +35,12 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     float* y_row = y + blockIdx.x * cols;
 
     float max = -INFINITY;
-    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // the pass that 01 does without
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // the extra pass
         max = Max{}(max, x_row[col]);
     }
     max = BlockReduce(scratch).Reduce(max, Max{});
     if (threadIdx.x == 0) row_max = max;
-    __syncthreads();  // row_max is there for all, and nobody needs scratch any more
+    __syncthreads();  // row_max is written, and all threads have finished with scratch
     max = row_max;
 
     float sum = 0.f;
@@ -48,7 +48,7 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
         sum += expf(x_row[col] - max);
     }
     sum = BlockReduce(scratch).Sum(sum);
-    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the sum of the block
     __syncthreads();
 
     const float scale = 1.f / row_sum;
@@ -65,7 +65,7 @@ inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     constexpr int kThreads = 256;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
         block_per_row_kernel<kThreads>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 02, against stage 01.
+// Describes stage 02 to the course: how to check and to measure it. Its baseline is stage 01.
 #include "safe_softmax.cuh"
 
 #include "../01_naive_softmax/naive_softmax.cuh"
@@ -26,7 +26,7 @@ runner::Stage describe_02_safe_softmax() {
     runner::Variant block_per_row;
     block_per_row.operation = operation_of(Kind::softmax);
     block_per_row.name = "block_per_row";
-    block_per_row.summary = "the row's maximum first: one more pass over x";
+    block_per_row.summary = "subtracts the maximum first: one more pass";
     block_per_row.traffic = {3, 1};
     block_per_row.launch = [](const Call& call) {
         return safe_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,
@@ -39,6 +39,6 @@ runner::Stage describe_02_safe_softmax() {
     stage.title = "softmax that cannot overflow";
     stage.variants = {block_per_row};
     stage.baseline = baseline;
-    stage.notes = {"02 is expected to be slower than 01: safety costs a third pass over x."};
+    stage.notes = {"02 should be slower than 01: safety costs a third pass over x."};
     return stage;
 }

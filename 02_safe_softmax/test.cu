@@ -16,7 +16,7 @@ TEST_CASE("02 does not overflow where 01 does") {
     }
 }
 
-TEST_CASE("02 takes more elements than 32 bits count", "[.huge]") {
+TEST_CASE("02 takes more elements than 32 bits can count", "[.huge]") {
     testing::holds_where_it_fits(describe_02_safe_softmax().variants.at(0),
                                  {3, (int64_t{1} << 30) - 1});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 03 has beyond its lesson.
+// Adds what stage 03 has beyond its lesson.
 #include "further/batched.cuh"
 #include "further/log_sum_exp.cuh"
 #include "further/split_row.cuh"
@@ -20,7 +20,7 @@ runner::Stage describe_03_online_softmax() {
 
     runner::Variant batched = block_per_row;
     batched.name = "batched";
-    batched.summary = "eight loads in flight, the maximum first";
+    batched.summary = "block_per_row, tuned: batches of eight loads";
     batched.further = true;
     batched.launch = [](const Call& call) {
         return online_softmax::batched(call.input<float>(), call.output<float>(), call.rows,
@@ -32,7 +32,7 @@ runner::Stage describe_03_online_softmax() {
 
     runner::Variant split_row = block_per_row;
     split_row.name = "split_row";
-    split_row.summary = "a row over many blocks, in two launches";
+    split_row.summary = "many blocks per row, in two launches";
     split_row.further = true;
     split_row.launch = [](const Call& call) {
         return online_softmax::split_row(call.input<float>(), call.output<float>(), call.rows,
@@ -41,8 +41,7 @@ runner::Stage describe_03_online_softmax() {
     };
     split_row.partial_sums = [](Shape shape, DType) {
         const int64_t adds = (online_softmax::slice_cols_for(shape.cols) + 255) / 256;
-        return std::max<int64_t>(256,
-                                 shape.cols / adds);  // as many adds a thread as in a whole slice
+        return std::max<int64_t>(256, shape.cols / adds);  // each adds as in a whole slice
     };
     split_row.workspace_bytes = [](Shape shape, DType) {
         return online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
@@ -50,7 +49,7 @@ runner::Stage describe_03_online_softmax() {
 
     runner::Variant log_softmax = batched;
     log_softmax.name = "log_softmax";
-    log_softmax.summary = "log(softmax(x)), small probabilities kept";
+    log_softmax.summary = "log(softmax(x)), keeps tiny probabilities";
     log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return online_softmax::log_softmax(call.input<float>(), call.output<float>(), call.rows,
@@ -59,7 +58,7 @@ runner::Stage describe_03_online_softmax() {
 
     runner::Variant log_sum_exp = batched;
     log_sum_exp.name = "log_sum_exp";
-    log_sum_exp.summary = "log of the normalizer: one read, a result a row";
+    log_sum_exp.summary = "log(sum of exp(x)): one result per row";
     log_sum_exp.operation = operation_of(Kind::log_sum_exp);
     log_sum_exp.traffic = {1, 0};
     log_sum_exp.launch = [](const Call& call) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 03_online_softmax, version 1.0
 //
-// One pass over x finds both the maximum and the normalizer.
-//   new here   the normalizer pair (m, d): two of them merge, in any order, so max and sum share a pass
+// Softmax that finds the maximum and the normalizer in one pass over x.
+//   new here   the normalizer pair (m, d): pairs merge in any order, so maximum and sum share a pass
 //   traffic    02: 3 reads + 1 write per element  ->  03: 2 reads + 1 write
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
-//   rows       with NaN or +inf, or of -inf alone, come out all NaN, as in PyTorch
+//   rows       a row with NaN or +inf, or of -inf alone, becomes all NaN, as in PyTorch
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 3
 #pragma once
 #include <algorithm>
@@ -18,15 +18,15 @@
 
 namespace online_softmax {
 
-// What is known of a set of elements: their maximum m, and d = sum of exp(x - m). Of one x: {x, 1}.
+// Describes a set of elements: their maximum m, and d = sum of exp(x - m). One element x is {x, 1}.
 struct __align__(8) Normalizer {
     float m;
     float d;
 };
 
-// Two sets as one. Any order gives the same up to rounding; {-inf, 0}, no element, is neutral.
-// Of -inf alone, as masked elements are, 0 is subtracted: -inf - -inf would be NaN. No other case needs
-// care: for +inf or NaN exp(x - m) is NaN by itself, which reaches d and makes the whole row NaN.
+// Merges two sets into one. Any order gives the same result up to rounding, and {-inf, 0} (no element)
+// is neutral. If both sets are -inf alone (masked elements), base is 0, because -inf - -inf is NaN. NaN
+// and +inf need no care: their exp(x - m) is NaN, which reaches d and makes the whole row NaN.
 struct Merge {
     __host__ __device__ Normalizer operator()(Normalizer a, Normalizer b) const {
         const float m = fmaxf(a.m, b.m);
@@ -35,7 +35,7 @@ struct Merge {
     }
 };
 
-// One block per row; threadIdx.x walks columns, so that a warp's 32 loads are neighbours.
+// One block per row. threadIdx.x walks columns, so the 32 loads of a warp are neighbours.
 template <int kThreads>
 __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     using BlockReduce = cub::BlockReduce<Normalizer, kThreads>;
@@ -46,11 +46,11 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
     float* y_row = y + blockIdx.x * cols;
 
     Normalizer mine{-INFINITY, 0.f};
-    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // one pass where 02 makes two
+    for (int64_t col = threadIdx.x; col < cols; col += kThreads) {  // one pass for both m and d
         mine = Merge{}(mine, {x_row[col], 1.f});
     }
     mine = BlockReduce(scratch).Reduce(mine, Merge{});
-    if (threadIdx.x == 0) row = mine;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) row = mine;  // only thread 0 has the pair of the block
     __syncthreads();
 
     const float m = row.m;
@@ -68,7 +68,7 @@ inline cudaError_t block_per_row(const float* x, float* y, int64_t rows, int64_t
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     constexpr int kThreads = 256;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
         block_per_row_kernel<kThreads>

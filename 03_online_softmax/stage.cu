@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 03, its lesson, against stage 02. further.cu adds what goes beyond it.
+// Describes the lesson of stage 03 to the course: how to check and to measure it. Its baseline is stage 02.
 #include "online_softmax.cuh"
 
 #include "../02_safe_softmax/safe_softmax.cuh"
@@ -25,7 +25,7 @@ runner::Stage lesson_03_online_softmax() {
     runner::Variant block_per_row;
     block_per_row.operation = operation_of(Kind::softmax);
     block_per_row.name = "block_per_row";
-    block_per_row.summary = "maximum and normalizer in one pass";
+    block_per_row.summary = "maximum and normalizer as pairs that merge";
     block_per_row.traffic = {2, 1};
     block_per_row.launch = [](const Call& call) {
         return online_softmax::block_per_row(call.input<float>(), call.output<float>(), call.rows,

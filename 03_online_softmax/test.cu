@@ -30,7 +30,7 @@ runner::Variant variant_of_03(const std::string& name) {
     throw std::out_of_range(name);
 }
 
-// Equal up to the rounding of `merges` merges; sets with a NaN are all alike.
+// True if two sets are equal up to the rounding of `merges` merges. All sets with a NaN are alike.
 bool alike(Normalizer a, Normalizer b, int merges) {
     if (invalid(a) || invalid(b)) return invalid(a) && invalid(b);
     return a.m == b.m &&
@@ -54,7 +54,7 @@ std::vector<Normalizer> singles(operations::softmax::Input input, int64_t count,
 
 }  // namespace
 
-TEST_CASE("every variant of 03 is what it says") {
+TEST_CASE("every variant of 03 has the properties of its operation") {
     for (const runner::Variant& variant : describe_03_online_softmax().variants)
         testing::holds_every_property(variant);
 }
@@ -97,10 +97,10 @@ TEST_CASE("merging commutes to the last bit, and {-inf, 0} is neutral to the las
     }
 }
 
-TEST_CASE("a NaN or a +inf makes d NaN at the first merge, and it stays so through all others") {
+TEST_CASE("a NaN or +inf makes d NaN in the first merge, and d stays NaN in all others") {
     std::mt19937 random(4);
     for (const float trouble : {NAN, INFINITY}) {
-        CHECK(invalid(Merge{}({-INFINITY, 0.f}, single(trouble))));  // as every thread begins
+        CHECK(invalid(Merge{}({-INFINITY, 0.f}, single(trouble))));  // the first merge of a thread
         for (int round = 0; round < 200; ++round) {
             std::vector<Normalizer> sets =
                 singles(operations::softmax::Input::masked, 50, static_cast<uint64_t>(round));
@@ -110,7 +110,7 @@ TEST_CASE("a NaN or a +inf makes d NaN at the first merge, and it stays so throu
     }
 }
 
-TEST_CASE("masked elements count for nothing, alone or beside others") {
+TEST_CASE("masked elements add nothing, alone or beside others") {
     const Normalizer masked = Merge{}(single(-INFINITY), single(-INFINITY));
     CHECK(masked.m == -INFINITY);
     CHECK(masked.d == 0.f);
@@ -119,7 +119,7 @@ TEST_CASE("masked elements count for nothing, alone or beside others") {
     CHECK(both.d == 3.f);
 }
 
-TEST_CASE("a batch merges into a set as its elements do, but for +inf, which stays infinite") {
+TEST_CASE("a batch merges into a set as its elements do, except +inf, which stays infinite") {
     using online_softmax::merge_batch;
     std::mt19937 random(5);
     for (const operations::softmax::Input input : operations::softmax::all_inputs()) {
@@ -147,7 +147,7 @@ TEST_CASE("a batch merges into a set as its elements do, but for +inf, which sta
     }
 }
 
-TEST_CASE("slices cover a row, none is empty, and the scratch is a pair for each of a launch") {
+TEST_CASE("slices cover a row, none is empty, and the workspace has a pair for each") {
     for (const int64_t cols :
          {int64_t{1}, int64_t{255}, int64_t{4096}, int64_t{4097}, int64_t{32000}, int64_t{262144},
           int64_t{262145}, int64_t{1000003}, int64_t{1} << 33, INT64_MAX}) {
@@ -168,7 +168,7 @@ TEST_CASE("slices cover a row, none is empty, and the scratch is a pair for each
     }
 }
 
-TEST_CASE("split_row agrees with one block per row, whole slices or not, one of them or many") {
+TEST_CASE("split_row agrees with one block per row, for one slice or many, whole or not") {
     const runner::Variant split_row = variant_of_03("split_row");
     const runner::Variant block_per_row = variant_of_03("block_per_row");
     for (const testing::Shape shape :
@@ -192,7 +192,7 @@ TEST_CASE("split_row agrees with one block per row, whole slices or not, one of 
     }
 }
 
-TEST_CASE("special rows come out as they should where blocks share them, also a slice all masked") {
+TEST_CASE("split_row handles special rows, and a slice that is all masked") {
     const runner::Variant split_row = variant_of_03("split_row");
     for (const int64_t cols : {4097, 20011}) testing::contains_special_rows<float>(split_row, cols);
     const testing::Shape shape{1, 3 * 4096 + 5};
@@ -201,7 +201,7 @@ TEST_CASE("special rows come out as they should where blocks share them, also a 
     testing::expect_good(split_row, values, testing::result_of(split_row, values, shape), shape);
 }
 
-TEST_CASE("split_row refuses a workspace that is missing or too small, and keeps to its own") {
+TEST_CASE("split_row refuses a missing or small workspace, and writes nothing beyond it") {
     const testing::Shape shape{2, 9000};
     const size_t needed = online_softmax::split_row_workspace_bytes(shape.rows, shape.cols);
     REQUIRE(needed == 2 * 3 * sizeof(Normalizer));
@@ -223,7 +223,7 @@ TEST_CASE("split_row refuses a workspace that is missing or too small, and keeps
     CHECK(std::all_of(bytes.end() - 8, bytes.end(), [](unsigned char b) { return b == 0x5a; }));
 }
 
-TEST_CASE("03 takes more elements and more rows than 32 bits count", "[.huge]") {
+TEST_CASE("03 takes more elements and more rows than 32 bits can count", "[.huge]") {
     for (const runner::Variant& variant : describe_03_online_softmax().variants) {
         INFO(variant.name);
         testing::holds_where_it_fits(variant, {3, (int64_t{1} << 30) - 1});

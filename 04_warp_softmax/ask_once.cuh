@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/ask_once, version 1.0
 //
-// What a launcher has to know of the GPU, asked once: an answer of the CUDA runtime takes longer than a
-// launch. 04's further/ and 05 use it; 04's lesson has nothing to ask.
+// Asks the CUDA runtime each question about the GPU once, because an answer takes longer than a launch.
+// 04's further/ and 05 use it; 04's lesson has nothing to ask.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,10 +14,10 @@
 
 namespace warp_softmax {
 
-// What the runtime says of the current device: ask(answer, device) is called once for each device and
-// key, which is what else the answer depends on. No launch should wait for an answer a second time.
-// A failure is not remembered, and leaves no error for the next call to find, unless there was one.
-// (Each lambda is a type of its own: what one asks is not mistaken for what another does.)
+// Returns the runtime's answer for the current device. It calls ask(answer, device) once per device and
+// key; the key is whatever else the answer depends on. It does not remember a failure, and leaves no error
+// for the next call to find, unless there was one before.
+// (Every lambda has its own type and therefore its own map of answers.)
 template <class Answer, class Ask, class Key = int>
 cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
     static std::mutex mutex;  // several host threads may launch
@@ -32,13 +32,13 @@ cudaError_t ask_once(Answer* answer, Ask ask, const Key& key = {}) {
         return cudaSuccess;
     }
     if (error == cudaSuccess) error = ask(answer, device);
-    if (answers.size() == 4096) answers.clear();  // of widths (05) there may be any number
+    if (answers.size() == 4096) answers.clear();  // 05 asks for any number of widths
     if (error == cudaSuccess) answers[{device, key}] = *answer;
     if (error != cudaSuccess && !had_error) cudaGetLastError();
     return error;
 }
 
-// Of the current device; 0 where there is none.
+// An attribute of the current device; 0 without a device.
 inline int64_t device_attribute(cudaDeviceAttr attribute) {
     int value = 0;
     const auto ask = [&](int* answer, int device) {

@@ -2,19 +2,19 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/front_call, version 1.0
 //
-// The contract of all front calls, and what they share. A front call NAME of namespace softmax_stages is three functions:
+// The contract of all front calls. A front call NAME of namespace softmax_stages consists of three functions:
 //   cudaError_t NAME(inputs, outputs, sizes, options, void* workspace, size_t bytes, cudaStream_t stream)
-//   cudaError_t NAME_workspace_bytes<T>(size_t* bytes, the same sizes and options)   with so many it is fastest here
-//   NamePlan NAME_plan<T>(the same sizes and options, const Chip&, size_t bytes)     pure: what it would do, and why
+//   cudaError_t NAME_workspace_bytes<T>(size_t* bytes, the same sizes and options)   bytes that make it fastest
+//   NamePlan NAME_plan<T>(the same sizes and options, const Chip&, size_t bytes)     pure: its choice, and why
 //   arrays     row-major, in device memory, aligned as their type
-//   options    a struct with safe defaults, for which {} is enough; optional results are nullptr there
-//   workspace  device memory of any content, 16-byte aligned, of one call at a time. With none, or one that is too small
-//              or misaligned, the call takes the best way that needs none; encoder alone cannot do without
-//   stream     all work is queued there and nowhere else; a graph can capture it. Nothing is allocated or waited for
-//   errors     cudaErrorInvalidValue, with nothing launched: a negative size, sizes or options that the call does not
-//              support, a null or misaligned pointer to what it needs, bytes == nullptr. If no result has an element:
-//              cudaSuccess, nothing launched, no pointer looked at. What the runtime returns is returned, and not left
-//              for cudaGetLastError()
+//   options    a struct; {} gives safe defaults; optional results are nullptr by default
+//   workspace  device memory of any content, 16-byte aligned, for one call at a time. If it is missing, too small or
+//              misaligned, the call uses the best kernels that need none; only encoder refuses
+//   stream     gets all of the work; a graph can capture it. The call neither allocates nor waits
+//   errors     cudaErrorInvalidValue, without a launch, for a negative or unsupported size, an unsupported option, a
+//              null or misaligned pointer to a required operand, bytes == nullptr. cudaSuccess, without a launch, if
+//              the result is empty; pointers may then be null. The call returns an error of the runtime and does not
+//              leave it for cudaGetLastError()
 #pragma once
 #include <algorithm>
 
@@ -22,23 +22,23 @@
 
 namespace softmax_stages {
 
-constexpr int64_t kClose = -1;  // of a distance in options: without a gap
+constexpr int64_t kClose = -1;  // a distance in options: contiguous
 
-// What plans know of a GPU.
+// What a plan knows of a GPU.
 struct Chip {
     int64_t multiprocessors;
-    int64_t room;             // bytes of shared memory that a block may have for data
-    int64_t largest_cluster;  // blocks; 0 where there are no clusters
-    double bytes_per_us;      // of a copy, as far as the device tells
+    int64_t room;             // bytes of shared memory that a block may use for data
+    int64_t largest_cluster;  // in blocks; 0 if the GPU has no clusters
+    double bytes_per_us;      // of a copy, estimated from the device's attributes
     int64_t capability = 9;   // major number of its compute capability
 };
 
-// Never launched: large clusters of it fit where those of any kernel do that fills a multiprocessor.
+// Never launched. It stands for any kernel that fills a multiprocessor when asking how large clusters may be.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads) cluster_probe_kernel() {}
 
-// Blocks in the largest cluster that a device can run, 16 at most: 0 where it has none, or where this was
-// compiled for GPUs that have none.
+// Finds the blocks of the largest cluster that a device can run, at most 16; 0 if the device, or the GPU that
+// this was compiled for, has no clusters.
 inline cudaError_t find_largest_cluster(int64_t* largest, int64_t room, int device) {
     constexpr int kThreads = 1024, kMost = 16;
     const auto kernel = cluster_probe_kernel<kThreads>;
@@ -63,7 +63,7 @@ inline cudaError_t find_largest_cluster(int64_t* largest, int64_t room, int devi
     return error;
 }
 
-// The current device, asked once. Without a device one that is good for a plan; a launch then says what is wrong.
+// Describes the current device. Without a device it returns a chip that is good enough for a plan; a launch then fails.
 inline Chip this_chip() {
     using warp_softmax::device_attribute;
     Chip chip{1, 0, 0, 4.27e6};
@@ -82,12 +82,12 @@ inline Chip this_chip() {
     return chip;
 }
 
-// What a call may use of a workspace.
+// Bytes of a workspace that a call may use: none if it is missing or misaligned.
 inline size_t usable_bytes(const void* workspace, size_t bytes) {
     return workspace != nullptr && reinterpret_cast<uintptr_t>(workspace) % 16 == 0 ? bytes : 0;
 }
 
-// Whether elements can lie there; nullptr_is_good: what is optional may be nowhere.
+// True if a pointer is aligned for its elements. nullptr_is_good: an optional operand may be null.
 template <class Element>
 bool is_placed(const Element* address, bool nullptr_is_good = false) {
     return (nullptr_is_good || address != nullptr) &&

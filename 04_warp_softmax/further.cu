@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What stage 04 has beyond its lesson.
+// Adds what stage 04 has beyond its lesson.
 #include "common/operations/softmax/call.hpp"
 #include "further/any_width.cuh"
 #include "further/masked_loads.cuh"
 #include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"
 
-// Behind the headers: what launchers.cu compiles.
+// After the headers: declares what launchers.cu compiles.
 #include "04_warp_softmax/launchers.hpp"
 
 runner::Stage lesson_04_warp_softmax();
@@ -22,7 +22,7 @@ using warp_softmax::ComputeOf;
 using warp_softmax::DirectLoad;
 using warp_softmax::DirectStore;
 
-// launch(x, y) with pointers of the call's type.
+// Calls launch(x, y) with pointers of the call's type.
 template <class Launch>
 cudaError_t with_pointers(const Call& call, Launch launch) {
     return runner::visit(call.dtype, [&](auto of) {
@@ -31,7 +31,7 @@ cudaError_t with_pointers(const Call& call, Launch launch) {
     });
 }
 
-// The launcher of row_groups where rows lie close together; its functors where there are strides.
+// Calls the launcher for contiguous rows, or row_groups' functors for rows with strides.
 template <Algorithm kAlgorithm, class Front>
 cudaError_t forward(const Call& call, Front front) {
     return with_pointers(call, [&](auto x, auto y) {
@@ -56,7 +56,7 @@ cudaError_t backward(const Call& call, Front front) {
     });
 }
 
-// What registers cannot hold, in each of kOf rows.
+// Says why a shape is refused: registers cannot hold kOf rows of that width.
 template <int kOf>
 std::string too_wide(Shape shape, DType dtype) {
     return runner::visit(dtype, [&](auto of) -> std::string {
@@ -73,7 +73,7 @@ runner::Stage describe_04_warp_softmax() {
     runner::Stage stage = lesson_04_warp_softmax();
     runner::Variant row_groups = stage.variants.back();
     row_groups.name = "row_groups";
-    row_groups.summary = "a row in registers of 1 to 32 lanes";
+    row_groups.summary = "a row in the registers of 1 to 32 lanes";
     row_groups.further = true;
     row_groups.dtypes = runner::all_dtypes();
     row_groups.takes_strides = true;
@@ -83,14 +83,14 @@ runner::Stage describe_04_warp_softmax() {
             return warp_softmax::row_groups_softmax(x, y, call.rows, call.cols, call.stream);
         });
     };
-    // A lane's elements are one chain of additions: of up to 17 where fewer lanes than a warp do.
+    // Each lane adds its elements in a chain, of up to 17 where fewer than 32 lanes share a row.
     row_groups.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 17, 1, 32);
     };
 
     runner::Variant any_width = row_groups;
     any_width.name = "softmax_any_width";
-    any_width.summary = "odd rows too as 16-byte packs, of several rows";
+    any_width.summary = "odd rows as well, in packs across rows";
     any_width.takes_strides = false;
     any_width.launch = [](const Call& call) {
         return with_pointers(call, [&](auto x, auto y) {
@@ -100,7 +100,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant log_softmax = row_groups;
     log_softmax.name = "log_softmax";
-    log_softmax.summary = "log(softmax(x)), from the same registers";
+    log_softmax.summary = "row_groups for log(softmax(x))";
     log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return forward<Algorithm::log_softmax>(call, [&](auto x, auto y) {
@@ -110,7 +110,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant log_any_width = any_width;
     log_any_width.name = "log_softmax_any_width";
-    log_any_width.summary = "the same of log_softmax";
+    log_any_width.summary = "softmax_any_width for log_softmax";
     log_any_width.operation = operation_of(Kind::log_softmax);
     log_any_width.launch = [](const Call& call) {
         return with_pointers(call, [&](auto x, auto y) {
@@ -120,7 +120,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant scale_mask = row_groups;
     scale_mask.name = "scale_mask_softmax";
-    scale_mask.summary = "scaled, masked by bools: a byte more is read";
+    scale_mask.summary = "scaled and masked by bools: one more byte";
     scale_mask.operation = operation_of(Kind::scale_mask_softmax);
     scale_mask.traffic = {1, 1};
     scale_mask.launch = [](const Call& call) {
@@ -141,7 +141,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant causal = row_groups;
     causal.name = "causal_softmax";
-    causal.summary = "nothing above the diagonal is read";
+    causal.summary = "reads nothing above the diagonal";
     causal.operation = operation_of(Kind::causal_softmax);
     causal.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -162,7 +162,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant softmax_backward = row_groups;
     softmax_backward.name = "softmax_backward";
-    softmax_backward.summary = "the gradient, from y and dy: one reduction";
+    softmax_backward.summary = "the gradient from y and dy: one reduction";
     softmax_backward.operation = operation_of(Kind::softmax_backward);
     softmax_backward.traffic = {2, 1};
     softmax_backward.obstacle = too_wide<2>;
@@ -174,7 +174,7 @@ runner::Stage describe_04_warp_softmax() {
 
     runner::Variant log_softmax_backward = softmax_backward;
     log_softmax_backward.name = "log_softmax_backward";
-    log_softmax_backward.summary = "the same of log_softmax";
+    log_softmax_backward.summary = "the gradient of log_softmax";
     log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
     log_softmax_backward.launch = [](const Call& call) {
         return backward<Algorithm::log_softmax>(call, [&](auto y, auto dy, auto dx) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stages 04 and 05 and their tests launch, compiled once for all of them.
+// Compiles once the launchers that stages 04 and 05 and their tests call.
 #include "further/any_width.cuh"
 #include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"

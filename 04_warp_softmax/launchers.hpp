@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of row_groups.cuh, any_width.cuh and warp_softmax_backward.cuh that launchers.cu compiles for whoever
-// in the course calls them. To be included behind those headers.
+// The launchers of row_groups.cuh, any_width.cuh and warp_softmax_backward.cuh, which launchers.cu compiles for all
+// files of the course. Include it after those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

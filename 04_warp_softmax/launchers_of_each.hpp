@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// LAUNCHERS(type, algorithm) for all types and both algorithms, then forgotten: the end of a list of launchers.
+// Ends a list of launchers: expands LAUNCHERS(type, algorithm) for all types and both algorithms, then undefines it.
 LAUNCHERS(float, Algorithm::softmax);
 LAUNCHERS(float, Algorithm::log_softmax);
 LAUNCHERS(double, Algorithm::softmax);

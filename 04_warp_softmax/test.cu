@@ -10,14 +10,14 @@
 #include "further/row_groups.cuh"
 #include "further/warp_softmax_backward.cuh"
 
-// Behind the headers: what launchers.cu compiles.
+// After the headers: declares what launchers.cu compiles.
 #include "04_warp_softmax/launchers.hpp"
 
 runner::Stage describe_04_warp_softmax();
 
 using runner::DeviceBuffer;
 
-TEST_CASE("every variant of 04 is what it says, in every type") {
+TEST_CASE("every variant of 04 has the properties of its operation, in every type") {
     for (const runner::Variant& variant : describe_04_warp_softmax().variants)
         testing::holds_every_property(variant);
 }
@@ -32,7 +32,7 @@ TEST_CASE("Philox gives the numbers that its authors publish") {
           std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
 }
 
-TEST_CASE("dropout drops what seed and place say, the same in every type, and scales the rest") {
+TEST_CASE("dropout depends on seed and position alone, and scales what stays") {
     const int64_t rows = 40;
     for (const int64_t cols : {33, 64, 500}) {
         const auto count = static_cast<size_t>(rows * cols);
@@ -63,7 +63,7 @@ TEST_CASE("dropout drops what seed and place say, the same in every type, and sc
           cudaErrorInvalidValue);
 }
 
-TEST_CASE("04 refuses an address that no element has, instead of dividing by zero") {
+TEST_CASE("04 refuses a misaligned pointer") {
     const DeviceBuffer<float> x(64);
     DeviceBuffer<float> y(64);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
@@ -78,10 +78,9 @@ TEST_CASE("04 refuses an address that no element has, instead of dividing by zer
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
-// Sixteen bytes of a lane hold 8 columns of a half, 4 of a float; where no pack divides the row, 1.
-TEMPLATE_TEST_CASE(
-    "04's lesson takes rows up to what the lanes of a warp hold, and refuses longer ones", "",
-    float, __half, __nv_bfloat16) {
+// A pack is 8 columns of half or 4 of float, and one column where no pack divides the row.
+TEMPLATE_TEST_CASE("04's lesson takes rows that the lanes of a warp hold, and refuses longer ones",
+                   "", float, __half, __nv_bfloat16) {
     const runner::Variant softmax = describe_04_warp_softmax().variants.front();
     REQUIRE(softmax.name == "softmax");
     for (const int64_t cols : {3, 4, 127, 128, 129, 256, 264, 1016, 2039, 2040, 2047, 2048}) {
@@ -102,7 +101,7 @@ TEMPLATE_TEST_CASE(
     }
 }
 
-TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {
+TEST_CASE("a row that is masked everywhere becomes zeros, and its log-softmax -inf") {
     constexpr int kCols = 40;
     const DeviceBuffer<float> x(
         testing::named_values<float>(operations::softmax::Input::normal, {2, kCols}));
@@ -127,7 +126,7 @@ TEST_CASE("a row that a mask leaves empty is zeros, and its log-softmax -inf") {
     }
 }
 
-// Widths, addresses, strides, masks, gradients: what a variant takes, in every type.
+// Random widths, addresses, strides, masks and gradients in every type, where a variant takes them.
 void passes_random_cases(int64_t first, int64_t last) {
     testing::passes_random_cases(describe_04_warp_softmax(), 4, first, last,
                                  [](int64_t) { return 4096; });
@@ -139,7 +138,7 @@ TEST_CASE("04 passes thousands of random cases", "[.more]") {
     passes_random_cases(1000, 10000);
 }
 
-TEST_CASE("04's causal softmax holds matrices as wide as it takes") {
+TEST_CASE("04's causal softmax takes whole matrices") {
     const std::vector<runner::Variant> variants = describe_04_warp_softmax().variants;
     const auto causal = std::find_if(variants.begin(), variants.end(), [](const auto& variant) {
         return operations::softmax::kind_of(variant) == operations::softmax::Kind::causal_softmax;
@@ -151,7 +150,7 @@ TEST_CASE("04's causal softmax holds matrices as wide as it takes") {
     }
 }
 
-TEST_CASE("04 takes more elements and more rows than 32 bits count", "[.huge]") {
+TEST_CASE("04 takes more elements and more rows than 32 bits can count", "[.huge]") {
     for (const runner::Variant& variant : describe_04_warp_softmax().variants) {
         testing::holds_where_it_fits(variant, {(int64_t{1} << 31) / 1000 + 7, 1000});
         if (operations::softmax::kind_of(variant) == operations::softmax::Kind::softmax)

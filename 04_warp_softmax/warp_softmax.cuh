@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax, version 1.0
 //
-// A row lives in the registers of one warp: it is read once and written once.
+// Softmax that keeps a row in the registers of one warp, so that it reads x once and writes y once.
 //   new here   32 lanes hold a row and exchange values by shuffles; loads and stores of 16 bytes; 16-bit types
 //   traffic    03: 2 reads + 1 write per element  ->  04: 1 read + 1 write
 //   accepts    rows x cols, row-major, of float, __half or __nv_bfloat16; up to 2048 columns; y may be x
-//   rows       as in 02: with NaN or +inf, or of -inf alone, they come out all NaN
+//   rows       as in 02: a row with NaN or +inf, or of -inf alone, becomes all NaN
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: its idea, rebuilt
 #pragma once
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace warp_softmax {
 
-// kPack neighbours that one access moves. Its address has to be a multiple of its size.
+// kPack neighbours in memory that one access moves. Its address must be a multiple of its size.
 template <class T, int kPack>
 struct __align__(sizeof(T) * kPack) Pack {
     using Element = T;
@@ -27,11 +27,11 @@ struct __align__(sizeof(T) * kPack) Pack {
     T element[kPack];
 };
 
-// Elements that a lane may hold. With more, registers run out, and too few warps fit on the GPU.
+// Elements that a lane may hold. More take so many registers that too few warps fit on a multiprocessor.
 constexpr int kMaxElements = 64;
 
-// All lanes get the largest of what they bring, or the sum: in each of five steps a lane takes what the
-// lane has whose number differs in one bit.
+// Return the maximum, or the sum, of the 32 lanes' values to every lane. In each of five steps a lane
+// combines its value with that of the lane whose index differs in one bit.
 __device__ inline float warp_max(float value) {
     for (int bit = 16; bit > 0; bit /= 2) {
         value = fmaxf(value, __shfl_xor_sync(~0u, value, bit));  // ~0u: all 32 lanes take part
@@ -45,40 +45,40 @@ __device__ inline float warp_sum(float value) {
     return value;
 }
 
-// One warp per row of `packs` packs, up to kPacks for each lane. threadIdx.x is the lane and walks columns,
-// threadIdx.y is the row in the block.
+// One warp per row of `packs` packs; a lane holds up to kPacks of them. threadIdx.x is the lane and walks
+// columns, threadIdx.y is the row within the block.
 template <class T, int kPack, int kPacks>
 __global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, int64_t rows,
                                     int packs) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-    if (row >= rows) return;  // the whole warp: it leaves no lane waiting in a shuffle
+    if (row >= rows) return;  // the whole warp returns, so no lane waits in a shuffle
     const Pack<T, kPack>* x_row = x + row * packs;
     Pack<T, kPack>* y_row = y + row * packs;
 
-    // Neighbouring lanes take neighbouring packs. Behind the row's end a lane holds -inf: it is no
-    // maximum, and its exponential adds 0.
+    // Neighbouring lanes take neighbouring packs. Past the row's end a lane holds -inf, which is never the
+    // maximum and whose exponential adds 0.
     float held[kPacks][kPack];
     float max = -INFINITY;
-#pragma unroll  // an array is in registers only where every index is known to the compiler
+#pragma unroll  // an array stays in registers only if the compiler knows every index
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 + threadIdx.x;
         Pack<T, kPack> pack;
         for (T& element : pack.element) element = static_cast<T>(-INFINITY);
-        if (p < packs) pack = x_row[p];  // tested inside: all lanes make the same trips
+        if (p < packs) pack = x_row[p];  // the test is inside: all lanes make the same trips
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
             held[i][j] = static_cast<float>(pack.element[j]);
             max = fmaxf(max, held[i][j]);
         }
     }
-    max = warp_max(max);  // no shared memory and no barrier, which a block needs
+    max = warp_max(max);  // a block would need shared memory and a barrier
 
     float sum = 0.f;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
-            held[i][j] = expf(held[i][j] - max);  // kept: 02 and 03 compute it again to write it
+            held[i][j] = expf(held[i][j] - max);  // kept: 02 and 03 compute it twice
             sum += held[i][j];
         }
     }
@@ -95,16 +95,16 @@ __global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, 
     }
 }
 
-// Launches the kernel of the fewest packs a lane (1, 2, 4, ...) that 32 lanes hold a row with.
+// Launches the kernel with the fewest packs per lane (1, 2, 4, ...) whose 32 lanes hold a row.
 template <class T, int kPack, int kPacks = 1>
 cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     if constexpr (kPacks * kPack > kMaxElements) {
-        return cudaErrorInvalidValue;  // more columns than a warp holds
+        return cudaErrorInvalidValue;  // the row has more columns than a warp holds
     } else if (cols > 32 * kPacks * kPack) {
         return launch_packs<T, kPack, 2 * kPacks>(x, y, rows, cols, stream);
     } else {
-        constexpr int64_t kRows = 4;                     // of a block
-        constexpr int64_t kMaxRows = kRows * INT32_MAX;  // of a grid; more take another launch
+        constexpr int64_t kRows = 4;                     // per block
+        constexpr int64_t kMaxRows = kRows * INT32_MAX;  // per grid; more take another launch
         for (int64_t row = 0; row < rows; row += kMaxRows) {
             const int64_t some = std::min(rows - row, kMaxRows);
             warp_per_row_kernel<T, kPack, kPacks>
@@ -117,7 +117,7 @@ cudaError_t launch_packs(const T* x, T* y, int64_t rows, int64_t cols, cudaStrea
     }
 }
 
-// Whether rows of cols elements at `address` consist of packs of kPack, each at a multiple of its size.
+// True if rows of cols elements at `address` consist of packs of kPack, each at a multiple of its size.
 template <int kPack, class T>
 bool takes_packs(const T* address, int64_t cols) {
     return cols % kPack == 0 && reinterpret_cast<uintptr_t>(address) % (kPack * sizeof(T)) == 0;
@@ -128,8 +128,8 @@ bool takes_packs(const T* address, int64_t cols) {
 // takes: cols <= 2048
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    static_assert(sizeof(T) <= sizeof(float), "it is computed in float");
-    constexpr int kPack = 16 / sizeof(T);  // 16 bytes: the widest access of a lane on a Hopper
+    static_assert(sizeof(T) <= sizeof(float), "the arithmetic is in float, no type is wider");
+    constexpr int kPack = 16 / sizeof(T);  // 16 bytes: the widest access of a lane up to Hopper
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;

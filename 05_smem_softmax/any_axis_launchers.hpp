@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of any_axis_softmax.cuh and any_axis_backward.cuh that any_axis_variants.cu compiles for the test as
-// well. To be included behind those headers.
+// The launchers of any_axis_softmax.cuh and any_axis_backward.cuh that any_axis_variants.cu compiles for the test too.
+// Include it after those headers.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif
@@ -9,8 +9,8 @@ namespace smem_softmax::any_axis {
 
 // NOLINTBEGIN(bugprone-macro-parentheses): types stand in none
 #define LAUNCHERS(T, kAlgorithm)                                                                   \
-    INSTANCE cudaError_t launch_plan<Forward<kAlgorithm>>(const Plan&, Sizes, cudaStream_t,        \
-                                                          const T*, T*);                           \
+    INSTANCE cudaError_t launch_tiling<Forward<kAlgorithm>>(const Tiling&, Sizes, cudaStream_t,    \
+                                                            const T*, T*);                         \
     INSTANCE cudaError_t launch<Forward<kAlgorithm>>(Sizes, void*, size_t, cudaStream_t, const T*, \
                                                      T*);                                          \
     INSTANCE cudaError_t launch<Backward<kAlgorithm>>(Sizes, void*, size_t, cudaStream_t,          \

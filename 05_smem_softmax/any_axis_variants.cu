@@ -11,8 +11,8 @@
 
 namespace smem_softmax {
 
-// PaddlePaddle's two shapes, the same ones large enough for any GPU, a slab that no shared memory
-// holds, and inner of every kind. The CPU device counts, for which small ones will do.
+// PaddlePaddle's two shapes, the same two with enough batch for any GPU, a slab larger than shared memory, and several
+// values of inner. The CPU device counts, so small shapes are enough for it.
 inline std::vector<runner::Shape> any_axis_shapes() {
     if (!runner::on_gpu()) return {{1, 128, 256}, {4, 96, 48}, {16, 100, 3}};
     return {{1, 128, 32768},  {512, 896, 48},   {16, 128, 32768}, {1536, 896, 48},
@@ -20,13 +20,13 @@ inline std::vector<runner::Shape> any_axis_shapes() {
             {1000, 1000, 64}, {64, 1000, 1000}};
 }
 
-// The plan for tensors that all begin `phase` elements behind a pack; -1: each elsewhere.
-inline any_axis::Plan any_axis_plan(operations::softmax::Shape shape, runner::DType dtype,
-                                    int tensors, int phase) {
+// The tiling for tensors that all start `phase` elements past a pack; -1: each at another phase.
+inline any_axis::Tiling any_axis_tiling(operations::softmax::Shape shape, runner::DType dtype,
+                                        int tensors, int phase) {
     return runner::visit(dtype, [&](auto of) {
         using T = typename decltype(of)::type;
-        return any_axis::plan_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase,
-                                     any_axis::device_of(softmax_stages::this_chip()), true);
+        return any_axis::tiling_for<T>({shape.rows, shape.cols, shape.inner}, tensors, phase,
+                                       any_axis::device_of(softmax_stages::this_chip()), true);
     });
 }
 
@@ -40,13 +40,13 @@ std::vector<runner::Variant> any_axis_variants() {
     runner::Variant softmax;
     softmax.operation = operation_of(Kind::softmax);
     softmax.name = "softmax_any_axis";
-    softmax.summary = "along any axis: whole packs, one read";
+    softmax.summary = "softmax along any axis: one read";
     softmax.dtypes = runner::all_dtypes();
     softmax.takes = {"inner"};
     softmax.measured_at = any_axis_shapes();
     softmax.traffic = {1, 1};
     softmax.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_plan(shape, dtype, 1, 0).held ? 1. : 2., 1.};
+        return runner::Traffic{any_axis_tiling(shape, dtype, 1, 0).held ? 1. : 2., 1.};
     };
     softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -61,13 +61,13 @@ std::vector<runner::Variant> any_axis_variants() {
                                                                          shape.inner);
         });
     };
-    // The fewest, at whatever address; and what they have is added up eight at a time.
+    // The fewest sums, at any address; eight values at a time are added up.
     const auto threads = [](int tensors) {
         return [tensors](Shape shape, DType dtype) {
             int64_t fewest = shape.cols;
             for (const int phase : {-1, 0, 1}) {
-                const any_axis::Plan plan = any_axis_plan(shape, dtype, tensors, phase);
-                fewest = std::min<int64_t>(fewest, plan.threads * plan.pack / plan.width / 8);
+                const any_axis::Tiling tiling = any_axis_tiling(shape, dtype, tensors, phase);
+                fewest = std::min<int64_t>(fewest, tiling.threads * tiling.pack / tiling.width / 8);
             }
             return std::max<int64_t>(1, fewest);
         };
@@ -76,7 +76,7 @@ std::vector<runner::Variant> any_axis_variants() {
 
     runner::Variant log_softmax = softmax;
     log_softmax.name = "log_softmax_any_axis";
-    log_softmax.summary = "the same of log_softmax";
+    log_softmax.summary = "log_softmax along any axis: one read";
     log_softmax.operation = operation_of(Kind::log_softmax);
     log_softmax.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
@@ -106,11 +106,11 @@ std::vector<runner::Variant> any_axis_variants() {
 
     runner::Variant softmax_backward = softmax;
     softmax_backward.name = "any_axis_backward";
-    softmax_backward.summary = "the gradient, from y and dy";
+    softmax_backward.summary = "the gradient along any axis";
     softmax_backward.operation = operation_of(Kind::softmax_backward);
     softmax_backward.traffic = {2, 1};
     softmax_backward.traffic_at = [](Shape shape, DType dtype) {
-        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 4., 1.};
+        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 4., 1.};
     };
     softmax_backward.partial_sums = threads(2);
     softmax_backward.workspace_bytes = [](Shape shape, DType dtype) {
@@ -130,10 +130,10 @@ std::vector<runner::Variant> any_axis_variants() {
 
     runner::Variant log_softmax_backward = softmax_backward;
     log_softmax_backward.name = "any_axis_log_backward";
-    log_softmax_backward.summary = "the same of log_softmax";
+    log_softmax_backward.summary = "the same for log_softmax";
     log_softmax_backward.operation = operation_of(Kind::log_softmax_backward);
-    log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // y is of no use in the sum
-        return runner::Traffic{any_axis_plan(shape, dtype, 2, 0).held ? 2. : 3., 1.};
+    log_softmax_backward.traffic_at = [](Shape shape, DType dtype) {  // the sum needs no y
+        return runner::Traffic{any_axis_tiling(shape, dtype, 2, 0).held ? 2. : 3., 1.};
     };
     log_softmax_backward.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 05 has beyond its lesson.
+// Adds the variants beyond the lesson of stage 05.
 #include "05_smem_softmax/variants.hpp"
 
 runner::Stage lesson_05_smem_softmax();

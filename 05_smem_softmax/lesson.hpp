@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the variants of stage 05's lesson are described. They lie in several files, to be compiled side by side.
+// Descriptions of the variants of stage 05's lesson, which lie in several files that compile side by side.
 #pragma once
 #include "05_smem_softmax/smem_softmax.cuh"
 #include "common/operations/softmax/call.hpp"
@@ -21,7 +21,7 @@ cudaError_t lesson(const Call& call) {
     });
 }
 
-// What shared memory has no room for: kRows rows of a block.
+// Why kRows rows of a block do not fit into shared memory; empty if they do.
 template <int kRows>
 std::string does_not_fit(Shape shape, DType dtype) {
     const int64_t most =
@@ -29,13 +29,13 @@ std::string does_not_fit(Shape shape, DType dtype) {
     return shape.cols > most ? "more than " + std::to_string(most) + " columns" : "";
 }
 
-// A thread adds up whole packs of up to kPack elements, and of wide rows one pack after the other.
+// The number of partial sums: a thread adds up whole packs of up to kPack elements, one after another in wide rows.
 template <int kThreads, int kPack>
 int64_t threads_per_row(Shape shape, DType) {
     return std::clamp<int64_t>(shape.cols / kPack, 1, kThreads);
 }
 
-// kRows rows a block: one of a block of 128 threads or more, or several of a warp each.
+// kRows rows per block: one, with 128 threads or more, or several of a warp each.
 template <class Layout, int kRows = 1>
 runner::Variant variant_of(const std::string& name, const std::string& summary) {
     runner::Variant variant;

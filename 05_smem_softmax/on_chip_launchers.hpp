@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of softmax.cuh and of what it includes that on_chip_variants.cu compiles for the test as well. To be
-// included behind that header.
+// The launchers of softmax.cuh and of the headers it includes that on_chip_variants.cu compiles for the test too.
+// Include it after that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -8,7 +8,7 @@
 #include "further/functor_rows.cuh"
 #include "further/softmax.cuh"
 
-// Behind the headers: what another file compiles.
+// After the headers: what another file compiles.
 #include "04_warp_softmax/launchers.hpp"
 
 namespace {
@@ -25,7 +25,7 @@ int64_t packs_of(Shape shape, DType dtype) {
     return shape.cols * static_cast<int64_t>(runner::size_of(dtype)) / 16;
 }
 
-// With the runner's scratch, which makes a cut what it is. kTensors: 1, or 2 of a gradient.
+// A launch with the runner's scratch, which the cut needs. kTensors: 1, or 2 for a gradient.
 template <int kTensors>
 Cut cut_for(Shape shape, DType dtype) {
     const int elements = 16 / static_cast<int>(runner::size_of(dtype));
@@ -33,13 +33,13 @@ Cut cut_for(Shape shape, DType dtype) {
                                  smem_softmax::this_chip(), true);
 }
 
-// A thread has a pack at least.
+// Each thread has at least one pack.
 int64_t threads_of(const Cut& cut, int64_t packs) {
     return std::clamp<int64_t>(int64_t{cut.blocks} * cut.slice.threads, 1,
                                std::max<int64_t>(1, packs));
 }
 
-// Accesses per element of a row of so many packs: what its blocks cannot keep is read twice.
+// Accesses per element of a row of this many packs; its blocks read twice what they cannot keep.
 runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
     const smem_softmax::Slice& slice = cut.slice;
     const int64_t kept = slice.on_chip();
@@ -51,7 +51,7 @@ runner::Traffic traffic_of(const Cut& cut, int64_t packs) {
     return {slice.tensors * (1 + share), 1};
 }
 
-// Of a variant that cuts rows so.
+// Describes a variant that launches a cut.
 runner::Variant on_chip(const std::string& name, const std::string& summary,
                         const std::function<Cut(Shape, DType)>& cut_of) {
     runner::Variant variant;
@@ -77,7 +77,7 @@ runner::Variant online_cached() {
         return Cut{smem_softmax::Share::block, 1, slice, 1};
     };
     runner::Variant variant =
-        on_chip("online_cached", "a row in registers, what is left in shared", cut_of);
+        on_chip("online_cached", "a row in registers, the rest in shared memory", cut_of);
     variant.launch = [](const Call& call) {
         return runner::visit(call.dtype, [&](auto of) {
             using T = typename decltype(of)::type;
@@ -88,7 +88,7 @@ runner::Variant online_cached() {
     return variant;
 }
 
-// Threads that have something of a row.
+// Threads with at least one element of a row.
 int64_t threads_of(const smem_softmax::Tile& tile, Shape shape) {
     return std::clamp<int64_t>(shape.cols / tile.pack, 1, tile.threads);
 }
@@ -166,7 +166,7 @@ runner::Variant backward(const std::string& name, const std::string& summary, Ki
     return variant;
 }
 
-// The front call, with the scratch that its plan asks for.
+// The front call, with the scratch of its plan.
 template <Algorithm kAlgorithm>
 runner::Variant front_call(const std::string& name, const std::string& summary) {
     const auto plan_of = [](Shape shape, DType dtype) {
@@ -217,7 +217,7 @@ std::vector<runner::Variant> smem_softmax::functor_variants() {
     runner::Variant variant;
     variant.operation = operation_of(Kind::log_softmax);
     variant.name = "log_softmax";
-    variant.summary = "the lesson by functors: log(softmax(x)), strides";
+    variant.summary = "the lesson with functors: log, strides";
     variant.traffic = {1, 1};
     variant.dtypes = runner::all_dtypes();
     variant.takes_strides = true;
@@ -236,7 +236,7 @@ std::vector<runner::Variant> smem_softmax::functor_variants() {
                 call.rows, call.cols, call.stream);
         });
     };
-    // A thread adds up whole packs, and of wide rows one after the other.
+    // A thread adds up whole packs, one after another in wide rows.
     variant.partial_sums = [](Shape shape, DType) {
         return std::clamp<int64_t>(shape.cols / 8, 1, 128);
     };
@@ -244,22 +244,22 @@ std::vector<runner::Variant> smem_softmax::functor_variants() {
 }
 
 std::vector<runner::Variant> smem_softmax::on_chip_variants() {
-    runner::Variant cluster_log = clusters<Algorithm::log_softmax>(
-        "cluster_log_softmax", "log(softmax(x)), from the same clusters");
+    runner::Variant cluster_log =
+        clusters<Algorithm::log_softmax>("cluster_log_softmax", "the same for log_softmax");
     cluster_log.operation = operation_of(Kind::log_softmax);
     runner::Variant front_log =
-        front_call<Algorithm::log_softmax>("front_log_softmax", "the same of log_softmax");
+        front_call<Algorithm::log_softmax>("front_log_softmax", "the same for log_softmax");
     front_log.operation = operation_of(Kind::log_softmax);
     return {short_rows(),
             online_cached(),
             clusters<Algorithm::softmax>("cluster_softmax",
                                          "a row over up to 16 blocks, or over the grid"),
             cluster_log,
-            front_call<Algorithm::softmax>("front_softmax", "the front call: the fastest way"),
+            front_call<Algorithm::softmax>("front_softmax", "the front call: chooses the fastest"),
             front_log,
             backward<Algorithm::softmax>("softmax_backward", "the gradient of long rows",
                                          Kind::softmax_backward),
-            backward<Algorithm::log_softmax>("log_softmax_backward", "the same of log_softmax",
+            backward<Algorithm::log_softmax>("log_softmax_backward", "the same for log_softmax",
                                              Kind::log_softmax_backward)};
 }
 

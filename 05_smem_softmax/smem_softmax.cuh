@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax, version 1.0
 //
-// A row too long for the registers of a warp lives in the shared memory of a block.
+// A row too long for the registers of a warp stays in the shared memory of a block.
 //   new here   layouts of a row in shared memory, and their bank conflicts; block size by occupancy
-//   traffic    as 04: 1 read + 1 write per element, while the row fits; uncached: 3 reads + 1 write
-//   accepts    what 04 accepts, up to what shared memory has room for: on an H200 57,856 floats or
-//              115,712 halves; uncached takes any row
-//   rows       as in 04
+//   traffic    as 04: 1 read + 1 write per element while the row fits; uncached: 3 reads + 1 write
+//   accepts    what 04 accepts, while a row fits: on an H200 57,856 floats; uncached rows of any length
+//   rows       special rows as in 04
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three; x keeps its type
 #pragma once
 #include <cub/block/block_reduce.cuh>
@@ -21,16 +20,14 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- layouts of a row
 
-// A layout keeps a row between the loops over it: put() leaves pack p of `packs` in the row's piece of
-// shared memory, get() brings it back to the same thread. pack_of: elements that move at once where
-// widths and addresses allow it.
-
-// Element by element, packs of two, as in OneFlow. Packed: in the row's order, so that of neighbouring
-// lanes element i is two places apart. Interleaved: all elements 0, then all elements 1, side by side.
+// A layout stores a row between the three loops: put() stores pack p of `packs` in the row's shared memory,
+// get() loads it back in the same thread. pack_size: elements per pack where widths and addresses allow.
+// Element by element, in packs of two, as in OneFlow. Packed: in the row's order, so element i of
+// neighbouring lanes is two places apart. Interleaved: all first elements, then all second ones.
 template <bool kInterleaved>
 struct ByElement {
     static constexpr bool kKeeps = true;
-    static constexpr int pack_of(size_t /*element_bytes*/) { return 2; }
+    static constexpr int pack_size(size_t /*element_bytes*/) { return 2; }
 
     template <class Pack>
     __device__ static auto& place(unsigned char* kept, int p, int i, int packs) {
@@ -49,10 +46,10 @@ struct ByElement {
 using Packed = ByElement<false>;
 using Interleaved = ByElement<true>;
 
-// 16 bytes as one access. The cast says what nvcc cannot always prove: that they are aligned.
+// 16 bytes as one access. The cast promises what nvcc cannot always prove: that they are aligned.
 struct Whole {
     static constexpr bool kKeeps = true;
-    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
+    static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
 
     template <class Pack>
     __device__ static void put(const Pack& from, unsigned char* kept, int p, int /*packs*/) {
@@ -64,35 +61,38 @@ struct Whole {
     }
 };
 
-// Nothing is kept: each loop fetches the row again, from the L2 with luck.
+// Keeps nothing: each loop loads the row again, from the L2 if it is still there.
 struct Uncached {
     static constexpr bool kKeeps = false;
-    static constexpr int pack_of(size_t element_bytes) { return 16 / int(element_bytes); }
+    static constexpr int pack_size(size_t element_bytes) { return 16 / int(element_bytes); }
 };
 
 // ---------------------------------------------------------------- the kernel
 
-// All threads of a row, a warp or a block, get the reduction of what they bring. Two that follow each other
-// cannot race: each has another Merge and so is another function, with scratch and of_all of its own.
+// Shared memory for one reduction of a block. Each reduction of a kernel names its own, so that none
+// overwrites what slow threads still read of another, whatever barriers CUB has inside.
+template <int kThreads, class Value>
+struct BlockScratch {
+    typename cub::BlockReduce<Value, kThreads>::TempStorage cub;
+    Value result;
+};
+
+// Reduces the values of a row's threads, a warp or a block; all of them get the result.
 template <int kThreads, class Value, class Merge>
-__device__ Value reduce_in_row(Value value, Merge merge) {
+__device__ Value reduce_in_row(Value value, Merge merge, BlockScratch<kThreads, Value>& scratch) {
     if constexpr (kThreads == 32) {
-        for (int bit = 16; bit > 0; bit /= 2) {  // as in 04
+        for (int bit = 16; bit > 0; bit /= 2)  // as in 04
             value = merge(value, __shfl_xor_sync(~0u, value, bit));
-        }
         return value;
     } else {
-        using BlockReduce = cub::BlockReduce<Value, kThreads>;
-        __shared__ typename BlockReduce::TempStorage scratch;
-        __shared__ Value of_all;
-        value = BlockReduce(scratch).Reduce(value, merge);
-        if (threadIdx.x == 0) of_all = value;  // the only thread that has it
+        value = cub::BlockReduce<Value, kThreads>(scratch.cub).Reduce(value, merge);
+        if (threadIdx.x == 0) scratch.result = value;  // only thread 0 has it
         __syncthreads();
-        return of_all;
+        return scratch.result;
     }
 }
 
-// A row has a block, or, of 32 threads, a warp in a block of four rows.
+// A block has one row, or four rows of a warp each.
 template <int kThreads>
 constexpr int kRowsOfBlock = kThreads == 32 ? 4 : 1;
 
@@ -102,9 +102,12 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
     row_in_shared_kernel(const Pack* x, Pack* y, int64_t rows, int cols) {
     using T = typename Pack::Element;
     constexpr int kRows = kRowsOfBlock<kThreads>;
+    __shared__ BlockScratch<kThreads, float> max_scratch, sum_scratch;
+    const auto larger = [](float a, float b) { return fmaxf(a, b); };
+    const auto total = [](float a, float b) { return a + b; };
     const int row_in_block = kRows == 1 ? 0 : threadIdx.y;
     const int64_t row = int64_t{blockIdx.x} * kRows + row_in_block;
-    if (row >= rows) return;  // of four rows, whose warps share no barrier; one row is there
+    if (row >= rows) return;  // a whole warp; a block has its one row
 
     const int packs = cols / Pack::kSize;
     const Pack* x_row = x + row * packs;
@@ -117,7 +120,7 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
         return pack;
     };
 
-    // All threads make the same trips through a loop, and test inside whether a pack is theirs.
+    // All threads make the same number of trips and test inside whether the pack exists.
     float max = -INFINITY;
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
@@ -127,23 +130,23 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
             for (const T element : pack.element) max = fmaxf(max, static_cast<float>(element));
         }
     }
-    max = reduce_in_row<kThreads>(max, [](float a, float b) { return fmaxf(a, b); });
+    max = reduce_in_row(max, larger, max_scratch);
 
     float sum = 0.f;
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
         if (p < packs) {
-            const Pack pack = fetch_again(p);  // no barrier: what this thread has put there itself
+            const Pack pack = fetch_again(p);  // no barrier: this thread stored it
             for (const T element : pack.element) sum += expf(static_cast<float>(element) - max);
         }
     }
-    sum = reduce_in_row<kThreads>(sum, [](float a, float b) { return a + b; });
+    sum = reduce_in_row(sum, total, sum_scratch);
 
     const float scale = 1.f / sum;
     for (int first = 0; first < packs; first += kThreads) {
         const int p = first + threadIdx.x;
         if (p < packs) {
-            Pack pack = fetch_again(p);  // x, not its exponential, which T would round
+            Pack pack = fetch_again(p);  // x again: T would have rounded its exponential
             for (T& element : pack.element) {
                 element = static_cast<T>(expf(static_cast<float>(element) - max) * scale);
             }
@@ -154,34 +157,31 @@ __global__ void __launch_bounds__(kThreads* kRowsOfBlock<kThreads>)
 
 // ---------------------------------------------------------------- the launch
 
-// Bytes of shared memory for the rows of one block: all that there is but 1 KB, for the reductions.
+// Bytes of shared memory for the rows of one block: all but 1 KB, which the reductions use.
 inline int64_t room_for_rows() {
     return warp_softmax::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 1024;
 }
 
-// How many threads a row may have, the fewest first. Where nothing is kept, as many as there can be: the
-// fewer rows are under way, the more of them the L2 still has.
+// Threads that a row may have. Uncached takes most: the fewer rows are in flight, the more the L2 holds.
 template <int... kThreads>
 using BlockSizes = std::integer_sequence<int, kThreads...>;
 template <class Layout>
 using SizesFor =
     std::conditional_t<Layout::kKeeps, BlockSizes<128, 256, 512, 1024>, BlockSizes<1024>>;
 
-// One of several kernels, and how many of its blocks a multiprocessor holds at once.
 struct Choice {
-    int kernel;
-    int resident;
+    int kernel;    // its index
+    int resident;  // its blocks that fit on a multiprocessor at once
 };
 
-// Of kernels that differ in the threads of a row: the one with the largest block of which a multiprocessor
-// holds as many as of the smallest. While one block waits at a barrier the others go on, and more threads
-// in each come for free, as far as there are packs for them. A block has `rows` rows of that many packs in
-// `shared` bytes.
+// Chooses the kernel with the largest block that has the occupancy of the smallest. Other blocks run while one
+// waits at a barrier; more threads at the same occupancy cost nothing. A block has `rows` rows of `packs` packs
+// in `shared` bytes. No row gets more threads than packs.
 template <class Kernel, int kCount>
 cudaError_t choose(Choice* choice, const Kernel (&kernels)[kCount], const int (&threads)[kCount],
                    int rows, int64_t packs, size_t shared) {
     const auto ask = [&](Choice* best, int) {
-        const auto room = static_cast<int>(room_for_rows());  // whoever else launches this kernel
+        const auto room = static_cast<int>(room_for_rows());  // the same in all launches
         for (int i = 0; i < kCount && (i == 0 || threads[i] <= packs); ++i) {
             int resident = 0;
             cudaError_t error =
@@ -205,7 +205,7 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
     const Kernel kernels[] = {row_in_shared_kernel<Layout, Pack, kThreads>...};
     constexpr int kSizes[] = {kThreads...};
     constexpr int kRows = kRowsOfBlock<kSizes[0]>;
-    constexpr int64_t kMaxRows = int64_t{kRows} * INT32_MAX;  // of a grid; more take another launch
+    constexpr int64_t kMaxRows = int64_t{kRows} * INT32_MAX;  // of one launch
     const int64_t packs = cols / Pack::kSize;
     const size_t shared = Layout::kKeeps ? kRows * packs * sizeof(Pack) : 0;
     if (static_cast<int64_t>(shared) > room_for_rows()) return cudaErrorInvalidValue;
@@ -221,9 +221,9 @@ cudaError_t launch_blocks(BlockSizes<kThreads...>, const Pack* x, Pack* y, int64
     return cudaGetLastError();
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). kRows: of a block, 1, or 4 with a
-// warp each. Asynchronous on stream. cudaErrorInvalidValue: a null pointer, an address that no T has, a
-// negative size, rows that do not fit (of Uncached: into 32 bits, less the threads of a block).
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), asynchronously on
+// stream. kRows: rows per block, 1, or 4 of a warp each. Returns cudaErrorInvalidValue for a null or misaligned
+// pointer, a negative size, or rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 // takes: cols <= 24576
 template <class Layout = Whole, int kRows = 1, class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
@@ -231,7 +231,7 @@ cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t s
     static_assert(kRows == 1 || kRows == kRowsOfBlock<32>, "a block for a row, or for four");
     using warp_softmax::takes_packs;
     using Sizes = std::conditional_t<kRows == 1, SizesFor<Layout>, BlockSizes<32>>;
-    constexpr int kPack = Layout::pack_of(sizeof(T));
+    constexpr int kPack = Layout::pack_size(sizeof(T));
     if (rows < 0 || cols < 0 || cols > INT32_MAX - 1024) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;

@@ -16,7 +16,7 @@
 #include "test_front.cuh"
 #include "test_plan.cuh"
 
-// Behind the headers: what the stages' files compile.
+// After the headers: what the stage's files compile.
 #include "04_warp_softmax/launchers.hpp"
 #include "05_smem_softmax/any_axis_launchers.hpp"
 #include "05_smem_softmax/on_chip_launchers.hpp"
@@ -27,7 +27,7 @@ using runner::DeviceBuffer;
 
 namespace {
 
-// Conflicts of banks in one launch, as written; nothing where nobody counts.
+// Bank conflicts of one launch, as written; nothing on a device that does not count.
 template <class T>
 std::optional<int64_t> conflicts(const std::string& name, operations::softmax::Shape shape) {
     const DeviceBuffer<T> x(testing::named_values<T>(operations::softmax::Input::normal, shape));
@@ -44,31 +44,32 @@ std::optional<int64_t> conflicts(const std::string& name, operations::softmax::S
 
 }  // namespace
 
-// A case for each type, so that they run side by side.
+// One case per type, so that the types run side by side.
 TEMPLATE_TEST_CASE("every variant of 05 is what it says", "", float, __half, __nv_bfloat16,
                    double) {
     for (const runner::Variant& variant : describe_05_smem_softmax().variants) {
         if (!runner::takes(variant, "inner") &&
-            testing::has_type<TestType>(variant))  // those have tests alone
+            testing::has_type<TestType>(
+                variant))  // variants along another axis have tests of their own
             testing::holds_every_property_in<TestType>(variant);
     }
 }
 
-TEST_CASE("packs of two floats, element by element in their order, take two wavefronts each") {
+TEST_CASE("packs of two floats stored in the row's order take two wavefronts per request") {
     const operations::softmax::Shape shape{8, 1024};
     if (!conflicts<float>("softmax", shape))
         return testing::skip_on_gpu("on a GPU Nsight Compute counts them");
-    // One put and two gets of each element, in requests of 32.
+    // One put and two gets per element, in requests of 32.
     const int64_t requests = 3 * operations::softmax::elements(shape) / 32;
     CHECK(conflicts<float>("four_rows_packed", shape) == requests);
     CHECK(conflicts<float>("packed", shape) == requests);
     CHECK(conflicts<float>("four_rows_interleaved", shape) == 0);
     CHECK(conflicts<float>("softmax", shape) == 0);
     CHECK(conflicts<float>("uncached", shape) == 0);
-    CHECK(conflicts<__half>("packed", shape) == 0);  // two halves are one word of one bank
+    CHECK(conflicts<__half>("packed", shape) == 0);  // two halves share one word of a bank
 }
 
-TEST_CASE("05 takes rows up to what shared memory holds, and refuses longer ones") {
+TEST_CASE("05 takes rows that fit into shared memory and refuses longer ones") {
     const auto refuses_one_more = [](auto zero) {
         using T = decltype(zero);
         const int64_t most = smem_softmax::room_for_rows() / static_cast<int64_t>(sizeof(T));
@@ -97,7 +98,7 @@ TEST_CASE("05 takes rows up to what shared memory holds, and refuses longer ones
     refuses_one_more(__half(0.f));
 }
 
-TEST_CASE("05 refuses more columns than 32 bits number, and an address that no element has") {
+TEST_CASE("05 refuses too many columns and misaligned pointers") {
     DeviceBuffer<float> y(64);
     CHECK(smem_softmax::softmax<smem_softmax::Uncached>(y.data(), y.data(), 1, int64_t{1} << 31,
                                                         nullptr) == cudaErrorInvalidValue);
@@ -109,7 +110,7 @@ TEST_CASE("05 refuses more columns than 32 bits number, and an address that no e
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
-// functor_rows as a softmax, which no variant of the stage is: rows of any stride, kept or not.
+// functor_rows as a plain softmax, which no variant is: rows of any stride, kept or not.
 template <class Layout>
 runner::Variant softmax_by_functors() {
     using operations::softmax::Call;
@@ -134,7 +135,7 @@ runner::Variant softmax_by_functors() {
     };
     return variant;
 }
-TEMPLATE_TEST_CASE("functor_rows is a softmax, too", "", float, __half, __nv_bfloat16, double) {
+TEMPLATE_TEST_CASE("functor_rows computes a softmax", "", float, __half, __nv_bfloat16, double) {
     testing::holds_every_property_in<TestType>(softmax_by_functors<smem_softmax::Whole>());
     testing::holds_every_property_in<TestType>(softmax_by_functors<smem_softmax::Uncached>());
 }
@@ -146,7 +147,7 @@ TEST_CASE("functor_rows passes a hundred random cases as a softmax, of any strid
     testing::passes_random_cases(stage, 5, 0, 100, [](int64_t) { return 8192; });
 }
 
-// A mask is kept with x, and a row that it leaves empty is zeros (log: -inf).
+// Shared memory keeps the mask with x; a row that the mask empties becomes zeros (log: -inf).
 template <class Layout>
 void masks_long_rows() {
     constexpr int64_t kRows = 3;
@@ -186,7 +187,7 @@ TEST_CASE("functor_rows takes the masks of 04, kept or not") {
     masks_long_rows<smem_softmax::Uncached>();
 }
 
-// Widths, addresses, strides: what a variant takes, in every type.
+// Random widths, addresses and strides that a variant accepts, in every type.
 void passes_random_cases(int64_t first, int64_t last) {
     testing::passes_random_cases(describe_05_smem_softmax(), 5, first, last,
                                  [](int64_t) { return 16384; });

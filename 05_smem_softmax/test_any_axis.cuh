@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What must hold of softmax along any axis. For the stage's test.cu to include.
+// Tests of softmax along any axis, included by the stage's test.cu.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -18,8 +18,8 @@ using operations::softmax::Shape;
 using runner::DeviceBuffer;
 using runner::Variant;
 
-// Inner of less than a pack, of no whole packs, of one, of a few, of many tiles; slabs of which a block
-// has many, of which it has one, and which it does not hold (the 40000).
+// Values of inner below a pack, not a multiple of a pack, of one tile and of many; slabs that share a block, that fill
+// one, and that do not fit (the 40000).
 inline const std::vector<Shape> kShapes = {
     {7, 1, 1},     {5, 2, 3},     {3, 33, 1},    {130, 8, 2},   {29, 7, 3},    {3, 1000, 3},
     {2, 501, 4},   {3, 100, 12},  {2, 97, 33},   {2, 60, 48},   {1, 128, 96},  {2, 13, 1000},
@@ -33,7 +33,7 @@ void matches_reference(const Variant& variant) {
         for (const Shape shape : kShapes) {
             const bool large = operations::softmax::elements(shape) > 20000;
             if (!testing::meet<T>(input, number++) && !large) continue;
-            // Large ones by two inputs in float, by one in types that differ from it in loads and stores alone.
+            // Large shapes: two inputs for float, one for the types that differ from float only in loads and stores.
             const bool is_looked_at =
                 input == operations::softmax::Input::masked_slice ||
                 (input == operations::softmax::Input::normal && std::is_same_v<T, float>);
@@ -51,7 +51,7 @@ void matches_reference(const Variant& variant) {
     }
 }
 
-// A slice of -inf alone, with a NaN, with +inf, of nothing else, among ordinary neighbours.
+// Columns of -inf alone, with a NaN, with +inf, and of +inf alone, among ordinary neighbours.
 template <class T>
 void contains_special_slices(const Variant& variant, Shape shape) {
     const T inf(std::numeric_limits<float>::infinity());
@@ -72,8 +72,7 @@ void contains_special_slices(const Variant& variant, Shape shape) {
     testing::expect_good(variant, values, testing::result_of(variant, values, shape), shape);
 }
 
-// Neither at the same address behind a multiple of 16 bytes, and both at the same; nothing around y is
-// touched; y may be x.
+// x and y at different phases of 16 bytes, and at the same; the launch touches nothing around y; y may be x.
 template <class T>
 void works_in_place_repeatedly_and_anywhere(const Variant& variant) {
     constexpr size_t kAfter = 8;
@@ -133,9 +132,9 @@ void refuses_bad_arguments(const Variant& variant) {
 
 }  // namespace any_axis_tests
 
-// A case for each type, so that they run side by side.
-TEMPLATE_TEST_CASE("every variant along any axis is what it says", "", float, __half, __nv_bfloat16,
-                   double) {
+// One case per type, so that the types run side by side.
+TEMPLATE_TEST_CASE("every variant along any axis has all properties", "", float, __half,
+                   __nv_bfloat16, double) {
     using namespace any_axis_tests;
     for (const Variant& variant : smem_softmax::any_axis_variants()) {
         if (!testing::has_type<TestType>(variant)) continue;
@@ -151,7 +150,7 @@ TEMPLATE_TEST_CASE("every variant along any axis is what it says", "", float, __
     }
 }
 
-TEST_CASE("any axis: an address that no element has is refused") {
+TEST_CASE("any axis: misaligned pointers are refused") {
     const runner::DeviceBuffer<float> x(64);
     runner::DeviceBuffer<float> y(64);
     const auto* odd = reinterpret_cast<const float*>(reinterpret_cast<const char*>(x.data()) + 1);
@@ -161,18 +160,18 @@ TEST_CASE("any axis: an address that no element has is refused") {
                                                   nullptr) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills a block") {
-    using smem_softmax::any_axis::Plan;
+TEST_CASE("any axis: a tile that fits is read once, in full sectors, by a full block") {
+    using smem_softmax::any_axis::Tiling;
     const smem_softmax::any_axis::Device h200{227 * 1024, 132, 8};
-    const auto plan = [&](int64_t outer, int64_t dim, int64_t inner) {
-        return smem_softmax::any_axis::plan_for<float>({outer, dim, inner}, 1, 0, h200);
+    const auto tiling = [&](int64_t outer, int64_t dim, int64_t inner) {
+        return smem_softmax::any_axis::tiling_for<float>({outer, dim, inner}, 1, 0, h200);
     };
     const std::vector<int64_t> sizes = {1,  2,   3,   4,    7,    8,    12,   33,
                                         48, 100, 256, 1000, 1001, 4096, 32768};
     for (const int64_t dim : {1, 2, 8, 100, 128, 896, 1000, 10000, 100000}) {
         for (const int64_t inner : sizes) {
             for (const int64_t outer : {1, 4, 512}) {
-                const Plan one = plan(outer, dim, inner);
+                const Tiling one = tiling(outer, dim, inner);
                 INFO(outer << " x " << dim << " x " << inner);
                 CHECK(one.width * one.tiles >= inner);
                 CHECK(one.threads * one.pack % one.width == 0);
@@ -183,13 +182,13 @@ TEST_CASE("any axis: the plan reads once what fits, with full sectors, and fills
             }
         }
     }
-    CHECK(plan(1, 128, 32768).packs > 0);
-    CHECK(plan(512, 896, 48).packs > 0);
-    CHECK(plan(512, 896, 47).packs == 0);
-    CHECK(!plan(4, 100000, 64).held);
+    CHECK(tiling(1, 128, 32768).packs > 0);
+    CHECK(tiling(512, 896, 48).packs > 0);
+    CHECK(tiling(512, 896, 47).packs == 0);
+    CHECK(!tiling(4, 100000, 64).held);
 }
 
-TEST_CASE("any axis: no plan takes more shared memory than a block has") {
+TEST_CASE("any axis: no tiling takes more shared memory than a block has") {
     using namespace smem_softmax::any_axis;
     const auto hold = [](auto of) {
         using T = decltype(of);
@@ -201,11 +200,11 @@ TEST_CASE("any axis: no plan takes more shared memory than a block has") {
                         for (const int phase : {-1, 0, 1}) {
                             for (const int tensors : {1, 2}) {
                                 for (const bool has_scratch : {false, true}) {
-                                    const Plan plan = plan_for<T>({outer, dim, inner}, tensors,
-                                                                  phase, device, has_scratch);
+                                    const Tiling tiling = tiling_for<T>(
+                                        {outer, dim, inner}, tensors, phase, device, has_scratch);
                                     INFO(outer << " x " << dim << " x " << inner << ", "
                                                << kilobytes << " KB, phase " << phase);
-                                    REQUIRE(plan.shared_bytes(tensors) <=
+                                    REQUIRE(tiling.shared_bytes(tensors) <=
                                             static_cast<size_t>(device.shared));
                                 }
                             }
@@ -220,31 +219,31 @@ TEST_CASE("any axis: no plan takes more shared memory than a block has") {
     hold(0.);
 }
 
-TEST_CASE("any axis: clusters and second reads, as on a device with little shared memory") {
+TEST_CASE("any axis: clusters and second reads, on a device with little shared memory") {
     using namespace any_axis_tests;
     using smem_softmax::any_axis::Algorithm;
     const Variant softmax = smem_softmax::any_axis_variants()[2];
     REQUIRE(softmax.name == "softmax_any_axis");
-    int held[2][2] = {};  // by tiles held or not, one block or several
+    int held[2][2] = {};  // [tiles held or not][one block or several]
     int in_parts = 0;
     const auto holds = [&](auto zero, Shape shape, int cluster, int phase, bool has_scratch) {
         using T = decltype(zero);
         const smem_softmax::any_axis::Sizes sizes{shape.rows, shape.cols, shape.inner};
-        auto plan =
-            smem_softmax::any_axis::plan_for<T>(sizes, 1, phase, {8192, 12, cluster}, has_scratch);
-        ++(plan.parts > 0 ? in_parts : held[plan.held][plan.blocks > 1]);
-        INFO(runner::text_of(shape)
-             << ", " << plan.parts << " parts, " << plan.blocks << " blocks, held: " << plan.held);
-        const DeviceBuffer<unsigned char> sums(plan.sums_bytes(sizes, 2 * sizeof(double)));
-        plan.sums = const_cast<unsigned char*>(sums.data());
+        auto tiling = smem_softmax::any_axis::tiling_for<T>(sizes, 1, phase, {8192, 12, cluster},
+                                                            has_scratch);
+        ++(tiling.parts > 0 ? in_parts : held[tiling.held][tiling.blocks > 1]);
+        INFO(runner::text_of(shape) << ", " << tiling.parts << " parts, " << tiling.blocks
+                                    << " blocks, held: " << tiling.held);
+        const DeviceBuffer<unsigned char> sums(tiling.sums_bytes(sizes, 2 * sizeof(double)));
+        tiling.sums = const_cast<unsigned char*>(sums.data());
         const std::vector<T> values =
             testing::named_values<T>(operations::softmax::Input::masked, shape);
         const DeviceBuffer<T> x(values);
         DeviceBuffer<T> y(values.size());
         y.poison();
-        REQUIRE(smem_softmax::any_axis::launch_plan<
+        REQUIRE(smem_softmax::any_axis::launch_tiling<
                     smem_softmax::any_axis::Forward<Algorithm::softmax>>(
-                    plan, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
+                    tiling, sizes, nullptr, x.data(), y.data()) == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
         testing::expect_good(softmax, values, y.download(), shape);
     };

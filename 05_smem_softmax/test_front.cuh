@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The front calls of softmax.cuh, held to their contract. For the stage's test.cu to include.
+// The contract of the front calls of softmax.cuh, included by the stage's test.cu.
 #pragma once
 #include "common/testing/front_contract.hpp"
 #include "further/softmax.cuh"
 
 namespace front_tests {
 
-// One row so long that a workspace pays, and columns along another axis.
+// One row long enough for a workspace, and columns along another axis.
 template <class Call, class Bytes, class Plan, class Inputs>
 void softmax_holds(Call call, Bytes bytes, Plan plan, const Inputs& inputs) {
     const struct { int64_t rows, cols, inner; } shapes[] = {{1, 240000, 1}, {2, 77, 5}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What must hold of the front call and its plan. For the stage's test.cu to include.
+// Tests of the front call's plan, included by the stage's test.cu.
 #pragma once
 #include <random>
 #include <vector>
@@ -14,14 +14,14 @@ using softmax_stages::Chip;
 using softmax_stages::SoftmaxPlan;
 using softmax_stages::Tier;
 
-// An H200, an A100, a GPU for games, and small ones.
+// An H200, an A100, a gaming GPU, and small ones.
 inline const std::vector<Chip> kChips = {{132, 231424, 16, 4.27e6},
                                          {108, 166912, 0, 1.7e6},
                                          {128, 100352, 0, 0.9e6},
                                          {20, 48128, 8, 0.2e6},
                                          {1, 48128, 0, 0.1e6}};
 
-// Empty, or what no launch could do.
+// Empty, or why no launch could run this plan.
 template <class T>
 std::string wrong_with(const SoftmaxPlan& plan, int64_t rows, int64_t cols, const Chip& chip,
                        size_t workspace_bytes) {
@@ -51,9 +51,10 @@ std::string wrong_with(const SoftmaxPlan& plan, int64_t rows, int64_t cols, cons
     if (plan.tier == Tier::grid) {
         const int64_t blocks = std::min(rows, plan.cut.rows_at_once) * plan.cut.blocks;
         const int64_t of_one = smem_softmax::divided_up(blocks, chip.multiprocessors);
-        if (of_one > 2) return "more blocks than there is room";  // all of them at once
+        if (of_one > 2)
+            return "more blocks than there is room";  // all blocks must run at the same time
         constexpr int64_t kReserved =
-            1024;  // bytes of each block; chip.room is without those of one
+            1024;  // bytes reserved per block; chip.room excludes those of one block
         if (of_one * (static_cast<int64_t>(slice.shared()) + kReserved) > chip.room + kReserved)
             return "shared memory of the grid";
     }
@@ -62,7 +63,7 @@ std::string wrong_with(const SoftmaxPlan& plan, int64_t rows, int64_t cols, cons
 
 template <class T>
 void hold_for(std::mt19937_64& random, int count) {
-    // As many small numbers as large ones.
+    // Small numbers are as frequent as large ones.
     const auto up_to = [&](int bits) {
         const auto most = int64_t{1} << (1 + random() % static_cast<unsigned>(bits));
         return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
@@ -77,7 +78,7 @@ void hold_for(std::mt19937_64& random, int count) {
         if (!wrong.empty())
             FAIL(rows << " x " << cols << ", workspace " << workspace << ": " << wrong);
 
-        // More to do never takes less time, and more workspace never takes more.
+        // More work never takes less time, and a larger workspace never takes more.
         const auto us = [&](int64_t of_rows, size_t with) {
             return softmax_stages::softmax_plan<T>(of_rows, cols, {}, chip, with).us;
         };
@@ -87,8 +88,8 @@ void hold_for(std::mt19937_64& random, int count) {
     }
 }
 
-// The cut for so many rows that they fill a GPU, given to two of them, which begin `shift` elements behind
-// a line of the cache.
+// Takes the cut for enough rows to fill a GPU and launches it with two rows, which start `shift` elements past a
+// cache line.
 template <class T>
 smem_softmax::Cut cut_for_many_rows_holds(const runner::Variant& softmax, int64_t cols,
                                           int64_t shift) {
@@ -138,7 +139,7 @@ void cuts_for_many_rows_hold(const runner::Variant& softmax) {
     }
 }
 
-// Rows that take turns on a chip so small that there is no room for them side by side.
+// Rows that take turns on a chip too small to hold them side by side.
 template <class T>
 void rows_in_turn_hold(const Chip& chip, int64_t cols) {
     using smem_softmax::Algorithm;
@@ -187,8 +188,8 @@ void rows_in_turn_hold(const Chip& chip, int64_t cols) {
 
 }  // namespace plan_tests
 
-TEST_CASE("rows in turn are whole, what the chip cannot keep of them as well") {
-    // Several blocks a row, which have it in registers; and one alone, of more than there are registers for.
+TEST_CASE("rows in turn are right, with packs that the chip cannot keep as well") {
+    // Several blocks per row that hold it in registers; and one block alone, with more than fits into registers.
     const auto hold = [](auto of, int64_t cols) {
         using T = decltype(of);
         plan_tests::rows_in_turn_hold<T>({3, 231424, 16, 4.27e6}, cols);
@@ -200,7 +201,7 @@ TEST_CASE("rows in turn are whole, what the chip cannot keep of them as well") {
     hold(double{}, 10001);
 }
 
-TEST_CASE("rows are whole however many blocks and packs a thread share them") {
+TEST_CASE("rows are right for every number of blocks, and of packs per thread") {
     for (const runner::Variant& variant : smem_softmax::on_chip_variants()) {
         if (variant.name != "front_softmax") continue;
         plan_tests::cuts_for_many_rows_hold<float>(variant);
@@ -212,7 +213,7 @@ TEST_CASE("rows are whole however many blocks and packs a thread share them") {
     FAIL("no variant front_softmax");
 }
 
-TEST_CASE("a million plans: each can run, says why, and more work takes no less time") {
+TEST_CASE("a million plans: each can run and gives a reason, and more work never takes less time") {
     std::mt19937_64 random(2018);
     plan_tests::hold_for<float>(random, 250000);
     plan_tests::hold_for<__half>(random, 250000);
@@ -224,7 +225,8 @@ TEST_CASE("a million plans: each can run, says why, and more work takes no less 
           0);
 }
 
-TEST_CASE("the front call of a gradient, and along any axis, is what it calls") {
+TEST_CASE(
+    "the front calls of gradients and of any axis return the bits of the kernels they choose") {
     using testing::same_bits;
     constexpr int64_t kRows = 5;
     for (const int64_t cols : {7, 1000, 5000}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stage's variants beyond its lesson. They have files of their own, to be compiled side by side.
+// The variants of stage 05 beyond its lesson, in files of their own that compile side by side.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace smem_softmax {
 
-// The lesson's kernel with 04's functors: strides, and the logarithm.
+// The lesson's kernel with 04's functors: strides and log-softmax.
 std::vector<runner::Variant> functor_variants();
 
 // Rows in the registers of a block, a cluster or the grid, their gradients, and the front call.

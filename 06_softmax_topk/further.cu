@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 06 has beyond its lesson.
+// Adds the variants beyond the lesson of stage 06.
 #include "06_softmax_topk/variants.hpp"
 
 runner::Stage lesson_06_softmax_topk();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures sampling: each way by itself, and the front call.
+// How the course checks and measures each way of sampling alone, and the front call.
 #include <string>
 
 #include "06_softmax_topk/variants.hpp"
@@ -20,8 +20,8 @@ softmax_stages::SampleOptions in_header(const operations::sampling::Options& opt
         static_cast<float>(options.min_p),       options.seed,  0};
 }
 
-// Reads of the row by the last way, at least: for its maximum and for the sums of its parts; for top-p for one
-// sum more; and for each digit of a cut.
+// Reads of the row by `cuts`, at least: one for the maximum, one for the sums of the parts, one more for top-p, and one
+// per digit of each cut.
 int cuts_by_count(const Shape& shape) {
     return shape.options.top_k > 0 && shape.options.top_k < shape.cols ? 1 : 0;
 }
@@ -37,7 +37,7 @@ runner::Traffic traffic_of_cuts(const Shape& shape, DType dtype) {
     return {2. + cuts_by_count(shape) * digits + cuts_by_mass(shape) * (1 + digits), 0};
 }
 
-// A cut that goes through equal elements reads the row once more for each digit of a column.
+// A cut through equal elements reads the row once more for each digit of a column.
 runner::Traffic more_traffic_of_cuts(const Shape& shape, DType) {
     using softmax_topk::sampling::kDigit;
     const int digits = (softmax_topk::sampling::bits_for(shape.cols) + kDigit - 1) / kDigit;
@@ -47,8 +47,7 @@ constexpr const char* kWhyCutsReadMore =
     "a cut through equal elements reads the row for each digit of a column, and the part that the "
     "random number chooses is read again";
 
-// What a variant of the course says of itself. (The part of the row that the random number chooses is read once
-// more: the operation's tolerance.)
+// Completes a variant's description. (The operation's tolerance covers the second read of the chosen part.)
 runner::Variant with(runner::Variant variant) {
     variant.further = true;
     variant.partial_sums = [](const Shape& shape, DType) {
@@ -57,7 +56,7 @@ runner::Variant with(runner::Variant variant) {
     return variant;
 }
 
-// A way that is taken whatever the front call would do; it needs no workspace.
+// Takes this way whatever the front call would choose; it needs no workspace.
 runner::Variant way(const std::string& name, const std::string& summary,
                     softmax_topk::sampling::Way way) {
     const auto launcher = [way](const auto* x, auto* columns, float* probabilities, int64_t rows,
@@ -96,7 +95,7 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
                    ? traffic_of_cuts(shape, dtype)
                    : runner::Traffic{1, 0};
     };
-    // A list may end before the cuts do: then the row is read as if there were none.
+    // If a list ends before the cuts, the row is read as if there were no list.
     variant.more_traffic_at = [](const Shape& shape, DType dtype) {
         const runner::Traffic more = more_traffic_of_cuts(shape, dtype);
         if (planned(shape, dtype).way != softmax_topk::sampling::Way::list) return more;
@@ -115,15 +114,16 @@ runner::Variant front(const std::string& name, const std::string& summary, Kind 
 }  // namespace
 
 std::vector<runner::Variant> softmax_topk::sampling_variants() {
-    runner::Variant whole_row = way("sample_whole_row", "temperature alone: one read, a part again",
-                                    sampling::Way::whole_row);
+    runner::Variant whole_row =
+        way("sample_whole_row", "temperature alone: one read, and a part again",
+            sampling::Way::whole_row);
     whole_row.why_more_traffic = "the part that the random number chooses is read again";
     whole_row.takes = {operations::sampling::kTemperature, operations::sampling::kSeed};
     whole_row.obstacle = [](const Shape& shape, DType) {
         return shape.options.temperature == 0 ? "draws nothing at temperature 0" : "";
     };
     runner::Variant cuts =
-        way("sample_by_cuts", "any cut: the row once more for each digit", sampling::Way::cuts);
+        way("sample_by_cuts", "any cut: one more read per digit", sampling::Way::cuts);
     cuts.traffic = {2, 0};  // and more for each cut
     cuts.traffic_at = [](const Shape& shape, DType dtype) { return traffic_of_cuts(shape, dtype); };
     cuts.more_traffic_at = [](const Shape& shape, DType dtype) {
@@ -135,6 +135,6 @@ std::vector<runner::Variant> softmax_topk::sampling_variants() {
     };
     return {whole_row, cuts,
             front("sample", "the front call: cuts from a list", Kind::sample_token),
-            front("sample_with_probability", "the front call, and how likely it was",
+            front("sample_with_probability", "the front call, with the probability",
                   Kind::sample_token_with_probability)};
 }

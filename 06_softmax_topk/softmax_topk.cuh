@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk, version 1.0
 //
-// The k most likely columns of each row and their probabilities, without writing the softmax itself.
-//   new here   a list of the K best elements merges like the normalizer pair (m, d), and beside it
+// The k most likely columns of each row and their probabilities, without writing the softmax.
+//   new here   the list of the K best elements merges as the normalizer pair (m, d) does, and beside it
 //   traffic    accesses per element: safe_unfused 5, online_unfused 4, safe_fused 2, online_fused 1
 //   accepts    rows x cols floats, row-major; k up to 32 and up to cols; -inf marks a masked element
-//   order      as a stable descending sort: of equals the lower column first; -0 equals +0, NaN is largest
-//   rows       with NaN or +inf, or of -inf alone, have the probability NaN throughout; unfused: columns 0 to K - 1
+//   order      of a stable descending sort: the lower of equal columns first; -0 equals +0, NaN is largest
+//   rows       with NaN or +inf, or of -inf alone, get the probability NaN (unfused: with columns 0 to K - 1)
 //   source     Milakov & Gimelshein 2018, "Online normalizer calculation for softmax", Algorithm 4
 #pragma once
 #include <cfloat>
@@ -26,22 +26,22 @@ namespace softmax_topk {
 using online_softmax::Merge;
 using online_softmax::Normalizer;
 
-// An element and its column: u_k and p_k of the paper.
+// An element and its column: the paper's u_k and p_k.
 struct __align__(8) Element {
     float u;
     int32_t p;
 };
 
-// Whether a comes before b: a stable descending sort's order, in which no two columns are equal.
+// True if a comes before b in a stable descending sort. No two columns are equal in this order.
 __host__ __device__ inline bool precedes(Element a, Element b) {
     const bool a_is_nan = a.u != a.u;
     const bool equal = a.u == b.u || (a_is_nan && b.u != b.u);
     return equal ? a.p < b.p : a.u > b.u || a_is_nan;
 }
 
-// The K best of the elements seen so far, the best first. A place that is still free holds -inf and a column behind all
-// others, so that every element comes before it, -inf too.
-// nvcc unrolls loops over the places, of which K is known: an array that a variable indexes lies in no registers.
+// The K best of the elements so far, the best first. A free place holds -inf and a column after all others, so every
+// element precedes it, even -inf. nvcc unrolls the loops over places, because K is a constant: an array that is indexed
+// at run time cannot stay in registers.
 constexpr int32_t kFree = INT32_MAX;
 template <int K>
 struct Top {
@@ -53,9 +53,9 @@ struct Top {
         return top;
     }
 
-    // Algorithm 4, lines 8 to 15: one element more, of a column behind all others. So u alone is compared, and of
-    // equals the first stays. Most elements are not among the best, which the first comparison tells.
-    // The list begins with NaN in place of the paper's -inf: nothing is <= NaN, so masked elements may come, too.
+    // Algorithm 4, lines 8 to 15: adds an element whose column comes after all others. So comparing u is enough: of
+    // equal elements the first stays. The first comparison rejects most elements. The list starts with NaN, not with
+    // the paper's -inf: nothing is <= NaN, so masked elements enter as well.
     __host__ __device__ static Top to_append() {
         Top top = none();
         for (int k = 0; k < K; ++k) top.best[k].u = NAN;
@@ -63,9 +63,9 @@ struct Top {
     }
     __host__ __device__ void append(Element one) {
         if (one.u <= best[K - 1].u) return;
-        best[K - 1] = one;                 // the worst goes
-        for (int k = K - 1; k > 0; --k) {  // the others are sorted: it moves up to its place
-            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, each k is known
+        best[K - 1] = one;                 // the worst leaves
+        for (int k = K - 1; k > 0; --k) {  // the rest is sorted: the new one moves up to its place
+            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, every k is a constant
             best[k] = best[k - 1];
             best[k - 1] = one;
         }
@@ -88,7 +88,7 @@ struct Top {
     }
 };
 
-// The best of two lists: the other's best, as long as it is good enough; in any order the same to the last bit.
+// The K best of two lists: takes b's best while it belongs to them. Every order of merging gives the same bits.
 struct MergeTop {
     template <int K>
     __host__ __device__ Top<K> operator()(Top<K> a, Top<K> b) const {
@@ -100,8 +100,8 @@ struct MergeTop {
     }
 };
 
-// Lines 6 and 7: the pair with one element more. Of the two exponentials one is exp(0): the element's where it is a new
-// maximum, else that of the elements before it. m begins at -FLT_MAX, since -inf - -inf would be NaN.
+// Lines 6 and 7: adds an element to the pair. One of the two exponentials is exp(0): the element's if it is a new
+// maximum, else that of the elements before it. m starts at -FLT_MAX, because -inf - -inf would be NaN.
 constexpr Normalizer kNone{-FLT_MAX, 0.f};
 __device__ inline void add(Normalizer& pair, float x) {
     const float other = expf(-fabsf(x - pair.m));
@@ -109,7 +109,7 @@ __device__ inline void add(Normalizer& pair, float x) {
     pair.m = fmaxf(pair.m, x);
 }
 
-// What a pass knows of the elements it has seen: 03's pair, and the best of them. Each merges by itself.
+// What one pass computes: 03's pair and the list of the best. Each merges by itself.
 template <int K>
 struct PairAndTop {
     Normalizer pair;
@@ -123,8 +123,8 @@ struct MergeBoth {
     }
 };
 
-// A thread's list as a merge takes it: what is still free is -inf again. Where NaN is among the thread's elements, which
-// no comparison of u puts in order, the list is made once more.
+// Prepares a thread's list for merging: free places become -inf again. If NaN is among the thread's elements, comparing
+// u cannot order them, so the thread builds its list again.
 template <int K>
 __device__ void finish(Top<K>& top, const float* row, int64_t cols, bool has_nan) {
     for (int k = 0; k < K; ++k) {
@@ -137,7 +137,7 @@ __device__ void finish(Top<K>& top, const float* row, int64_t cols, bool has_nan
     }
 }
 
-// The first k of a block's row, each as the probability that it stands for.
+// Writes the first k of a block's list, with the probability of each.
 template <int K, class Probability>
 __device__ void write(const Top<K>& top, Probability probability, float* values, int32_t* indices,
                       int64_t k) {
@@ -151,15 +151,16 @@ __device__ void write(const Top<K>& top, Probability probability, float* values,
 template <int K>
 __device__ void write(const PairAndTop<K>& row, float* values, int32_t* indices, int64_t k) {
     const float m = row.pair.m;
-    const float scale = m < INFINITY ? 1.f / row.pair.d : NAN;  // of +inf, as in PyTorch
+    const float scale =
+        m < INFINITY ? 1.f / row.pair.d : NAN;  // +inf makes the row NaN, as in PyTorch
     write(
         row.top, [=](float x) { return expf(x - m) * scale; }, values, indices, k);
 }
 
-// One block per row, in all kernels; threadIdx.x walks columns; thread 0 has the block's result.
+// All kernels: one block per row; threadIdx.x walks columns; thread 0 has the block's result.
 constexpr int kThreads = 256;
 
-// The k largest of each row of y: the second half of the unfused variants, whose softmax lies in y.
+// The k largest of each row of y, the second half of the unfused variants. y is their softmax.
 template <int K>
 __global__ void topk_kernel(const float* y, float* values, int32_t* indices, int64_t cols,
                             int64_t k) {
@@ -177,7 +178,7 @@ __global__ void topk_kernel(const float* y, float* values, int32_t* indices, int
     if (threadIdx.x == 0) write(mine, as_it_is, values, indices, k);
 }
 
-// 02's first two passes, of which the second also finds the best; its third is not needed.
+// The first two passes of 02; the second finds the best as well. The third is not needed.
 template <int K>
 __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indices, int64_t cols,
                                   int64_t k) {
@@ -198,7 +199,7 @@ __global__ void safe_fused_kernel(const float* x, float* values, int32_t* indice
     max = row_max;
 
     PairAndTop<K> mine{{max, 0.f},
-                       Top<K>::to_append()};  // all have the same m: merging adds d to d
+                       Top<K>::to_append()};  // all threads have the same m: merging adds d to d
     for (int64_t col = threadIdx.x; col < cols; col += kThreads) {
         const float x_j = x_row[col];
         mine.pair.d += expf(x_j - max);
@@ -228,11 +229,11 @@ __global__ void online_fused_kernel(const float* x, float* values, int32_t* indi
     if (threadIdx.x == 0) write(mine, values, indices, k);
 }
 
-inline bool is_place(const void* address) {  // of floats, or of int32_t
+inline bool is_place(const void* address) {  // of floats or of int32_t
     return address != nullptr && reinterpret_cast<uintptr_t>(address) % sizeof(float) == 0;
 }
-constexpr int64_t kMaxK = 32;  // a merge has two lists in registers: two of 64 would take all 255
-// launch(K, blocks) for lists of K places, a constant: k or a few more.
+constexpr int64_t kMaxK = 32;  // a merge holds two lists in registers: two of 64 would take all 255
+// Calls launch(K, blocks) for the smallest list, of K places, that holds k.
 template <class Launch>
 cudaError_t launch_with_list(const float* x, const float* values, const int32_t* indices,
                              int64_t rows, int64_t cols, int64_t k, Launch launch) {
@@ -246,7 +247,7 @@ cudaError_t launch_with_list(const float* x, const float* values, const int32_t*
     return launch(std::integral_constant<int, 32>{}, static_cast<unsigned>(rows));
 }
 
-// The k best of each row of x (rows x cols, device memory), the best first: probabilities and columns, rows x k
+// Writes the k best of each row of x (rows x cols, device memory), the best first: probabilities and columns, rows x k
 // each. Asynchronous. cudaErrorInvalidValue: a null or misaligned pointer, a size below 0 or over 2^31 - 1, k > cols.
 // takes: k <= 32
 inline cudaError_t online_fused(const float* x, float* values, int32_t* indices, int64_t rows,
@@ -265,7 +266,7 @@ inline cudaError_t safe_fused(const float* x, float* values, int32_t* indices, i
         return cudaGetLastError();
     });
 }
-// The same in two launches, the softmax in a workspace between them, which belongs to one call at a time.
+// The same in two launches, with the softmax in a workspace between them. A workspace belongs to one call at a time.
 inline size_t unfused_workspace_bytes(int64_t rows, int64_t cols) {
     return static_cast<size_t>(rows) * static_cast<size_t>(cols) * sizeof(float);
 }

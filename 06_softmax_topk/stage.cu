@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: MIT
-// How the course checks and measures stage 06, its lesson: each step against the one before. further.cu adds what goes
-// beyond it.
+// SPDX-License-Identifier: MIT How the course checks and measures the lesson of stage 06: each step against the one
+// before. further.cu adds what goes beyond it.
 #include "softmax_topk.cuh"
 
 #include "common/operations/topk/variant.hpp"
@@ -18,7 +17,7 @@ using Fused = cudaError_t (*)(const float*, float*, int32_t*, int64_t, int64_t, 
 using Unfused = cudaError_t (*)(const float*, float*, int32_t*, int64_t, int64_t, int64_t, void*,
                                 size_t, cudaStream_t);
 
-// A step of the ladder. loads, stores: without those of the results.
+// A step of the ladder. loads, stores: per element, without those of the results.
 runner::Variant step(const std::string& name, const std::string& summary, double loads,
                      double stores) {
     runner::Variant variant;
@@ -68,9 +67,8 @@ runner::Stage lesson_06_softmax_topk() {
     stage.name = "06_softmax_topk";
     stage.title = "the best k of each row, from one read";
     stage.variants = {
-        unfused("safe_unfused", "02's softmax, then the best of what it wrote", 4, safe_unfused),
-        unfused("online_unfused", "03's softmax, then the best of what it wrote", 3,
-                online_unfused),
+        unfused("safe_unfused", "02's softmax, then the best of its result", 4, safe_unfused),
+        unfused("online_unfused", "03's softmax, then the best of its result", 3, online_unfused),
         fused("safe_fused", "the maximum, then sum and best together", 2, safe_fused),
         fused("online_fused", "maximum, sum and best in one pass", 1, online_fused)};
     return stage;

@@ -14,7 +14,7 @@
 
 runner::Stage describe_06_softmax_topk();
 
-// So many bytes further, where no element may lie.
+// Shifts a pointer by some bytes, to a misaligned address.
 template <class E>
 E* shifted(E* address, uintptr_t bytes) {
     return reinterpret_cast<E*>(reinterpret_cast<uintptr_t>(address) + bytes);
@@ -59,7 +59,7 @@ std::vector<runner::Variant> variants_of_06(bool further) {
     return found;
 }
 
-// Bytes moved per byte of x, beside the results; nothing on a GPU, whose own counters are held to these elsewhere.
+// Bytes moved per byte of x, without the results; nothing on a GPU, whose counters another test compares.
 std::optional<double> accesses_per_element(const runner::Variant& variant, const Shape& shape,
                                            const std::string& input) {
     constexpr runner::DType kType = runner::DType::float32;
@@ -84,7 +84,7 @@ bool same(const List& a, const List& b) {
     return true;
 }
 
-// Few values, many ties, now and then something special.
+// Few values, many ties, now and then a special one.
 std::vector<Element> random_elements(int count, std::mt19937& random) {
     std::vector<Element> elements;
     for (int col = 0; col < count; ++col) {
@@ -103,7 +103,7 @@ List sorted(std::vector<Element> elements) {
     return list;
 }
 
-// Lists of elements[first .. last), merged in a random binary tree.
+// Merges lists of elements[first .. last) in a random binary tree.
 List merge_at_random(const std::vector<Element>& elements, size_t first, size_t last,
                      std::mt19937& random) {
     if (last - first < 4) {
@@ -116,7 +116,7 @@ List merge_at_random(const std::vector<Element>& elements, size_t first, size_t 
                       merge_at_random(elements, middle, last, random));
 }
 
-// One row, with outputs that are guarded.
+// One row, with guards around its outputs.
 struct Guarded {
     Guarded(int64_t rows, int64_t cols, int64_t k)
         : x(std::vector<float>(static_cast<size_t>(rows * cols), 1.f)),
@@ -159,10 +159,10 @@ TEST_CASE("the order is that of a stable descending sort") {
     CHECK(precedes({NAN, 3}, {NAN, 4}));
     CHECK_FALSE(precedes({INFINITY, 0}, {NAN, 9}));
     CHECK(precedes({-3e38f, 9}, {-INFINITY, 0}));
-    CHECK(precedes({-INFINITY, 0}, List::none().best[0]));  // better than nothing
+    CHECK(precedes({-INFINITY, 0}, List::none().best[0]));  // better than a free place
 }
 
-TEST_CASE("lists merge in any order and any tree, to the same bits, as a stable sort has them") {
+TEST_CASE("lists merge in any order and any tree to the bits of a stable sort") {
     std::mt19937 random(7);
     for (int round = 0; round < 500; ++round) {
         const int count = static_cast<int>(random() % 100);
@@ -178,12 +178,12 @@ TEST_CASE("lists merge in any order and any tree, to the same bits, as a stable 
     }
 }
 
-TEST_CASE("a list of elements in the order of their columns is the same by u alone") {
+TEST_CASE("append and insert build the same list from elements in column order") {
     std::mt19937 random(8);
     for (int round = 0; round < 500; ++round) {
         std::vector<Element> elements = random_elements(static_cast<int>(random() % 100), random);
         for (Element& each : elements)
-            if (std::isnan(each.u)) each.u = -INFINITY;  // NaN has no order by u
+            if (std::isnan(each.u)) each.u = -INFINITY;  // u alone cannot order NaN
         List list = List::to_append();
         for (const Element& each : elements) list.append(each);
         for (Element& each : list.best)
@@ -193,7 +193,7 @@ TEST_CASE("a list of elements in the order of their columns is the same by u alo
     }
 }
 
-TEST_CASE("the ladder agrees with itself where no two elements are equal") {
+TEST_CASE("all steps of the ladder agree if no two elements are equal") {
     const std::vector<runner::Variant> variants = topk_variants_of_06();
     for (const Shape& shape : {Shape(3, 1000, 5), Shape(2, 5003, 32)}) {
         const std::vector<double> x =
@@ -209,7 +209,7 @@ TEST_CASE("the ladder agrees with itself where no two elements are equal") {
     }
 }
 
-// What the unfused variants keep in a workspace counts like all else.
+// What the unfused variants keep in a workspace counts as well.
 TEST_CASE(
     "accesses per element are exactly 5, 4, 2 and 1, beside the results, in rows of any width") {
     for (const Shape& shape : {Shape(4, 1024, 5), Shape(3, 1000, 32), Shape(5, 777, 1)}) {
@@ -223,7 +223,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("each fast way reads each element once, or twice where a guess may be wrong") {
+TEST_CASE("each fast way reads each element once, or twice after a wrong guess") {
     for (const runner::Variant& variant : variants_of_06(true)) {
         if (testing::kind_of(*variant.operation) != testing::Kind::softmax_topk) continue;
         for (const char* input : {"distinct", "ties", "ascending"}) {
@@ -240,7 +240,7 @@ TEST_CASE("each fast way reads each element once, or twice where a guess may be 
                                      variant.name == "cluster_per_row" ||
                                      variant.name == "small_lists";
                 const bool may_guess = guesses && std::string("distinct") != input;
-                // A sample of rows that are more than a few threads' batch, or lists of slices.
+                // A sample of rows longer than a batch of few threads, or lists of slices.
                 const bool has_more = is_shared || variant.name == "small_lists";
                 CHECK(*accesses <= (may_guess ? 2.3 : has_more ? 1.15 : 1));
             }
@@ -248,8 +248,8 @@ TEST_CASE("each fast way reads each element once, or twice where a guess may be 
     }
 }
 
-TEST_CASE("a softmax rounds what the logits still tell apart: then the two orders differ") {
-    // Beside 60, both others have probabilities that are 0 in float.
+TEST_CASE("where softmax rounds different logits to one probability, the two orders differ") {
+    // Beside 60, the probabilities of both others are 0 in float.
     const std::vector<double> x = {-100, 60, -99, -98};
     const Shape shape(1, 4, 3);
     CHECK(testing::result_of(variant_of_06("online_fused"), x, shape).indices ==
@@ -258,7 +258,7 @@ TEST_CASE("a softmax rounds what the logits still tell apart: then the two order
           std::vector<double>{1, 0, 2});
 }
 
-TEST_CASE("lists of every length, at every row that is hardly longer") {
+TEST_CASE("lists of every length, in rows hardly longer") {
     for (const runner::Variant& variant : topk_variants_of_06()) {
         for (int64_t k = 1; k <= 32; ++k) {
             for (const int64_t cols : {k, k + 1}) {
@@ -275,7 +275,7 @@ TEST_CASE("lists of every length, at every row that is hardly longer") {
     }
 }
 
-TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is done") {
+TEST_CASE("invalid arguments are refused, and empty ones do nothing") {
     Guarded g(2, 40, 32);
     runner::DeviceBuffer<unsigned char> scratch(softmax_topk::unfused_workspace_bytes(2, 40));
     const auto status = [&](const float* x, float* values, int32_t* indices, int64_t rows,
@@ -293,19 +293,21 @@ TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is
     float* v = g.values.data();
     int32_t* i = g.indices.data();
     constexpr int64_t kTooMany = int64_t{1} << 31;
-    CHECK(status(x, v, i, 1, 3, 4) == cudaErrorInvalidValue);  // more than there are
-    CHECK(status(x, v, i, 0, 3, 4) == cudaErrorInvalidValue);  // of no rows, too
+    CHECK(status(x, v, i, 1, 3, 4) == cudaErrorInvalidValue);  // k above cols
+    CHECK(status(x, v, i, 0, 3, 4) == cudaErrorInvalidValue);  // also without rows
     CHECK(status(x, v, i, 1, 0, 1) == cudaErrorInvalidValue);
-    CHECK(status(x, v, i, 1, 40, 33) == cudaErrorInvalidValue);  // more than a list holds
+    CHECK(status(x, v, i, 1, 40, 33) == cudaErrorInvalidValue);  // k above the longest list
     CHECK(status(x, v, i, 1, 40, -1) == cudaErrorInvalidValue);
     CHECK(status(x, v, i, -1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, v, i, 1, -40, 0) == cudaErrorInvalidValue);
-    CHECK(status(x, v, i, kTooMany, 40, 5) == cudaErrorInvalidValue);  // more than a grid's blocks
-    CHECK(status(x, v, i, 1, kTooMany, 5) == cudaErrorInvalidValue);  // more than an index can tell
+    CHECK(status(x, v, i, kTooMany, 40, 5) ==
+          cudaErrorInvalidValue);  // more rows than blocks in a grid
+    CHECK(status(x, v, i, 1, kTooMany, 5) ==
+          cudaErrorInvalidValue);  // more columns than an index can hold
     CHECK(status(nullptr, v, i, 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, nullptr, i, 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, v, nullptr, 1, 40, 5) == cudaErrorInvalidValue);
-    CHECK(status(shifted(x, 1), v, i, 1, 40, 5) == cudaErrorInvalidValue);  // no float lies there
+    CHECK(status(shifted(x, 1), v, i, 1, 40, 5) == cudaErrorInvalidValue);  // misaligned
     CHECK(status(x, shifted(v, 2), i, 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(x, v, shifted(i, 3), 1, 40, 5) == cudaErrorInvalidValue);
     CHECK(status(nullptr, nullptr, nullptr, 0, 40, 5) == cudaSuccess);
@@ -319,7 +321,7 @@ TEST_CASE("what is no problem is refused, and where nothing is wanted nothing is
     CHECK(g.indices.download().back() == -7);
 }
 
-TEST_CASE("the unfused variants refuse a workspace that is missing or too small, and keep to it") {
+TEST_CASE("the unfused variants refuse a missing or small workspace, and stay within it") {
     Guarded g(3, 40, 5);
     const size_t needed = softmax_topk::unfused_workspace_bytes(3, 40);
     REQUIRE(needed == 3 * 40 * sizeof(float));
@@ -348,7 +350,7 @@ TEST_CASE("06 takes more elements than 32 bits count, and more results", "[.huge
 
 namespace {
 
-// The front call on one shape, with outputs that are guarded; which of them are asked for.
+// The front call on one shape, with guards around its outputs; which of them it should write.
 template <class T, class Index>
 struct FrontCall {
     FrontCall(int64_t rows, int64_t cols, int64_t k)
@@ -387,7 +389,7 @@ struct FrontCall {
 
 }  // namespace
 
-TEST_CASE("the front call writes what is asked for, and nothing else") {
+TEST_CASE("the front call writes the requested results and nothing else") {
     for (const auto& [cols, k] : {std::pair<int64_t, int64_t>{40, 8}, {3000, 5}, {3000, 100}}) {
         FrontCall<float, int64_t> call(3, cols, k);
         CHECK(call({nullptr, nullptr, nullptr, nullptr}) == cudaSuccess);
@@ -401,7 +403,7 @@ TEST_CASE("the front call writes what is asked for, and nothing else") {
         CHECK(call.is_untouched(call.probabilities));
         CHECK(call(call.all()) == cudaSuccess);
         REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-        // Of equal elements the first columns; behind the results, nothing.
+        // Among equal elements the first columns; nothing after the results.
         const std::vector<int64_t> indices = call.indices.download();
         for (int64_t i = 0; i < 3 * k; ++i) CHECK(indices[static_cast<size_t>(i)] == i % k);
         CHECK(indices.back() == -7);
@@ -413,7 +415,7 @@ TEST_CASE("the front call writes what is asked for, and nothing else") {
     }
 }
 
-TEST_CASE("the front call refuses what is no problem") {
+TEST_CASE("the front call refuses invalid arguments") {
     FrontCall<float, int32_t> call(2, 2000, 1024);
     const auto status = [&](const float* x, int64_t rows, int64_t cols, int64_t k) {
         return call.with(x, call.all(), rows, cols, k);
@@ -431,7 +433,7 @@ TEST_CASE("the front call refuses what is no problem") {
     CHECK(call.is_untouched(call.indices));
 }
 
-TEST_CASE("the front call refuses addresses that no element has, and takes all others") {
+TEST_CASE("the front call refuses misaligned pointers and takes all others") {
     FrontCall<__half, int64_t> call(1, 2000, 40);
     const auto status = [&](const __half* x, __half* probabilities, int64_t* indices,
                             __half* logits, float* log_sum_exp) {
@@ -458,13 +460,13 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
     };
     CHECK(plan(32768, 128, 8).way == Way::lanes);
     CHECK(plan(32768, 128, 8).threads == 8);
-    CHECK(plan(32768, 128, 8, 0, false).threads == 16);  // 3 places more
+    CHECK(plan(32768, 128, 8, 0, false).threads == 16);  // 3 more elements
     CHECK(plan(32768, 128, 33).way == Way::block);
     CHECK(plan(1, 512, 32).way == Way::lanes);
     CHECK(plan(1, 512, 32, 0, false).way == Way::block_of_warps);
     CHECK(plan(4000, 128256, 32).way == Way::warp);
     CHECK(plan(4000, 128256, 256).way == Way::block);
-    // Of blocks, the fewest threads that have room for a row's candidates and half fill the GPU.
+    // For blocks, the fewest threads with room for a row's candidates that half fill the GPU.
     const auto threads = [&](int64_t rows, int64_t cols, int64_t k) {
         return plan(rows, cols, k).threads;
     };
@@ -486,7 +488,7 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
     CHECK(shared.slices == 32);
     CHECK(shared.workspace_bytes == few.more_workspace_bytes);
     CHECK(plan(10, 128256, 5, few.more_workspace_bytes - 1).slices == 1);
-    // Where there are clusters these need none.
+    // Where there are clusters, these need no workspace.
     const auto blocks_of_cluster = [&](int64_t rows, int64_t cols, int64_t k, int largest) {
         const TopkPlan shared = plan(rows, cols, k, 0, true, largest);
         CHECK(shared.more_workspace_bytes * (shared.way == Way::cluster ? 1 : 0) == 0);
@@ -499,7 +501,7 @@ TEST_CASE("the plan: lanes, warps, blocks, slices") {
     CHECK(blocks_of_cluster(42, 128256, 50, 16) == 0);
     CHECK(blocks_of_cluster(1, 16385, 50, 16) == 4);
     CHECK(blocks_of_cluster(1, 16384, 50, 16) == 0);
-    // A very short list only of rows that a few blocks hold, a long one where they hold much of the row.
+    // A very short list only for rows that a few blocks hold; a long one where it is a small part of the row.
     CHECK(blocks_of_cluster(10, 32000, 5, 16) == 4);
     CHECK(blocks_of_cluster(10, 128256, 5, 16) == 0);
     CHECK(blocks_of_cluster(10, 128256, 256, 16) == 16);

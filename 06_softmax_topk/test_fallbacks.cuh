@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: MIT
-// Where a fast way's guess was wrong, part of test.cu. Each row is built so that the way has to go back; that it did
-// is seen by what it loaded (where loads are counted), by what its slices left, or in that the columns would be
-// wrong otherwise.
+// SPDX-License-Identifier: MIT What happens after a wrong guess, part of test.cu. Each row is built so that a way
+// must read again. The tests see this in what it loaded (where loads are counted), in what its slices left, or
+// because the columns would otherwise be wrong.
 #pragma once
 #include "further/topk.cuh"
 
@@ -24,16 +23,16 @@ using softmax_topk::Key;
 using softmax_topk::Normalizer;
 using softmax_topk::Outputs;
 using softmax_topk::Partial;
-using softmax_topk::Slice;
+using softmax_topk::Range;
 
-// Elements of a row or slice that a guess is made of.
+// Elements of a row or slice in the sample.
 template <class List>
 constexpr int64_t sample_of() {
     return List::kSample * List::kThreads;
 }
 constexpr int64_t kSample = sample_of<BlockList>();
 
-// NaN is largest, equal to itself; -0 equals +0.
+// NaN is largest and equals itself; -0 equals +0.
 template <class T>
 std::vector<int32_t> best_by_stable_sort(const std::vector<T>& x, int64_t k) {
     std::vector<int32_t> columns(x.size());
@@ -47,7 +46,7 @@ std::vector<int32_t> best_by_stable_sort(const std::vector<T>& x, int64_t k) {
     return columns;
 }
 
-// A row in device memory, so many elements behind a multiple of 16 bytes.
+// A row in device memory, some elements past a multiple of 16 bytes.
 template <class T>
 class Row {
 public:
@@ -63,14 +62,14 @@ private:
     DeviceBuffer<T> all_;
 };
 
-// What blocks that share a row found in it.
+// What the blocks that share a row found.
 struct Found {
     std::vector<int32_t> columns;
-    std::vector<int> counts;       // of what each slice left
-    std::optional<double> loaded;  // bytes; nothing where nobody counts
+    std::vector<int> counts;       // keys that each slice left
+    std::optional<double> loaded;  // bytes; nothing on a device that does not count
 };
 
-// slices = 1: a block has the row to itself, or a warp.
+// slices = 1: one block, or one warp, has the whole row.
 template <class List = BlockList, class T>
 Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t misplaced = 0) {
     const Row<T> row(x, misplaced);
@@ -107,18 +106,18 @@ Found found_by_blocks(const std::vector<T>& x, int64_t k, int slices, int64_t mi
     return found;
 }
 
-// What the guess of part `part` of a row is made of.
+// Returns the sample of part `part` of a row.
 template <class List, class T>
 __global__ void sample_kernel(const T* row, int64_t cols, int64_t part, int64_t parts,
                               float* sample) {
     constexpr int kOfThread = List::kSample;
     float x[kOfThread];
     softmax_topk::load_sample<List::kThreads>(
-        softmax_topk::part_of(Slice<T>{row, 0, cols}, part, parts), x);
+        softmax_topk::part_of(Range<T>{row, 0, cols}, part, parts), x);
     for (int i = 0; i < kOfThread; ++i) sample[threadIdx.x * kOfThread + i] = x[i];
 }
 
-// The columns of the sample, found by reading rows that tell a column's digits: half has no number for each.
+// Returns the columns of the sample, by reading rows that hold a column's digits: half has no number for every column.
 template <class T, class List = BlockList>
 std::vector<size_t> sampled_columns(int64_t cols, int part, int parts, int64_t misplaced = 0) {
     constexpr int64_t kDigit = 256;
@@ -146,12 +145,12 @@ inline std::vector<size_t> all_but(const std::vector<size_t>& sorted, size_t beg
     return others;
 }
 
-// Of a row as long as this the guess for K = 100 is the sample's 20th best or so.
+// In a row of this length, the guess for K = 100 is about the sample's 20th best.
 constexpr int64_t kCols = 40003;
 constexpr int64_t kBest = 100;
 constexpr size_t kTiedInSample = 64;
 
-// So many elements are 1, the others less; in the sample are 64 of them, so that the guess is 1.
+// So many elements are 1, the others smaller; 64 of them are in the sample, so the guess is 1.
 template <class List, class T>
 std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
     const std::vector<size_t> sampled = sampled_columns<T, List>(kCols, 0, 1, misplaced);
@@ -168,10 +167,10 @@ std::vector<T> row_with_ties(size_t ties, int64_t misplaced) {
     return x;
 }
 
-// The guess of a row holds from exactly K elements that reach it up to as many as there is room for.
+// The guess of a row holds if at least K elements reach it, and at most as many as there is room for.
 template <class List, class T>
 void reads_again_where_it_must() {
-    constexpr int64_t kSeen = sample_of<List>();
+    constexpr int64_t kSampled = sample_of<List>();
     for (const int64_t misplaced : {0, 3}) {
         struct Case {
             size_t ties;
@@ -188,11 +187,11 @@ void reads_again_where_it_must() {
             CHECK(found.columns == best_by_stable_sort(x, kBest));
             if (!found.loaded) continue;
             const double loaded = *found.loaded / sizeof(T);
-            if (!each.is_read_again) CHECK(loaded == kCols + kSeen);
-            if (each.is_read_again) CHECK(loaded > kCols + kSeen);
-            CHECK(loaded <= 2 * kCols + kSeen);
-            // Too few are seen at the end alone.
-            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSeen);
+            if (!each.is_read_again) CHECK(loaded == kCols + kSampled);
+            if (each.is_read_again) CHECK(loaded > kCols + kSampled);
+            CHECK(loaded <= 2 * kCols + kSampled);
+            // Only the end of the read shows that too few reached it.
+            if (each.ties < kBest) CHECK(loaded == 2 * kCols + kSampled);
         }
     }
 }
@@ -211,9 +210,9 @@ TEST_CASE(
     reads_again_where_it_must<CandidateList<32>, __half>();
 }
 
-TEST_CASE("a sample that has seen none of the best: the second read's room is used up, too") {
+TEST_CASE("a sample without any of the best: the second read runs out of room as well") {
     using namespace fallback_tests;
-    // Rising outside of the sample: in the second read each batch is better than all before.
+    // Ascending outside of the sample: in the second read each batch is better than all before.
     std::vector<float> x(kCols);
     std::iota(x.begin(), x.end(), 1.f);
     for (const size_t col : sampled_columns<float>(kCols, 0, 1)) x[col] = -x[col];
@@ -230,7 +229,7 @@ constexpr int kSlices = 4;
 constexpr size_t kSliceCols = 16384;
 constexpr size_t kSharedCols = kSlices * kSliceCols;
 
-// Bytes that slices load without going back, and those of their keys, counts and cuts for who merges them.
+// Bytes that slices load without a second read, and those of their keys, counts and cuts for the merge.
 constexpr double kOnce = (kSharedCols + kSlices * kSample) * sizeof(float);
 inline double merging_bytes(const Found& found) {
     double keys = 0;
@@ -239,7 +238,7 @@ inline double merging_bytes(const Found& found) {
     const double of_slice = sizeof(Normalizer) + sizeof(int) + 2 * sizeof(Key);
     return keys * sizeof(Key) + kSlices * (longest * sizeof(int) + of_slice);
 }
-// Every thread looks at the cut of a slice that is read again or not.
+// Every thread reads all cuts, of slices that are read again or not.
 constexpr double kCutsBytes = kSlices * softmax_topk::kBlock * sizeof(Key);
 
 inline std::vector<float> low_row() {
@@ -248,7 +247,7 @@ inline std::vector<float> low_row() {
         x.push_back(-1.f - static_cast<float>(col * 29 % 1000));
     return x;
 }
-// Puts the numbers from `first` on, each twice, at so many of these columns.
+// Writes the numbers from `first` on, each twice, to `count` of these columns.
 inline void put_pairs(std::vector<float>& x, const std::vector<size_t>& columns, size_t count,
                       size_t first = 1) {
     for (size_t i = 0; i < count; ++i)
@@ -257,7 +256,7 @@ inline void put_pairs(std::vector<float>& x, const std::vector<size_t>& columns,
 
 }  // namespace fallback_tests
 
-TEST_CASE("slices whose guesses hold are read once") {
+TEST_CASE("slices are read once if their guesses hold") {
     using namespace fallback_tests;
     std::vector<float> x = low_row();
     std::vector<size_t> all(kSharedCols);
@@ -269,13 +268,13 @@ TEST_CASE("slices whose guesses hold are read once") {
     if (found.loaded) CHECK(*found.loaded == kOnce + merging_bytes(found));
 }
 
-TEST_CASE("all of the best in one slice: it left some out, and is read again, and it alone") {
+TEST_CASE("all of the best in one slice: it dropped some, so it alone is read again") {
     using namespace fallback_tests;
     for (const int slice : {0, 2, kSlices - 1}) {
         std::vector<float> x = low_row();
         const std::vector<size_t> sampled = sampled_columns<float>(kSharedCols, slice, kSlices);
         const size_t begin = static_cast<size_t>(slice) * kSliceCols;
-        // The sample has the better ones, more than a slice's share: its guess is one of these.
+        // The sample has the better ones, more than a slice's share, so the guess is one of them.
         put_pairs(x, sampled, 60, 1000);
         put_pairs(x, all_but(sampled, begin, begin + kSliceCols), 240);
         const Found found = found_by_blocks(x, kBest, kSlices);
@@ -288,7 +287,7 @@ TEST_CASE("all of the best in one slice: it left some out, and is read again, an
     }
 }
 
-TEST_CASE("slices that together left fewer than K are all read again") {
+TEST_CASE("slices that together kept fewer than K are all read again") {
     using namespace fallback_tests;
     constexpr int64_t kMany = 1024;
     std::vector<float> x = low_row();
@@ -302,10 +301,10 @@ TEST_CASE("slices that together left fewer than K are all read again") {
               kOnce + merging_bytes(found) + kCutsBytes + kSharedCols * sizeof(float));
 }
 
-TEST_CASE("a slice whose room was too small is read again before it is merged") {
+TEST_CASE("a slice that ran out of room is read again before the merge") {
     using namespace fallback_tests;
     constexpr int kSlice = 1;
-    // As good outside of the slice's sample as anything, but for ties.
+    // Outside of the slice's sample, elements equal its best, up to ties.
     std::vector<float> x = low_row();
     const std::vector<size_t> sampled = sampled_columns<float>(kSharedCols, kSlice, kSlices);
     for (const size_t col : all_but(sampled, kSliceCols, 2 * kSliceCols)) x[col] = 5.f;
@@ -325,25 +324,25 @@ TEST_CASE("rows of one number, of few numbers, of NaN: the lower columns, shared
     std::vector<std::vector<float>> rows;
     for (const float all : {3.f, -INFINITY, INFINITY, NAN}) {
         rows.emplace_back(kSharedCols, all);
-        // Fewer others than a list is long, the better ones at the row's end.
+        // Fewer other elements than places of a list, the better ones at the row's end.
         rows.push_back(rows.back());
         for (size_t i = 0; i < 200; ++i)
             rows.back()[kSharedCols - 1 - i * 300] = static_cast<float>(i / 3) - 20.f;
     }
     for (size_t row = 0; row < rows.size(); ++row) {
         const std::vector<int32_t> wanted = best_by_stable_sort(rows[row], kMany);
-        // 8 slices leave more keys than who merges them has room for.
+        // 8 slices leave more keys than the merge has room for.
         for (const int slices : {1, 8}) {
             const Found found = found_by_blocks(rows[row], kMany, slices);
             INFO("row " << row << ", slices " << slices);
             CHECK(found.columns == wanted);
-            // All reach any guess: no slice has room for them.
+            // All elements reach any guess, so no slice has room for them.
             if (found.loaded) CHECK(*found.loaded > (kSharedCols + slices * kSample) * 4.);
         }
     }
 }
 
-TEST_CASE("a list as long as the row has no guess, and is read once") {
+TEST_CASE("a list as long as the row needs no guess and one read") {
     using namespace fallback_tests;
     for (const int64_t k : {33, 256, 1023, 1024}) {
         std::vector<float> x;
@@ -358,11 +357,11 @@ TEST_CASE("a list as long as the row has no guess, and is read once") {
 
 namespace fallback_tests {
 
-// Whether short keys prove a row's order, as short_rows_kernel asks; for rows that begin at a pack.
+// Whether short keys prove a row's order, as short_rows_kernel checks; for rows that start at a pack.
 template <int kLanes, int kList>
 __global__ void proof_kernel(const float* x, int cols, int k, int* is_proven) {
     const int row = static_cast<int>(threadIdx.x) / kLanes, lane = threadIdx.x % kLanes;
-    const Slice<float> slice{x + row * cols, 0, cols};
+    const Range<float> slice{x + row * cols, 0, cols};
     const softmax_topk::Batch<kLanes, float> part(slice, 0, lane);
     float u[softmax_topk::kHeld];
     part.load(u);
@@ -373,13 +372,13 @@ __global__ void proof_kernel(const float* x, int cols, int k, int* is_proven) {
                       : 0;
     }
     softmax_topk::best_of_row<kLanes, kList>(keys);
-    // All lanes of the row have to say so: of 32 places each looks at half.
+    // All lanes of the row must agree: of 32 places, each lane checks half.
     const unsigned votes = __ballot_sync(~0u, softmax_topk::is_proven<kLanes, kList>(keys, u, k));
     const unsigned mine = ((1u << kLanes) - 1) << (threadIdx.x % 32 / kLanes * kLanes);
     is_proven[row] = (votes & mine) == mine;
 }
 
-// 8 rows of 128 columns, two warps', of which the short keys prove those alone that they should.
+// 8 rows of 128 columns, for two warps. Short keys must prove exactly the rows that they should.
 template <int kList>
 void sorts_short_rows_again_where_it_must(int64_t k) {
     constexpr int kRows = 8, kRowCols = 128, kLanes = 8;
@@ -390,7 +389,7 @@ void sorts_short_rows_again_where_it_must(int64_t k) {
     std::vector<float> distinct, neighbours, tied;
     for (int col = 0; col < kRowCols; ++col) {
         distinct.push_back(static_cast<float>(1 + col * 37 % kRowCols));
-        neighbours.push_back(next_to(1.f, col));  // in any bits but the last, the same
+        neighbours.push_back(next_to(1.f, col));  // the same in all bits but the last
         tied.push_back(static_cast<float>(col % 3));
     }
     const auto column_of = [&](int64_t rank) {
@@ -398,7 +397,7 @@ void sorts_short_rows_again_where_it_must(int64_t k) {
         return static_cast<size_t>(std::find(distinct.begin(), distinct.end(), value) -
                                    distinct.begin());
     };
-    // The last of a list and the first behind it differ in the last bit; the worse one comes first in the row.
+    // The last element of the list and the first after it differ in the last bit; the worse one comes first in the row.
     const auto cut_behind = [&](int64_t length) {
         std::vector<float> row = distinct;
         const size_t one = column_of(length - 1), other = column_of(length);
@@ -407,7 +406,7 @@ void sorts_short_rows_again_where_it_must(int64_t k) {
         return row;
     };
     const std::vector<float> at_cut = cut_behind(k);
-    // NaN is the list's first, +inf the second; who is worst of all has no say.
+    // The list starts with NaN, then +inf; the worst elements do not matter.
     const size_t worst = column_of(kRowCols - 1), second = column_of(kRowCols - 2);
     std::vector<float> nan_and_cut = cut_behind(k - 1), nan = distinct, two_nans, infinite = nan;
     nan_and_cut[worst] = nan[worst] = -NAN;
@@ -443,7 +442,7 @@ void sorts_short_rows_again_where_it_must(int64_t k) {
 
 }  // namespace fallback_tests
 
-TEST_CASE("short rows whose last bits matter are sorted again, by long keys") {
+TEST_CASE("short rows whose last bits matter are sorted again with long keys") {
     fallback_tests::sorts_short_rows_again_where_it_must<8>(8);
     fallback_tests::sorts_short_rows_again_where_it_must<8>(5);
     fallback_tests::sorts_short_rows_again_where_it_must<32>(32);
@@ -452,10 +451,10 @@ TEST_CASE("short rows whose last bits matter are sorted again, by long keys") {
 
 namespace fallback_tests {
 
-// A row of a cluster of 16 blocks, that long that each thread has 8 elements, and the blocks equally many.
+// A row of a cluster of 16 blocks, of 8 elements per thread, equally many in each block.
 constexpr int kInCluster = 16;
 constexpr size_t kClusterCols = size_t{2} * kInCluster * 1024;
-// The block that has a column: of 1024 floats side by side each has as many.
+// The block that has a column: each has as many of 1024 neighbouring floats.
 constexpr size_t block_of(size_t col) {
     return col / 1024 % kInCluster;
 }
@@ -467,14 +466,14 @@ std::vector<int32_t> found_by_cluster(const std::vector<T>& x, int64_t k, int64_
     columns.poison();
     const Outputs<T> outputs{nullptr, columns.data(), nullptr, nullptr, nullptr};
     CHECK(softmax_topk::launch_cluster(
-              kInCluster, softmax_topk::Problem<T>{row.data(), outputs, 1,
-                                                   static_cast<int64_t>(x.size()), k, nullptr}) ==
+              kInCluster, softmax_topk::Arguments<T>{row.data(), outputs, 1,
+                                                     static_cast<int64_t>(x.size()), k, nullptr}) ==
           cudaSuccess);
     runner::check_cuda(cudaDeviceSynchronize(), "finding the best of a row");
     return columns.download();
 }
 
-// And what it loads, which takes the CPU device longer.
+// Also counts its loads, which takes the CPU device longer.
 template <class T>
 Found counted_by_cluster(const std::vector<T>& x, int64_t k) {
     runner::Observation observation;
@@ -487,7 +486,7 @@ Found counted_by_cluster(const std::vector<T>& x, int64_t k) {
 
 }  // namespace fallback_tests
 
-TEST_CASE("a cluster reads its row again where a block left out what may be among the best") {
+TEST_CASE("a cluster reads its row again if a block may have dropped one of the best") {
     using namespace fallback_tests;
     for (const int64_t k : {5, 50, 256, 1000}) {
         std::vector<float> x;
@@ -497,7 +496,7 @@ TEST_CASE("a cluster reads its row again where a block left out what may be amon
         INFO("k = " << k);
         CHECK(found.columns == best_by_stable_sort(x, k));
         if (found.loaded) CHECK(*found.loaded == kClusterCols * sizeof(float));
-        // All of the best are in one block. (Of few it leaves as many as there may be.)
+        // All of the best are in one block. (With few, it leaves as many as possible.)
         for (size_t col = 0; col < kClusterCols; ++col)
             if (block_of(col) == 3) x[col] += kClusterCols;
         found = counted_by_cluster(x, k);
@@ -508,12 +507,12 @@ TEST_CASE("a cluster reads its row again where a block left out what may be amon
 
 TEST_CASE("a cluster's rows of one number, of few numbers, of NaN, of any length") {
     using namespace fallback_tests;
-    size_t number = 0;  // lists of both lengths in turn
+    size_t number = 0;  // alternates between both lengths
     for (const size_t cols : {size_t{1024}, kClusterCols, size_t{70001}, size_t{140003}}) {
         for (const float all : {3.f, -INFINITY, INFINITY, NAN}) {
             std::vector<float> x(cols, all);
             for (const bool has_others : {false, true}) {
-                // Fewer others than a list is long, the better ones at the row's end.
+                // Fewer other elements than places of a list, the better ones at the row's end.
                 for (size_t i = 0; has_others && i < 200; ++i)
                     x[cols - 1 - i * (cols / 256)] = static_cast<float>(i / 3) - 20.f;
                 const int64_t k = number++ % 2 == 0 ? 5 : 1024;
@@ -525,9 +524,9 @@ TEST_CASE("a cluster's rows of one number, of few numbers, of NaN, of any length
     }
 }
 
-// What is declared is one read of a list of up to 32, and of a longer one two where the guess was wrong. (A cluster
-// guesses for lists of any length.)
-TEST_CASE("no list of up to 32 that blocks have reads anything twice, whatever the rows hold") {
+// Lists of up to 32 declare one read; longer ones two after a wrong guess. (A cluster guesses for lists of any
+// length.)
+TEST_CASE("lists of up to 32 read no element twice, whatever the rows contain") {
     using namespace fallback_tests;
     constexpr int64_t kRows = 2, kRowCols = 12011;  // too short for a cluster
     for (const float all : {1.f, -INFINITY, NAN}) {

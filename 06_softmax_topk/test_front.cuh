@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The front calls of topk.cuh and sample.cuh, held to their contract. For the stage's test.cu to include.
+// The contract of the front calls of topk.cuh and sample.cuh, included by the stage's test.cu.
 #pragma once
 #include "common/testing/front_contract.hpp"
 #include "further/sample.cuh"
@@ -23,7 +23,7 @@ TEST_CASE("sample keeps the contract of front calls") {
     const runner::DeviceBuffer<float> x = testing::front_input<float>(kRows * kCols);
     std::tuple outputs{testing::FrontOutput<int64_t>(kRows), testing::FrontOutput<float>(kRows)};
     SampleOptions options;
-    options.top_k = 50;  // looked for in a list, for which there is a workspace
+    options.top_k = 50;  // found in a list, which has a workspace
     testing::FrontContract(sample<float, int64_t>, sample_workspace_bytes<float>,
                            sample_plan<float>, std::tuple{x.data()}, outputs,
                            std::array<int64_t, 2>{kRows, kCols}, options, this_chip(),

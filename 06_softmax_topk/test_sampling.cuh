@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sampling, part of test.cu.
+// Tests of sampling, part of test.cu.
 #pragma once
 #include "further/sample.cuh"
 
@@ -43,7 +43,7 @@ inline std::vector<double> columns_of(const std::string& name, const std::string
         .columns;
 }
 
-// The front call on rows of ones, with outputs that are guarded.
+// The front call on rows of ones, with guards around its outputs.
 struct FrontCall {
     FrontCall(int64_t all_rows, int64_t all_cols)
         : rows(all_rows),
@@ -79,8 +79,8 @@ TEST_CASE("every way to sample is what it says") {
         testing::sampling::holds_every_sampling_property(variant);
 }
 
-// Lists and cuts draw the same columns (below), so that each cut need be counted once.
-TEST_CASE("what is drawn from small and odd rows is distributed as it should be") {
+// Lists and cuts draw the same columns (below), so each cut is counted once.
+TEST_CASE("draws from small and odd rows have the right distribution") {
     const auto follows = [](const char* name, int64_t cols, const operations::sampling::Options& o,
                             int64_t draws) {
         testing::sampling::follows_the_distribution(sampling_tests::variant_named(name), cols, o,
@@ -125,8 +125,8 @@ TEST_CASE("the header's Philox gives Random123's known answers, and the referenc
     }
 }
 
-// Masses are whole numbers: whoever adds them up, and in whatever order, has the same.
-TEST_CASE("from a list and from the row, the same columns are drawn, to the last") {
+// Masses are whole numbers, so every order of addition gives the same sum.
+TEST_CASE("a list and the row draw the same columns") {
     using operations::sampling::Options;
     for (const Options& options : std::initializer_list<Options>{{1, 1, 1, 0, 1},
                                                                  {0.7, 50, 0.9, 0, 2},
@@ -151,9 +151,9 @@ TEST_CASE("from a list and from the row, the same columns are drawn, to the last
     }
 }
 
-// At temperature 1 a list knows the row's sum, but as a float: where the limit lies at the end of a column, that is
-// not enough to say whether the next one stays.
-TEST_CASE("where the limit is the end of a column, a list and the row agree on the next") {
+// At temperature 1 a list knows the row's sum, but only as a float. If the limit lies at the end of a column, that is
+// not exact enough to decide whether the next column stays.
+TEST_CASE("a list and the row agree if the limit is the end of a column") {
     for (const auto& [cols, top_p] :
          {std::pair<int64_t, float>{1560, 0.25f}, {4056, 0.25f}, {2048, 0.5f}, {1030, 0.9f}}) {
         const sampling_tests::Options options = [p = top_p] {
@@ -188,11 +188,11 @@ TEST_CASE("temperature alone reads a row once, and a part of it again") {
         const double accesses =
             static_cast<double>(counts->global_load_bytes) / (4 * 20000 * sizeof(float));
         CHECK(accesses >= 1);
-        CHECK(accesses < 1.05);  // one of 32 parts, and of that what a thread has
+        CHECK(accesses < 1.05);  // one of 32 parts, and of that a thread's elements
     }
 }
 
-TEST_CASE("a plan of sampling lists where there is room, and reads again where there is none") {
+TEST_CASE("sampling plans a list if there is a workspace, and repeated reads if there is none") {
     using namespace sampling_tests;
     const auto plan = [](const Options& options, int64_t cols, size_t bytes) {
         return softmax_stages::sample_plan<float>(10, cols, options, {132, 0, 0, 0}, bytes);
@@ -222,7 +222,7 @@ TEST_CASE("a plan of sampling lists where there is room, and reads again where t
     CHECK(plan(options, 33, SIZE_MAX).listed == 33);
 }
 
-TEST_CASE("sampling refuses what means nothing, and does nothing of nothing") {
+TEST_CASE("sampling refuses invalid options, and does nothing for empty rows") {
     using sampling_tests::Options;
     sampling_tests::FrontCall call(2, 40);
     const auto status = [&](auto change) {
@@ -259,13 +259,13 @@ TEST_CASE("sampling refuses what means nothing, and does nothing of nothing") {
     CHECK(sizes(nullptr, nullptr, 0, 40) == cudaSuccess);
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(call.columns.download() == std::vector<int64_t>{-7, -7, -7});
-    CHECK(sizes(x, columns, 2, 40) == cudaSuccess);  // probabilities are not wanted
+    CHECK(sizes(x, columns, 2, 40) == cudaSuccess);  // without probabilities
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
     CHECK(call.columns.download()[1] >= 0);
     CHECK(call.probabilities.download() == std::vector<float>{-7, -7, -7});
 }
 
-TEST_CASE("a workspace of what sampling refuses is refused, and has no bytes") {
+TEST_CASE("the workspace size of invalid sampling is an error and 0 bytes") {
     const auto is_refused = [](int64_t rows, int64_t cols, const sampling_tests::Options& options) {
         size_t bytes = 7;
         const cudaError_t status =
@@ -284,7 +284,7 @@ TEST_CASE("a workspace of what sampling refuses is refused, and has no bytes") {
     CHECK(is_refused(2, 1000, options));
 }
 
-TEST_CASE("another offset draws other numbers, and a workspace changes none") {
+TEST_CASE("another offset draws other columns; a workspace does not") {
     sampling_tests::FrontCall call(50, 1000);
     sampling_tests::Options options;
     options.top_k = 900;
@@ -294,11 +294,11 @@ TEST_CASE("another offset draws other numbers, and a workspace changes none") {
     runner::DeviceBuffer<unsigned char> workspace(std::vector<unsigned char>(needed + 8, 0x5a));
     const std::vector<int64_t> without = call.drawn(options);
     CHECK(call.drawn(options, workspace.data(), needed) == without);
-    CHECK(call.drawn(options, workspace.data(), needed - 1) == without);  // too small: not used
-    CHECK(call.drawn(options, workspace.data() + 8, needed) == without);  // misaligned: not used
+    CHECK(call.drawn(options, workspace.data(), needed - 1) == without);  // too small, so not used
+    CHECK(call.drawn(options, workspace.data() + 8, needed) == without);  // misaligned, so not used
     const std::vector<unsigned char> bytes = workspace.download();
     CHECK(std::all_of(bytes.end() - 8, bytes.end(), [](unsigned char b) { return b == 0x5a; }));
-    for (const int64_t col : without) CHECK((col >= 0 && col < 900));  // of equals, the first
+    for (const int64_t col : without) CHECK((col >= 0 && col < 900));  // the first of equal columns
     std::set<std::vector<int64_t>> all = {without};
     for (const uint64_t offset : {uint64_t{1}, uint64_t{2}, uint64_t{1} << 32}) {
         options.offset = offset;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stage's variants beyond its lesson. They have files of their own, to be compiled side by side.
+// The variants of stage 06 beyond its lesson, in files of their own that compile side by side.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace softmax_topk {
 
-// The fast ways of further/, each by itself, and the front call.
+// The fast ways of further/, each alone, and the front call.
 std::vector<runner::Variant> fast_variants();
 
-// The next token of a language model: the ways to draw it, and the front call.
+// Each way of sampling, and its front call.
 std::vector<runner::Variant> sampling_variants();
 
 }  // namespace softmax_topk

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of attention.cuh and of what it includes that attention_variants.cu compiles for the encoder and
-// the test as well. To be included behind that header.
+// The launchers of attention.cuh and of its includes that attention_variants.cu compiles, also for the encoder and the
+// test. Include it after that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

@@ -13,7 +13,7 @@ namespace encoder_fusions_variants {
 namespace {
 
 using fused_attention::AttentionProblem;
-using fused_attention::Heads;
+using fused_attention::HeadRows;
 using operations::attention::Kind;
 using operations::attention::operation_of;
 using operations::attention::Shape;
@@ -21,10 +21,10 @@ using runner::Call;
 using runner::DType;
 using runner::Traffic;
 
-// Rows of a tensor [batch, heads, rows, size], close together unless the call says otherwise.
+// The rows of a tensor [batch, heads, rows, size], contiguous unless the call says otherwise.
 template <class T>
-Heads<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
-    Heads<T> all;
+HeadRows<T> heads_of(const Call& call, const char* name, const Shape& s, int64_t rows, T* data) {
+    HeadRows<T> all;
     all.data = data;
     all.row = call.operands[name].stride == 0 ? s.size : call.operands[name].stride;
     all.head = rows * all.row;
@@ -56,23 +56,23 @@ AttentionProblem<T> problem_of(const Call& call, Kind kind) {
     return g;
 }
 
-// How blocks go about it: so many queries at a time, which so many of their warps read, and so many blocks that share
-// their keys.
+// How blocks share the work: the queries of a block, how many of its warps read each query, and how many blocks share
+// the keys.
 struct Team {
     int64_t queries, readers, parts = 1;
 };
 constexpr Team kTeamOfQuery = {1, fused_attention::kWarps};
-constexpr Team kTeamOfMma = {fused_attention::kQueriesAtOnce, 1};
+constexpr Team kTeamOfMma = {fused_attention::kManyQueries, 1};
 
-// The sets that several blocks leave: of each query one a part, as floats.
+// Bytes of the sets that several blocks leave: one per query and part, as floats.
 size_t bytes_of_sets(const Shape& s, int64_t parts) {
     if (parts < 2) return 0;
     return static_cast<size_t>(s.batch * s.heads * s.queries * parts * (s.size + 2)) *
            sizeof(float);
 }
 
-// Per element of o: its queries, all keys and values that the last of a team's queries sees, and the sets, of which
-// m and d come to all lanes of the warp that merges them.
+// Per element of o: its queries, all keys and values that the last query of a team sees, and the sets, whose m and d
+// all lanes of the merging warp load.
 Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
     if (s.queries == 0) return {};
     double rows = static_cast<double>(s.queries * team.readers * team.parts);
@@ -88,7 +88,7 @@ Traffic traffic_of(const Shape& s, DType dtype, const Team& team) {
     return traffic;
 }
 
-// launch(problem, stream): of each type that the variant takes.
+// A variant that calls launch(problem, call) for each of its types.
 template <class Launch>
 runner::Variant variant(const std::string& name, const std::string& summary, Kind kind,
                         const Team& team, Launch launch) {
@@ -108,7 +108,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, Kin
         variant.workspace_bytes = [=](const Shape& shape, DType) {
             return bytes_of_sets(shape, team.parts);
         };
-        // The length of its sequence is loaded by the threads of each block; the operation's tolerance knows one.
+        // Each block's threads load their sequence's length; the operation's tolerance knows one block.
         variant.more_traffic_at = [=](const Shape& shape, DType) {
             return Traffic{256. * static_cast<double>(team.parts - 1) /
                                static_cast<double>(std::max<int64_t>(1, shape.size)),
@@ -143,7 +143,7 @@ runner::Variant by_query(const std::string& name, const std::string& summary, Ki
 }
 
 runner::Variant by_mma(const std::string& name, const std::string& summary, Kind kind,
-                       int64_t parts = 1, int queries = fused_attention::kQueriesAtOnce) {
+                       int64_t parts = 1, int queries = fused_attention::kManyQueries) {
     const Team team{queries, kTeamOfMma.readers, parts};
     return variant(name, summary, kind, team, [=](const auto& g, const Call& call) -> cudaError_t {
         if constexpr (sizeof(*g.o.data) == 2)
@@ -153,8 +153,8 @@ runner::Variant by_mma(const std::string& name, const std::string& summary, Kind
     });
 }
 
-// The front call's plan, with as much workspace as it wants.
-softmax_stages::AttentionPlan plan_of(const Shape& s, DType dtype, size_t workspace) {
+// The front call's plan for this much workspace.
+softmax_stages::AttentionPlan front_plan(const Shape& s, DType dtype, size_t workspace) {
     softmax_stages::AttentionOptions options;
     options.causal = s.causal;
     return runner::visit(dtype, [&](auto of) {
@@ -166,27 +166,27 @@ softmax_stages::AttentionPlan plan_of(const Shape& s, DType dtype, size_t worksp
 
 runner::Variant front_call() {
     runner::Variant front = variant(
-        "attention", "whichever of them the problem wants", Kind::attention, kTeamOfMma,
+        "attention", "the kernel that the plan chooses", Kind::attention, kTeamOfMma,
         [](const auto& g, const Call& call) {
             return softmax_stages::attend(g, call.workspace, call.workspace_bytes, call.stream);
         });
     front.dtypes = {DType::float32, DType::float16, DType::bfloat16};
     front.measured_up_to =
-        2e10;  // floats go by query_per_block; beyond, others are as attention_mma
+        2e10;  // floats use query_per_block; beyond, the others are as attention_mma
     front.obstacle = [](const Shape& shape, DType) {
         return shape.size > fused_attention::kMostSize ? "more than 256 elements a head" : "";
     };
     front.workspace_bytes = [](const Shape& shape, DType dtype) {
-        return plan_of(shape, dtype, SIZE_MAX).workspace_bytes;
+        return front_plan(shape, dtype, SIZE_MAX).workspace_bytes;
     };
     front.traffic_at = [](const Shape& shape, DType dtype) {
-        const softmax_stages::AttentionPlan plan = plan_of(shape, dtype, SIZE_MAX);
+        const softmax_stages::AttentionPlan plan = front_plan(shape, dtype, SIZE_MAX);
         const Team& team =
             plan.way == softmax_stages::AttentionWay::mma ? kTeamOfMma : kTeamOfQuery;
         return traffic_of(shape, dtype, {plan.queries, team.readers, plan.parts});
     };
     front.way = [](const Shape& shape, DType dtype) {
-        const softmax_stages::AttentionPlan plan = plan_of(shape, dtype, SIZE_MAX);
+        const softmax_stages::AttentionPlan plan = front_plan(shape, dtype, SIZE_MAX);
         const bool by_mma = plan.way == softmax_stages::AttentionWay::mma;
         const bool few = plan.queries == fused_attention::kFewQueries;
         const std::string way = !by_mma ? "query_per_block"
@@ -197,17 +197,17 @@ runner::Variant front_call() {
     return front;
 }
 
-// Of heads that consist of packs alone: of others attention_mma() takes 128 queries in any case.
-runner::Variant in_packs(runner::Variant variant) {
+// Only for heads that consist of packs: with others attention_mma() always takes 128 queries.
+runner::Variant of_whole_packs(runner::Variant variant) {
     variant.takes_strides = false;
     variant.obstacle = [others = variant.obstacle](const Shape& shape, DType dtype) {
-        return shape.size % 8 != 0 ? "wants heads of 8, 16, 24, ... elements"
+        return shape.size % 8 != 0 ? "needs heads of 8, 16, 24, ... elements"
                                    : others(shape, dtype);
     };
     return variant;
 }
 
-// On a GPU measured at this one alone: elsewhere it is as the variant that it is made of, or of no use.
+// On a GPU measured only at this shape: at others it is as fast as its base variant, or of no use.
 runner::Variant measured_at(const Shape& shape, runner::Variant variant) {
     if (runner::on_gpu()) variant.measured_at = {shape};
     return variant;
@@ -225,8 +225,8 @@ std::vector<runner::Variant> attention_variants() {
         measured_at(few_queries, by_query("shared_query", "three blocks per query, then a merge",
                                           Kind::attention_with_sum, 3)),
         by_mma("attention_mma", "tensor cores: 128 queries, 128 keys at a time", Kind::attention),
-        in_packs(by_mma("attention_mma_few", "the same, 64 queries", Kind::attention, 1,
-                        fused_attention::kFewQueries)),
+        of_whole_packs(by_mma("attention_mma_few", "the same, 64 queries", Kind::attention, 1,
+                              fused_attention::kFewQueries)),
         measured_at(of_bert, by_mma("attention_mma_sum", "the same, and each query's log-sum-exp",
                                     Kind::attention_with_sum)),
         measured_at(few_queries,

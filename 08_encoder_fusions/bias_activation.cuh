@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/bias_activation, version 2.0
 //
-// y = f(x + bias): what follows a feed-forward layer's first product, in one kernel instead of two.
-//   new here   the sum stays in a register, where two kernels write it to memory and read it back
+// y = f(x + bias), the step after a feed-forward layer's first product, in one kernel instead of two.
+//   new here   the sum stays in a register; two kernels write it to memory and read it back
 //   traffic    unfused 2.25 reads + 2 writes per element  ->  1.25 + 1: four rows share a load of the bias
 //   accepts    float, __half, __nv_bfloat16; any size; y may be x; arithmetic in float, rounded once
 //   source     FasterTransformer's add_bias_act (2019): rebuilt; Hendrycks & Gimpel 2016 (GELU)
@@ -20,7 +20,7 @@ struct Gelu {
         return 0.5f * x * (1.f + erff(0.70710678f * x));  // x / sqrt(2)
     }
 };
-// FasterTransformer's approximation of it.
+// FasterTransformer's approximation of GELU.
 struct GeluByTanh {
     __device__ float operator()(float x) const {
         return 0.5f * x * (1.f + tanhf(0.79788456f * (x + 0.044715f * x * x * x)));
@@ -30,19 +30,19 @@ struct Relu {
     __device__ float operator()(float x) const { return x < 0.f ? 0.f : x; }  // fmaxf loses NaN
 };
 
-// Version 1, FasterTransformer's: a thread takes one column, of a quarter as many rows as there are blocks. It loads the
-// column's bias once for all of them. Packs: Pack<T, 1>.
-// Version 2: the same kernel with packs of 16 bytes. A warp's request moves 512 bytes in place of 64 (in half).
-template <class Packs, class Activation>
-__global__ void bias_activation_by_columns_kernel(const Packs* x, const Packs* bias, Packs* y,
+// Version 1, FasterTransformer's: a thread takes one column of four rows, gridDim.x apart, and loads the column's bias
+// once. Pack is Pack<T, 1>.
+// Version 2: the same kernel with packs of 16 bytes. A warp's request moves 512 bytes instead of 64 (in half).
+template <class Pack, class Activation>
+__global__ void bias_activation_by_columns_kernel(const Pack* x, const Pack* bias, Pack* y,
                                                   int64_t rows, int packs, Activation activation) {
     for (int p = threadIdx.x; p < packs; p += blockDim.x) {
-        const Packs row_bias = bias[p];
+        const Pack row_bias = bias[p];
         for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-            Packs held = x[row * packs + p];
-            for (int j = 0; j < Packs::kSize; ++j) {
+            Pack held = x[row * packs + p];
+            for (int j = 0; j < Pack::kSize; ++j) {
                 const float sum = float(held.element[j]) + float(row_bias.element[j]);
-                held.element[j] = typename Packs::Element(activation(sum));
+                held.element[j] = typename Pack::Element(activation(sum));
             }
             y[row * packs + p] = held;
         }
@@ -50,8 +50,8 @@ __global__ void bias_activation_by_columns_kernel(const Packs* x, const Packs* b
 }
 
 // y = activation(x + bias) in packs of kPack elements: x and y are rows x cols, bias has cols elements (device memory).
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that is no multiple of a pack, columns
-// that are no packs, a negative size, and more than 2^33 rows.
+// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address or a number of columns that is no
+// multiple of a pack, a negative size, and more than 2^33 rows.
 template <int kPack, class T, class Activation>
 cudaError_t bias_activation_by_columns(const T* x, const T* bias, T* y, int64_t rows, int64_t cols,
                                        Activation activation, cudaStream_t stream) {
@@ -62,12 +62,12 @@ cudaError_t bias_activation_by_columns(const T* x, const T* bias, T* y, int64_t 
     const T* const all[] = {x, bias, y};
     for (const T* each : all)
         if (each == nullptr || !takes_packs<kPack>(each, cols)) return cudaErrorInvalidValue;
-    using Packs = Pack<T, kPack>;
+    using Pack = encoder_fusions::Pack<T, kPack>;
     const auto packs = static_cast<int>(cols / kPack);
     const auto blocks = static_cast<unsigned>((rows - 1) / kRowsOfThread + 1);
     bias_activation_by_columns_kernel<<<blocks, std::min((packs + 31) / 32 * 32, 256), 0, stream>>>(
-        reinterpret_cast<const Packs*>(x), reinterpret_cast<const Packs*>(bias),
-        reinterpret_cast<Packs*>(y), rows, packs, activation);
+        reinterpret_cast<const Pack*>(x), reinterpret_cast<const Pack*>(bias),
+        reinterpret_cast<Pack*>(y), rows, packs, activation);
     return cudaGetLastError();
 }
 

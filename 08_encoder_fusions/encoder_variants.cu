@@ -14,7 +14,7 @@
 #include "further/forward.cuh"
 #include "further/tuned_products.hpp"
 
-// Behind the headers: what other files compile.
+// After the headers: launchers that other files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
 #include "08_encoder_fusions/token_launchers.hpp"
@@ -84,16 +84,16 @@ encoder_layers::Activation activation_of(operations::encoder::Activation activat
     return encoder_layers::Activation::gelu;
 }
 
-// How a variant goes about it.
-struct Way {
+// How a variant computes an encoder.
+struct EncoderWay {
     Attention attention;
     bool packed;
     bool split_qkv = false;
-    bool tuned = false;  // products by whoever is fastest
+    bool tuned = false;  // the fastest products
     bool early = false;  // each kernel begins while the one before it ends
 };
 
-Config config_of(const Shape& s, const Way& way) {
+Config config_of(const Shape& s, const EncoderWay& way) {
     Config config{s.batch, s.seq, s.heads, s.size, s.inner_size(), s.layers};
     config.activation = activation_of(s.activation);
     config.prenorm = s.prenorm;
@@ -104,7 +104,7 @@ Config config_of(const Shape& s, const Way& way) {
     return config;
 }
 
-// What all layers have learnt lies layer by layer.
+// Each operand holds one kind of weight, layer after layer.
 template <class T>
 std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
     std::vector<Layer<T>> layers;
@@ -125,7 +125,7 @@ std::vector<Layer<T>> layers_of(const Call& call, const Shape& s) {
     return layers;
 }
 
-// At least: hidden states and all parameters once, and each product's results, as tokens have them.
+// At least: hidden states and all parameters once, and each product's results.
 Traffic least_traffic(const Shape& s) {
     const auto all = static_cast<double>(s.batch * s.seq * s.hidden());
     if (all == 0) return {};
@@ -137,8 +137,8 @@ Traffic least_traffic(const Shape& s) {
     return {(rows * hidden + parameters + results) / all, results / all};
 }
 
-// Whether seconds of tuning pay: not for what is done at once, nor of floats, of which products take so long that
-// nothing between them counts.
+// True if seconds of tuning pay: not for tiny encoders, and not for floats, whose products take so long that nothing
+// between them counts.
 bool is_worth_tuning(const Shape& s, DType dtype) {
     return s.hidden() >= 256 && s.layers > 0 && dtype != DType::float32;
 }
@@ -149,8 +149,8 @@ std::string whole_text(const Call& call, const std::string& variant) {
            runner::name_of(call.dtype);
 }
 
-// run(), and at its first call what tunes its products as parts of the whole, unless that would spoil something: states
-// that are replaced by what comes out, or a capture.
+// Calls run(), and after the first call tunes its products within the whole encoder, unless runs would change the input
+// (in place) or the stream is being captured.
 template <class Run>
 cudaError_t tuned_as_a_whole(const Call& call, const std::string& whole, const Run& run) {
     static std::set<std::string> done;
@@ -165,7 +165,8 @@ cudaError_t tuned_as_a_whole(const Call& call, const std::string& whole, const R
     return cudaSuccess;
 }
 
-runner::Variant variant(const std::string& name, const std::string& summary, const Way& way) {
+runner::Variant variant(const std::string& name, const std::string& summary,
+                        const EncoderWay& way) {
     runner::Variant variant = variant_of(
         operations::encoder::operation(), name, summary, [way, name](const Call& call, auto of) {
             using T = typename decltype(of)::type;
@@ -201,7 +202,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
     variant.traffic = {std::round(usual.loads), std::round(usual.stores)};  // as a listing says it
     variant.workspace_bytes = [way](const runner::Shape& shape, DType dtype) {
         return runner::visit(dtype, [&](auto of) {
-            // A multiple of 256, behind which cuBLASLt's begins.
+            // A multiple of 256; cuBLASLt's workspace begins after it.
             return encoder_layers::workspace_bytes<typename decltype(of)::type>(
                        config_of(shape, way)) +
                    (way.tuned ? operations::gemm::kCublasWorkspace : 0);
@@ -220,7 +221,7 @@ runner::Variant variant(const std::string& name, const std::string& summary, con
 }  // namespace
 
 std::vector<runner::Variant> encoder_variants() {
-    // In fp64 a dozen layers of 12,288 tokens take seconds: those two that one would use are checked there.
+    // The fp64 reference takes seconds for a dozen layers of 12,288 tokens: only variants in use are checked there.
     const auto small = [](runner::Variant variant) {
         variant.measured_up_to = 1e12;
         return variant;
@@ -231,27 +232,27 @@ std::vector<runner::Variant> encoder_variants() {
     };
     return {small(variant("encoder_unfused", "a whole encoder, attention in five kernels",
                           {Attention::unfused, false})),
-            small(variant("encoder_unfused_packed", "the same, of packed tokens",
+            small(variant("encoder_unfused_packed", "the same, for packed tokens",
                           {Attention::unfused, true})),
             small(variant("encoder_split_qkv", "fused attention; Q, K, V by three products",
                           {Attention::fused, false, true})),
             variant("encoder_padded", "fused attention; Q, K, V by one product",
                     {Attention::fused, false}),
             variant("encoder_packed", "the same, no padding anywhere", {Attention::fused, true}),
-            of_halves(variant("encoder_early", "packed; a kernel begins while another ends",
+            of_halves(variant("encoder_early", "packed; each kernel begins early",
                               {Attention::fused, true, false, false, true})),
-            variant("encoder_tuned", "padded; each product by who is fastest",
+            variant("encoder_tuned", "padded; the fastest of all products",
                     {Attention::fused, false, false, true}),
-            of_halves(variant("encoder_tuned_early", "tuned products, the rest early",
+            of_halves(variant("encoder_tuned_early", "tuned products, kernels begin early",
                               {Attention::fused, true, false, true, true})),
-            // What --weights are run by, unless another is named: it takes every type.
+            // --weights runs this one unless another is named: it takes every type.
             variant("encoder_tuned_packed", "tuned, no padding anywhere",
                     {Attention::fused, true, false, true})};
 }
 
 }  // namespace encoder_fusions_variants
 
-// For the test, too.
+// Also for the test.
 template cudaError_t encoder_layers::forward(const Config&, const Layer<float>*, const float*,
                                              const int32_t*, float*, void*, size_t, cudaStream_t,
                                              const OwnProducts&);

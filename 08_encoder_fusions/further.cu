@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stage 08 has beyond its lesson.
+// Stage 08 with the variants of further/.
 #include "08_encoder_fusions/variants.hpp"
 
 runner::Stage lesson_08_encoder_fusions();

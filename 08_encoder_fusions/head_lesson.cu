@@ -23,7 +23,7 @@ Sequences sequences_of(const Call& call) {
     return {shape.batch, shape.seq, shape.is_packed() ? call.input<int32_t>("offsets") : nullptr};
 }
 
-// What a kernel accesses, in elements: row for each token, or for each place in the padded batch.
+// Counts what a kernel accesses, in elements, where each token or each place of the padded batch has a row.
 class Accesses {
 public:
     Accesses(const Shape& shape, DType dtype)
@@ -31,8 +31,8 @@ public:
 
     double tokens(double row) const { return row * static_cast<double>(shape_.rows()); }
     double places(double row) const { return row * static_cast<double>(shape_.batch * shape_.seq); }
-    // What each thread of the tuned kernels accesses once for all of its rows of `row` elements: the elements
-    // themselves (a bias), and so many offsets. unit: what packs are not to go beyond.
+    // What each thread of the tuned kernels loads once for all its rows of `row` elements: a bias, and `offsets`
+    // offsets. Packs divide `unit` elements.
     double threads(int64_t row, int64_t unit, bool has_bias, int offsets) const {
         const Tiling tiling(shape_.seq, row / pack_of(unit));
         const auto all = static_cast<double>(tiling.row_blocks * tiling.block.y * shape_.batch);
@@ -41,7 +41,7 @@ public:
         return (has_bias ? static_cast<double>(with_rows * row) : 0) +
                packs * offsets * sizeof(int32_t) / element_;
     }
-    // What blocks load that add up lengths: of the b-th sequence b, and in each of their threads one, also beyond rows.
+    // What blocks load that add up lengths: b for the b-th sequence, and one in each thread, with rows or without.
     double lengths(int64_t row) const {
         const Tiling tiling(shape_.seq, row / pack_of(row));
         const auto per_sequence = static_cast<double>(tiling.row_blocks * tiling.pack_blocks);
@@ -50,7 +50,7 @@ public:
         return per_sequence * (threads * batch + batch * (batch - 1) / 2) * sizeof(int32_t) /
                element_;
     }
-    // Packs there are in rows of so many elements that consist of units.
+    // Elements of the packs in rows of `unit` elements.
     int64_t pack_of(int64_t unit) const {
         const auto whole = static_cast<int64_t>(16 / element_);
         return unit % whole == 0 ? whole : unit % 2 == 0 ? 2 : 1;
@@ -72,7 +72,7 @@ runner::Variant with_tokens(runner::Variant variant) {
     return variant;
 }
 
-// The lesson's kernels to heads, kTokens a thread, of sequences of one length.
+// The lesson's kernels to heads, kTokens a thread, for sequences of one length.
 template <int kTokens>
 runner::Variant tokens_to_heads(const std::string& name, const std::string& summary, bool packs) {
     runner::Variant variant = variant_of(
@@ -114,7 +114,7 @@ runner::Variant heads_to_tokens(const std::string& name, const std::string& summ
 runner::Variant qkv_transpose() {
     runner::Variant variant = with_tokens(
         variant_of(operation_of(Kind::add_qkv_bias_transpose), "qkv_transpose",
-                   "tuned: packed sequences, too", [](const Call& call, auto of) {
+                   "tuned: also packed sequences", [](const Call& call, auto of) {
                        using T = typename decltype(of)::type;
                        const Shape shape = call.shape;
                        return encoder_fusions::add_qkv_bias_transpose(
@@ -167,7 +167,7 @@ runner::Variant unfused_qkv_transpose() {
 runner::Variant transpose_back() {
     runner::Variant variant =
         with_tokens(variant_of(operation_of(Kind::transpose_back), "transpose_back",
-                               "tuned: packed sequences, too", [](const Call& call, auto of) {
+                               "tuned: also packed sequences", [](const Call& call, auto of) {
                                    using T = typename decltype(of)::type;
                                    const Shape shape = call.shape;
                                    return encoder_fusions::transpose_back(
@@ -188,7 +188,7 @@ runner::Variant transpose_back() {
 runner::Variant unfused_transpose_back() {
     runner::Variant variant = with_tokens(
         variant_of(operation_of(Kind::transpose_back), "unfused_transpose_back",
-                   "a thread a pack; packed by another kernel", [](const Call& call, auto of) {
+                   "a thread a pack; padding by another kernel", [](const Call& call, auto of) {
                        using T = typename decltype(of)::type;
                        const Shape shape = call.shape;
                        return encoder_fusions::unfused_transpose_back(
@@ -213,7 +213,7 @@ runner::Variant unfused_transpose_back() {
     return variant;
 }
 
-// The lesson's first version: one thread counts, the host knows the number of tokens.
+// Padding, the lesson's first version: one thread counts, the host knows the number of tokens.
 runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
                                const std::string& summary) {
     runner::Variant variant = with_tokens(
@@ -240,7 +240,7 @@ runner::Variant rows_of_tokens(bool to_padded, const std::string& name,
     };
     return variant;
 }
-// Its second: a scan, then each row of the padded batch.
+// Padding, the second version: a scan, then each row of the padded batch.
 runner::Variant rows_of_batch(bool to_padded, const std::string& name, const std::string& summary) {
     runner::Variant variant = with_tokens(variant_of(
         operation_of(to_padded ? Kind::rebuild_padding : Kind::remove_padding), name, summary,
@@ -274,7 +274,7 @@ runner::Variant rows_of_batch(bool to_padded, const std::string& name, const std
     return variant;
 }
 
-// Lengths in, offsets from them, then rows: two kernels. launch(x, y, sequences, cols, stream).
+// Two kernels: offsets from the lengths, then launch(x, y, sequences, cols, stream) moves the rows.
 template <class Launch>
 runner::Variant padding(Kind kind, const std::string& name, const std::string& summary,
                         Launch launch) {
@@ -307,7 +307,7 @@ runner::Variant padding(Kind kind, const std::string& name, const std::string& s
     return variant;
 }
 
-// Lengths in, then rows: one kernel. launch(x, y, lengths, shape, stream).
+// One kernel: launch(x, y, lengths, shape, stream).
 template <class Launch>
 runner::Variant padding_by_lengths(Kind kind, const std::string& name, const std::string& summary,
                                    Launch launch) {
@@ -336,7 +336,8 @@ std::vector<runner::Variant> head_variants() {
         tokens_to_heads<1>("qkv_transpose_elements", "FasterTransformer's: a block a token's row",
                            false),
         tokens_to_heads<1>("qkv_transpose_packs", "the same, 16 bytes an access", true),
-        tokens_to_heads<4>("qkv_transpose_four_tokens", "a bias for four tokens of a thread", true),
+        tokens_to_heads<4>("qkv_transpose_four_tokens", "a thread loads a bias for four tokens",
+                           true),
         beyond(qkv_transpose()),
         unfused_transpose_back(),
         heads_to_tokens("transpose_back_elements", "FasterTransformer's: a block a head's row",
@@ -348,7 +349,7 @@ std::vector<runner::Variant> head_variants() {
         rows_of_tokens(true, "rebuild_padding_elements", "and back, into zeros"),
         rows_of_batch(true, "rebuild_padding_packs", "and back, zeros written on the way"),
         beyond(padding(
-            Kind::remove_padding, "remove_padding", "tuned: four rows of a thread",
+            Kind::remove_padding, "remove_padding", "tuned: four rows a thread",
             [](const auto* x, auto* y, const Sequences& of, int64_t cols, cudaStream_t stream) {
                 return encoder_fusions::remove_padding(x, y, of, cols, stream);
             })),
@@ -364,7 +365,7 @@ std::vector<runner::Variant> head_variants() {
                                                                   s.hidden(), on);
             })),
         beyond(padding_by_lengths(
-            Kind::rebuild_padding, "rebuild_padding_by_lengths", "and back, by the same",
+            Kind::rebuild_padding, "rebuild_padding_by_lengths", "and back, in the same way",
             [](const auto* x, auto* y, const int32_t* lengths, const Shape& s, cudaStream_t on) {
                 return encoder_fusions::rebuild_padding_by_lengths(x, y, lengths, s.batch, s.seq,
                                                                    s.hidden(), on);

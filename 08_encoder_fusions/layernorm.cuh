@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/layernorm, version 2.0
 //
-// y = layernorm(x + bias + residual): what follows attention, and the feed-forward layer's second product.
-//   new here   three kernels become one; five versions of it, from FasterTransformer's on
-//   traffic    unfused 6.25 reads + 3 writes per element  ->  5 + 1, of which bias, gamma and beta come from caches
-//   accepts    float, __half, __nv_bfloat16; up to 1024 columns; y may be x or residual. Squares have to stay floats
+// y = layernorm(x + bias + residual), the step after attention and after the feed-forward layer's second product.
+//   new here   three kernels become one, in five versions from FasterTransformer's on
+//   traffic    unfused 6.25 reads + 3 writes per element  ->  5 + 1; caches serve bias, gamma and beta
+//   accepts    float, __half, __nv_bfloat16; up to 1024 columns; y may be x or residual; squares must fit a float
 //   source     FasterTransformer's add_bias_input_layernorm (2019), OneFlow's layer_norm.cuh (2021): rebuilt
 #pragma once
 #include "../04_warp_softmax/warp_softmax.cuh"
@@ -30,15 +30,15 @@ struct LayernormArguments {
     }
 };
 
-// The sum over a block of whole warps, for every thread. partials: 32 floats of shared memory for this call alone.
+// Returns a block's sum to every thread. partials: 32 floats of shared memory, for this call alone.
 __device__ inline float block_sum(float value, float* partials) {
     value = warp_sum(value);
     if (threadIdx.x % 32 == 0) partials[threadIdx.x / 32] = value;
-    __syncthreads();  // every warp's sum is there
+    __syncthreads();  // every warp has stored its sum
     return warp_sum(threadIdx.x % 32 < blockDim.x / 32 ? partials[threadIdx.x % 32] : 0.f);
 }
 
-// Version 1, FasterTransformer's: a block a row, a thread a column. In each of two block reductions all warps wait.
+// Version 1, FasterTransformer's: a block a row, a thread a column. All warps wait in each of two block reductions.
 template <class T>
 __global__ void layernorm_block_per_row_kernel(LayernormArguments<T> of) {
     __shared__ float partials[2][32];
@@ -53,8 +53,8 @@ __global__ void layernorm_block_per_row_kernel(LayernormArguments<T> of) {
     if (has_column) of.y[at] = of.result(deviation * scale, of.gamma[col], of.beta[col]);
 }
 
-// Version 2: a warp a row. Its lanes hold the row in registers, where a second pass over it is nearly free; no barrier.
-constexpr int kHeld = 32;  // elements of a lane, of which the first `count` are there
+// Version 2: a warp a row, and no barrier. Its lanes hold the row in registers, where a second pass is nearly free.
+constexpr int kHeld = 32;  // most elements of a lane; the first `count` are valid
 struct TwoPasses {
     __device__ static float2 mean_and_variance(const float (&x)[kHeld], int count, int cols) {
         float sum = 0.f, squares = 0.f;
@@ -66,8 +66,8 @@ struct TwoPasses {
         return {mean, warp_sum(squares) / cols};
     }
 };
-// Version 3, OneFlow's: one pass, by Welford's update. Means and squared deviations of two sets merge, as 03's (m, d)
-// do; but each merge divides, where a second pass multiplies.
+// Version 3, OneFlow's: one pass, by Welford's update. The means and squared deviations of two sets merge as 03's pairs
+// (m, d) do, but each merge divides, where a second pass multiplies.
 struct Welford {
     float mean, squares, count;
     __device__ void merge(const Welford& b) {
@@ -88,30 +88,30 @@ struct Welford {
         return {all.mean, all.squares / cols};
     }
 };
-// Version 4: the same kernel in packs of 16 bytes, where versions 2 and 3 have Pack<T, 1>: an eighth of the requests.
-// Version 5: __ldg for what all rows share. nvcc need no longer assume that y overlaps it, and may load it early.
-template <bool kReadOnly, class Packs>
-__device__ Packs shared_by_rows(const Packs* row, int p) {
+// Version 4: the same kernel in packs of 16 bytes. Versions 2 and 3 have Pack<T, 1>, with eight times the requests.
+// Version 5: __ldg for what all rows share. nvcc need not assume that y aliases it, so it may load it early.
+template <bool kReadOnly, class Pack>
+__device__ Pack shared_by_rows(const Pack* row, int p) {
     if constexpr (!kReadOnly) return row[p];
     const auto bytes = __ldg(reinterpret_cast<const uint4*>(row + p));
-    return reinterpret_cast<const Packs&>(bytes);
+    return reinterpret_cast<const Pack&>(bytes);
 }
 
-template <class Packs, class Statistics, bool kReadOnly>
-__global__ void layernorm_warp_per_row_kernel(LayernormArguments<typename Packs::Element> of) {
-    constexpr int kPack = Packs::kSize;
+template <class Pack, class Statistics, bool kReadOnly>
+__global__ void layernorm_warp_per_row_kernel(LayernormArguments<typename Pack::Element> of) {
+    constexpr int kPack = Pack::kSize;
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     if (row >= of.rows) return;  // the whole warp
-    const auto packs_at = [](auto* x) { return reinterpret_cast<const Packs*>(x); };
+    const auto packs_at = [](auto* x) { return reinterpret_cast<const Pack*>(x); };
     const int lane = threadIdx.x, packs = of.cols / kPack;
     float held[kHeld];
 #pragma unroll
     for (int i = 0; i < kHeld / kPack; ++i) {
         const int p = i * 32 + lane;
         if (p >= packs) continue;
-        const Packs x = packs_at(of.x)[row * packs + p];
-        const Packs residual = packs_at(of.residual)[row * packs + p];
-        const Packs bias = shared_by_rows<kReadOnly>(packs_at(of.bias), p);
+        const Pack x = packs_at(of.x)[row * packs + p];
+        const Pack residual = packs_at(of.residual)[row * packs + p];
+        const Pack bias = shared_by_rows<kReadOnly>(packs_at(of.bias), p);
         for (int j = 0; j < kPack; ++j)
             held[i * kPack + j] = of.sum(x.element[j], bias.element[j], residual.element[j]);
     }
@@ -122,18 +122,18 @@ __global__ void layernorm_warp_per_row_kernel(LayernormArguments<typename Packs:
     for (int i = 0; i < kHeld / kPack; ++i) {
         const int p = i * 32 + lane;
         if (p >= packs) continue;
-        const Packs gamma = shared_by_rows<kReadOnly>(packs_at(of.gamma), p);
-        const Packs beta = shared_by_rows<kReadOnly>(packs_at(of.beta), p);
-        Packs y;
+        const Pack gamma = shared_by_rows<kReadOnly>(packs_at(of.gamma), p);
+        const Pack beta = shared_by_rows<kReadOnly>(packs_at(of.beta), p);
+        Pack y;
         for (int j = 0; j < kPack; ++j)
             y.element[j] =
                 of.result((held[i * kPack + j] - mean) * scale, gamma.element[j], beta.element[j]);
-        reinterpret_cast<Packs*>(of.y)[row * packs + p] = y;
+        reinterpret_cast<Pack*>(of.y)[row * packs + p] = y;
     }
 }
 
-// y by one of these kernels, block.y rows a block. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned
-// pointer, a negative size, more than 1024 columns or 2^31 rows, and columns that are no packs.
+// Launches one of these kernels with block.y rows a block. Asynchronous on stream. cudaErrorInvalidValue for a null or
+// misaligned pointer, a negative size, more than 1024 columns or 2^31 rows, and columns that packs do not divide.
 template <int kPack, class T>
 cudaError_t launch_layernorm(void (*kernel)(LayernormArguments<T>), dim3 block,
                              const LayernormArguments<T>& of, cudaStream_t stream) {

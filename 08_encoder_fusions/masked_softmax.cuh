@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/masked_softmax, version 2.0
 //
-// Attention's softmax of scale * x, over the columns that are tokens.
-//   new here   a mask that is never stored: how long a sequence is says which columns a row sees
-//   traffic    with a mask 2 reads + 1 write per score (and the mask's)  ->  1 read of what is seen + 1 write
+// Attention's softmax of scale * x, over the columns that a row sees.
+//   new here   a mask that is never stored: a sequence's length says which columns a row sees
+//   traffic    with a mask 2 reads + 1 write per score, and the mask's own write  ->  1 read of what is seen + 1 write
 //   accepts    float, __half, __nv_bfloat16; up to 1024 columns; a scale above 0; causal or not; y may be x
-//   rows       behind a sequence's end, or of -inf alone, come out all 0; with NaN or +inf in what they see, all NaN
-//   source     FasterTransformer's softmax_kernel_v2 (2019), with -inf where it adds -10000; version 2: ours
+//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
+//   source     FasterTransformer's softmax_kernel_v2 (2019), with -inf where it adds -10000; version 2 is ours
 #pragma once
 #include <cub/block/block_reduce.cuh>
 
@@ -17,8 +17,8 @@ namespace encoder_fusions {
 
 using warp_softmax::Pack, warp_softmax::takes_packs, warp_softmax::warp_max, warp_softmax::warp_sum;
 
-// x and y: [batch, heads, seq, seq]. offsets: batch + 1 numbers; sequence b has offsets[b + 1] - offsets[b] tokens.
-// nullptr: all have seq. (All device memory.)
+// x and y: [batch, heads, seq, seq]. offsets: batch + 1 numbers; sequence b has offsets[b + 1] - offsets[b] tokens, or
+// with nullptr seq. (All in device memory.)
 template <class T>
 struct ScoresArguments {
     const T* x;
@@ -27,15 +27,15 @@ struct ScoresArguments {
     bool causal;
     const int32_t* offsets;
     int batch, heads, seq;
-    // How many columns row s of sequence b sees: its first ones.
+    // Returns how many columns row s of sequence b sees: the first ones.
     __device__ int seen(int b, int s) const {
         const int tokens = offsets == nullptr ? seq : min(offsets[b + 1] - offsets[b], seq);
         return s >= tokens ? 0 : causal ? s + 1 : tokens;
     }
 };
 
-// Version 1, FasterTransformer's: a block a row, which reads a mask that another kernel has written, [batch, seq, seq]
-// numbers of x's type: 1 where a row sees a column, else 0.
+// Version 1, FasterTransformer's: a block a row reads a mask that another kernel has written, [batch, seq, seq] numbers
+// of x's type: 1 where a row sees a column, else 0.
 template <class T>
 __global__ void mask_of_sequences_kernel(T* mask, ScoresArguments<T> of) {
     const int b = blockIdx.x / of.seq, s = blockIdx.x % of.seq, seen = of.seen(b, s);
@@ -76,23 +76,23 @@ __global__ void masked_softmax_block_per_row_kernel(const T* mask, ScoresArgumen
     }
 }
 
-// Version 2: a warp a row, held in registers, and no mask: a length says what the row sees. Packs: Pack<T, 1>.
+// Version 2: a warp holds a row in registers and reads no mask: a length says what the row sees. Pack is Pack<T, 1>.
 // Version 3: the same kernel with packs of 16 bytes.
-template <class Packs>
-__global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Packs::Element> of,
+template <class Pack>
+__global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Pack::Element> of,
                                                    int64_t rows) {
-    constexpr int kPack = Packs::kSize, kPacks = 32 / kPack;
+    constexpr int kPack = Pack::kSize, kPacks = 32 / kPack;
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
     if (row >= rows) return;  // the whole warp
     const int head = static_cast<int>(row) / of.seq, s = static_cast<int>(row) % of.seq;
     const int packs = of.seq / kPack, seen = of.seen(head / of.heads, s);
-    const auto* const x = reinterpret_cast<const Packs*>(of.x) + row * packs;
-    auto* const y = reinterpret_cast<Packs*>(of.y) + row * packs;
+    const auto* const x = reinterpret_cast<const Pack*>(of.x) + row * packs;
+    auto* const y = reinterpret_cast<Pack*>(of.y) + row * packs;
     float held[kPacks][kPack], max = -INFINITY, sum = 0.f;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 + threadIdx.x;
-        Packs pack{};
+        Pack pack{};
         if (p * kPack < seen) pack = x[p];
 #pragma unroll
         for (int j = 0; j < kPack; ++j) {
@@ -115,17 +115,17 @@ __global__ void masked_softmax_warp_per_row_kernel(ScoresArguments<typename Pack
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const int p = i * 32 + threadIdx.x;
-        Packs pack;
+        Pack pack;
 #pragma unroll
         for (int j = 0; j < kPack; ++j)
-            pack.element[j] = typename Packs::Element(held[i][j] * factor);
+            pack.element[j] = typename Pack::Element(held[i][j] * factor);
         if (p < packs) y[p] = pack;
     }
 }
 
-// y = softmax of scale * x. mask: room for batch * seq * seq numbers, version 1; nullptr: version 2, or 3 with kPack > 1.
-// Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 1024 columns
-// or 2^31 rows, columns that are no packs, and a scale that is not above 0.
+// y = softmax of scale * x: by version 1 with a mask, scratch of batch * seq * seq numbers; with nullptr by version 2,
+// or by 3 where kPack > 1. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative
+// size, more than 1024 columns or 2^31 rows, columns that packs do not divide, and a scale that is not above 0.
 template <int kPack, class T>
 cudaError_t softmax_of_scores(const ScoresArguments<T>& of, T* mask, cudaStream_t stream) {
     if (of.batch < 0 || of.heads < 0 || of.seq < 0 || of.seq > 1024 || !(of.scale > 0.f) ||

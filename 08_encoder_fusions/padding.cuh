@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/padding, version 2.0
 //
-// Sequences of different lengths without the rows of padding behind them, and back.
-//   new here   where each sequence begins is a running sum of the lengths (a scan), which a block finds together; the
-//              host need not know it, so it does not wait
-//   traffic    per token's element 1 read + 1 write; rows behind a sequence's end are not read, and become zeros
+// Removes the rows of padding after sequences of different lengths, and restores them.
+//   new here   a block finds where each sequence begins, by a running sum of the lengths (a scan); the host need not
+//              know it, so it does not wait
+//   traffic    per token's element 1 read + 1 write; padding is never read, and restored as zeros
 //   accepts    float, __half, __nv_bfloat16; lengths from 0 to seq; up to 2^31 rows
 //   source     FasterTransformer's padding removal (2.1, 2020), ByteTransformer's scan (2022): rebuilt
 #pragma once
@@ -17,8 +17,8 @@ namespace encoder_fusions {
 
 using warp_softmax::Pack, warp_softmax::takes_packs;
 
-// ---- version 1, FasterTransformer's: one thread finds, for each token, how many rows of padding lie before it; then a
-// ---- block a token copies its row, an element a thread. The host has to know the number of tokens.
+// ---- version 1, FasterTransformer's: one thread counts, for each token, the rows of padding before it; then a block
+// ---- copies each token's row, an element a thread. The host has to know the number of tokens.
 
 template <class Int>
 __global__ void padding_before_kernel(const Int* lengths, Int* padding, int batch, int seq) {
@@ -38,10 +38,10 @@ __global__ void move_row_of_token_kernel(const T* x, T* y, const int32_t* paddin
         y[to * cols + col] = x[from * cols + col];
 }
 
-// ---- version 2: a block adds up the lengths by a scan; then a block for each row of the padded batch moves it in packs
-// ---- of 16 bytes, or has nothing to do. Only the GPU knows the number of tokens.
+// ---- version 2: a block adds up the lengths by a scan; then a block for each row of the padded batch moves that row in
+// ---- packs of 16 bytes, or has nothing to do. Only the GPU knows the number of tokens.
 
-// offsets: batch + 1 rows at which the sequences begin without padding. One block.
+// Writes offsets: batch + 1 numbers, the packed row at which each sequence begins. One block.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     offsets_by_scan_kernel(const int32_t* lengths, int32_t* offsets, int64_t batch) {
@@ -54,27 +54,27 @@ __global__ void __launch_bounds__(kThreads)
         Scan(scratch).InclusiveSum(b < batch ? lengths[b] : 0, end, all);
         if (b < batch) offsets[b + 1] = before + end;
         before += all;
-        __syncthreads();  // the scan's memory is free again
+        __syncthreads();  // the next round reuses the scan's memory
     }
     if (threadIdx.x == 0) offsets[0] = 0;
 }
-template <class Packs>
-__global__ void move_row_of_batch_kernel(const Packs* x, Packs* y, const int32_t* offsets, int seq,
+template <class Pack>
+__global__ void move_row_of_batch_kernel(const Pack* x, Pack* y, const int32_t* offsets, int seq,
                                          int packs, bool to_padded) {
     const int64_t padded = blockIdx.x, b = blockIdx.x / seq, s = blockIdx.x % seq;
     const int64_t packed = offsets[b] + s;
     const bool is_token = packed < offsets[b + 1];
     for (int p = threadIdx.x; p < packs; p += blockDim.x) {
         if (to_padded)
-            y[padded * packs + p] = is_token ? x[packed * packs + p] : Packs{};
+            y[padded * packs + p] = is_token ? x[packed * packs + p] : Pack{};
         else if (is_token)
             y[packed * packs + p] = x[padded * packs + p];
     }
 }
 
-// ---- launchers: x and y are [batch, seq, cols] and a row of cols elements a token, or the other way to_padded (device
-// ---- memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, columns
-// ---- that are no packs, and more than 2^31 rows.
+// ---- launchers: x is [batch, seq, cols], y has a row of cols elements for each token; to_padded: the other way round
+// ---- (device memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative
+// ---- size, columns that packs do not divide, and more than 2^31 rows.
 
 template <int kPack, class T>
 cudaError_t check_rows(const T* x, const T* y, const int32_t* lengths, const int32_t* scratch,
@@ -89,7 +89,7 @@ cudaError_t check_rows(const T* x, const T* y, const int32_t* lengths, const int
     return cudaSuccess;
 }
 
-// padding: room for `tokens` numbers, the sum of the lengths.
+// tokens: the sum of the lengths. padding: scratch of as many numbers.
 template <class T>
 cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_t* padding,
                                 int64_t batch, int64_t seq, int64_t tokens, int64_t cols,
@@ -104,18 +104,18 @@ cudaError_t move_rows_of_tokens(const T* x, T* y, const int32_t* lengths, int32_
     return cudaGetLastError();
 }
 
-// offsets: room for batch + 1 numbers.
+// offsets: scratch of batch + 1 numbers.
 template <int kPack, class T>
 cudaError_t move_rows_of_batch(const T* x, T* y, const int32_t* lengths, int32_t* offsets,
                                int64_t batch, int64_t seq, int64_t cols, bool to_padded,
                                cudaStream_t stream) {
     const cudaError_t status = check_rows<kPack, T>(x, y, lengths, offsets, batch, seq, cols);
     if (status != cudaSuccess || batch * seq * cols == 0) return status;
-    using Packs = Pack<T, kPack>;
+    using Pack = encoder_fusions::Pack<T, kPack>;
     const int packs = int(cols / kPack), threads = std::min((packs + 31) / 32 * 32, 256);
     offsets_by_scan_kernel<256><<<1, 256, 0, stream>>>(lengths, offsets, batch);
     move_row_of_batch_kernel<<<static_cast<unsigned>(batch * seq), threads, 0, stream>>>(
-        reinterpret_cast<const Packs*>(x), reinterpret_cast<Packs*>(y), offsets, int(seq), packs,
+        reinterpret_cast<const Pack*>(x), reinterpret_cast<Pack*>(y), offsets, int(seq), packs,
         to_padded);
     return cudaGetLastError();
 }

@@ -13,7 +13,7 @@ using operations::heads::Kind;
 using operations::heads::operation_of;
 using operations::heads::Shape;
 
-// launch(x, y, scale, causal, sequences, heads, workspace, stream).
+// A variant that calls launch(x, y, scale, causal, sequences, heads, workspace, stream).
 template <class Launch>
 runner::Variant softmax(const std::string& name, const std::string& summary, Launch launch) {
     runner::Variant variant = variant_of(
@@ -29,7 +29,7 @@ runner::Variant softmax(const std::string& name, const std::string& summary, Lau
     return variant;
 }
 
-// The lesson's. launch(arguments, workspace, stream).
+// A variant of the lesson, which calls launch(arguments, workspace, stream).
 template <class Launch>
 runner::Variant softmax_of_lesson(const std::string& name, const std::string& summary,
                                   Launch launch) {
@@ -51,7 +51,7 @@ runner::Variant softmax_of_lesson(const std::string& name, const std::string& su
     return variant;
 }
 
-// What packed sequences' rows see depends on lengths: see the operation's tolerance.
+// With packed sequences the loads depend on the lengths: the operation's tolerance allows for them.
 Traffic seen_once(const runner::Shape& of, DType) {
     const Shape shape = of;
     const auto seq = static_cast<double>(shape.seq);
@@ -72,7 +72,7 @@ runner::Variant softmax_by_warps(const std::string& name, const std::string& sum
     return variant;
 }
 
-// A mask of [batch, seq, seq] numbers, which all heads read.
+// All heads read one mask of [batch, seq, seq] numbers.
 runner::Variant softmax_by_blocks() {
     runner::Variant variant =
         softmax_of_lesson("masked_softmax_block_per_row", "FasterTransformer's, with a mask",
@@ -123,8 +123,8 @@ std::vector<runner::Variant> softmax_variants() {
     tuned.traffic = {1, 1};
     tuned.traffic_at = seen_once;
     return {unfused, softmax_by_blocks(),
-            softmax_by_warps("masked_softmax_warp_per_row", "no mask: a length says what is seen",
-                             false),
+            softmax_by_warps("masked_softmax_warp_per_row",
+                             "no mask: a length says what a row sees", false),
             softmax_by_warps("masked_softmax_packs", "the same, 16 bytes an access", true),
             beyond(tuned)};
 }

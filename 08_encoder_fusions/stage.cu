@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the course checks and measures stage 08, its lesson: each fused kernel against the chain that it replaces.
-// further.cu adds what goes beyond it.
+// How the course checks and measures stage 08's lesson: each fused kernel against the chain that it replaces.
+// further.cu adds the variants of further/.
 #include "08_encoder_fusions/variants.hpp"
 
 runner::Stage lesson_08_encoder_fusions() {

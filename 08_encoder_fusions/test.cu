@@ -15,7 +15,7 @@
 #include "test_encoder.cuh"
 #include "test_front.cuh"
 
-// Behind the headers: what the stage's files compile.
+// After the headers: launchers that the stage's files compile.
 #include "08_encoder_fusions/attention_launchers.hpp"
 #include "08_encoder_fusions/softmax_launchers.hpp"
 #include "08_encoder_fusions/token_launchers.hpp"
@@ -44,7 +44,7 @@ std::vector<T> rounded(const std::vector<float>& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("kernels on tokens are what they say", "", float, __half, __nv_bfloat16) {
+TEMPLATE_TEST_CASE("kernels on tokens compute what they say", "", float, __half, __nv_bfloat16) {
     const DType dtype = runner::dtype_of<TestType>;
     for (const runner::Variant& variant : describe_08_encoder_fusions().variants) {
         if (variant.operation->family() == "tokens" && takes(variant, dtype))
@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("kernels on tokens are what they say", "", float, __half, __n
     }
 }
 
-TEMPLATE_TEST_CASE("kernels by heads, and transpositions, are what they say", "", float, __half,
+TEMPLATE_TEST_CASE("kernels by heads, and transpositions, compute what they say", "", float, __half,
                    __nv_bfloat16) {
     const DType dtype = runner::dtype_of<TestType>;
     for (const runner::Variant& variant : describe_08_encoder_fusions().variants) {
@@ -62,14 +62,14 @@ TEMPLATE_TEST_CASE("kernels by heads, and transpositions, are what they say", ""
     }
 }
 
-TEST_CASE("sequences longer than registers hold are left to shared memory") {
+TEST_CASE("sequences longer than registers hold use shared memory") {
     const runner::Shape shape = operations::heads::Shape(1, 2056, 1, 64, 40);
     for (const char* name : {"masked_softmax", "unfused_masked_softmax"})
         testing::matches_reference(variant_named(name), "normal", shape, DType::float16);
 }
 
-// 2, 0, 1 and 3 tokens of 3; lengths that are none are cut off, and counted.
-TEST_CASE("both forms of offsets, and lengths that are none") {
+// 2, 0, 1 and 3 tokens of 3; lengths that are out of range are clamped and counted.
+TEST_CASE("both forms of offsets, and lengths that are out of range") {
     const auto offsets_of = [](const std::vector<int32_t>& lengths, int64_t seq) {
         const auto batch = static_cast<int64_t>(lengths.size());
         const DeviceBuffer<int32_t> on_device(lengths);
@@ -104,8 +104,8 @@ TEST_CASE("both forms of offsets, and lengths that are none") {
     CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
-// What a batch without any tokens becomes: nothing, and zeros.
-TEST_CASE("a batch may have no tokens at all") {
+// A batch without tokens: removing its padding writes nothing, restoring it writes zeros.
+TEST_CASE("a batch may have no tokens") {
     const DeviceBuffer<int32_t> offsets(std::vector<int32_t>(4, 0));
     const Sequences none{3, 5, offsets.data()};
     const DeviceBuffer<float> x(std::vector<float>(3 * 5 * 8, 1.f));
@@ -133,9 +133,8 @@ TEST_CASE("many more random cases of 08", "[more][.]") {
                                  [](int64_t) { return int64_t{1} << 14; });
 }
 
-// 10240 times 256, and one 255: the mean of the squares less the square of the mean, in float, is negative, and
-// FasterTransformer's root of it was NaN.
-TEST_CASE("a variance of next to nothing is not negative") {
+// 10240 times 256 and one 255: in float E[x^2] - E[x]^2 is negative, and FasterTransformer's root of it was NaN.
+TEST_CASE("a variance of almost 0 is not negative") {
     constexpr int kCols = 10240;
     std::vector<float> x(kCols, 256.f);
     x[77] = 255.f;
@@ -155,13 +154,13 @@ TEST_CASE("a variance of next to nothing is not negative") {
                                         kCols, nullptr) == cudaSuccess);
     REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
     const std::vector<float> y = on_y.download();
-    // One in n off by 1: its deviation is -(n - 1) / n, the variance (n - 1) / n^2.
+    // One of n is off by 1: its deviation is -(n - 1) / n, the variance (n - 1) / n^2.
     CHECK(std::fabs(y[77] + std::sqrt(kCols - 1.f)) < 0.2f);
     CHECK(std::fabs(y[0] - 1 / std::sqrt(kCols - 1.f)) < 2e-3f);
 }
 
-TEMPLATE_TEST_CASE("what is no problem for tokens is refused, and nothing is done for nothing", "",
-                   float, __half) {
+TEMPLATE_TEST_CASE("launchers on tokens refuse what is invalid, and launch nothing for empty sizes",
+                   "", float, __half) {
     using T = TestType;
     DeviceBuffer<T> x(rounded<T>(std::vector<float>(64, 1.f)));
     DeviceBuffer<T> y(rounded<T>(std::vector<float>(64, -7.f)));
@@ -202,7 +201,7 @@ TEMPLATE_TEST_CASE("what is no problem for tokens is refused, and nothing is don
     for (const T each : y.download()) CHECK(static_cast<float>(each) == -7.f);
 }
 
-TEST_CASE("what is no batch of heads, and no matrix, is refused") {
+TEST_CASE("launchers by heads, and transpositions, refuse what is invalid") {
     const DeviceBuffer<int32_t> three(std::vector<int32_t>(1, 3));
     DeviceBuffer<__half> memory(rounded<__half>(std::vector<float>(64, -7.f)));
     __half* const a = memory.data();
@@ -255,7 +254,8 @@ TEST_CASE("what is no batch of heads, and no matrix, is refused") {
     for (const __half each : memory.download()) CHECK(static_cast<float>(each) == -7.f);
 }
 
-TEST_CASE("the lesson's launchers refuse what they do not take, and do nothing for nothing") {
+TEST_CASE(
+    "the lesson's launchers refuse what they do not take, and launch nothing for empty sizes") {
     DeviceBuffer<__half> memory(rounded<__half>(std::vector<float>(64, -7.f)));
     DeviceBuffer<int32_t> numbers(std::vector<int32_t>(8, 0));
     __half* const a = memory.data();
@@ -321,8 +321,8 @@ TEST_CASE("the lesson's launchers refuse what they do not take, and do nothing f
 
 namespace {
 
-// The root of the mean square of errors in half, in last places of 1: of a variant, against the lesson's kernel in
-// float on the same inputs.
+// The root mean square of a half variant's errors, in units of the last place of 1, against the tuned kernel in float
+// on the same inputs.
 double error_in_half(const char* name, const char* in_float, const runner::Shape& shape) {
     const runner::Variant variant = variant_named(name), reference = variant_named(in_float);
     const runner::Tensors inputs =
@@ -341,8 +341,8 @@ double error_in_half(const char* name, const char* in_float, const runner::Shape
 
 }  // namespace
 
-// What further/README.md says of it.
-TEST_CASE("arithmetic in half2 errs more than what rounds once") {
+// What further/half2_arithmetic.md says.
+TEST_CASE("arithmetic in half2 errs more than kernels that round once") {
     const runner::Shape sums{64, 1024};
     const runner::Shape by_tanh =
         operations::tokens::Shape(64, 1024, operations::tokens::Activation::gelu_by_tanh);

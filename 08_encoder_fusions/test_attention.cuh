@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What attention must hold beyond its operation's reference: packed sequences, distances, what is refused, the plan.
+// What attention must hold beyond its operation's reference: packed sequences, distances, refusals, the plan.
 #pragma once
 #include <cmath>
 #include <string>
@@ -17,7 +17,7 @@
 namespace attention_tests {
 
 using fused_attention::AttentionProblem;
-using fused_attention::Heads;
+using fused_attention::HeadRows;
 using operations::attention::Shape;
 using runner::DeviceBuffer;
 using runner::DType;
@@ -31,8 +31,8 @@ inline runner::Stage stage_of_attention() {
     return stage;
 }
 
-// Each type takes its turn, and of the variants every other one. Random cases meet the rest.
-TEST_CASE("attention is what it says, on every named input") {
+// Each type by turns, and every other variant. Random cases cover the rest.
+TEST_CASE("attention computes what it says, on every named input") {
     size_t of_variant = 0;
     for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
         INFO(variant.name);
@@ -62,8 +62,8 @@ TEST_CASE("many more random cases of attention", "[more][.]") {
                                  [](int64_t) { return int64_t{1} << 14; });
 }
 
-// On the CPU device a tile of queries would take minutes.
-TEST_CASE("sixteen thousand keys are as good as a few") {
+// On the CPU device only query_per_block: a tile of queries would take minutes.
+TEST_CASE("sixteen thousand keys are as accurate as a few") {
     int judged = 0;
     for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
         if (!runner::on_gpu() && variant.name != "query_per_block") continue;
@@ -75,8 +75,8 @@ TEST_CASE("sixteen thousand keys are as good as a few") {
     CHECK(judged > 0);
 }
 
-// A value that no query sees changes nothing, to the bit, and the same call gives the same bits again.
-TEST_CASE("what attention does not see does not count, and it repeats itself") {
+// A value that no query sees changes no bit, and the same call returns the same bits.
+TEST_CASE("attention ignores what no query sees, and repeats its results") {
     for (const runner::Variant& variant : encoder_fusions_variants::attention_variants()) {
         const DType dtype = DType::float16;
         INFO(variant.name);
@@ -95,11 +95,11 @@ TEST_CASE("what attention does not see does not count, and it repeats itself") {
         }
         inputs.upload("k", k);
         CHECK(once == result());
-        for (size_t i = 40 * 64; i < 2 * 40 * 64; ++i) REQUIRE(once[i] == 0);  // of no keys
+        for (size_t i = 40 * 64; i < 2 * 40 * 64; ++i) REQUIRE(once[i] == 0);  // they see no keys
     }
 }
 
-// Three sequences of a batch, [tokens, heads, size] as the encoder has them, one behind the other.
+// Three packed sequences, [tokens, heads, size] as in the encoder.
 template <class T>
 struct Packed {
     static constexpr int64_t kHeads = 2, kSize = 32, kMost = 150;
@@ -131,7 +131,7 @@ struct Packed {
         g.log_sum_exp = {sums.data(), 0, 187, 1};
         return g;
     }
-    // The same sequence by itself.
+    // The same sequence alone.
     AttentionProblem<T> alone(bool causal, int sequence, DeviceBuffer<T>& into,
                               DeviceBuffer<float>& sums_into) {
         AttentionProblem<T> g = problem(causal);
@@ -170,7 +170,7 @@ void packed_is_as_alone(Launch launch) {
     }
 }
 
-TEST_CASE("packed sequences come out as each by itself, to the bit") {
+TEST_CASE("a packed sequence has the same result as alone, to the bit") {
     packed_is_as_alone<__half>(
         [](const auto& g) { return fused_attention::attention_mma(g, 1, nullptr, 0, nullptr); });
     packed_is_as_alone<__nv_bfloat16>(
@@ -179,7 +179,7 @@ TEST_CASE("packed sequences come out as each by itself, to the bit") {
         [](const auto& g) { return fused_attention::query_per_block(g, 1, nullptr, 0, nullptr); });
 }
 
-TEST_CASE("what is no attention is refused, and where nothing is wanted nothing is done") {
+TEST_CASE("attention refuses what is invalid, and launches nothing for empty sizes") {
     Packed<__half> packed;
     const auto status_of = [&](auto change) {
         AttentionProblem<__half> g = packed.problem(false);
@@ -197,7 +197,7 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(status_of([](auto& g) { g.q.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.v.data = nullptr; }) == cudaErrorInvalidValue);
     CHECK(status_of([](auto& g) { g.o.data = nullptr; }) == cudaErrorInvalidValue);
-    // Addresses that no half has.
+    // Misaligned addresses.
     const auto odd = [](auto& data) {
         data =
             reinterpret_cast<std::decay_t<decltype(data)>>(reinterpret_cast<uintptr_t>(data) | 1);
@@ -211,7 +211,7 @@ TEST_CASE("what is no attention is refused, and where nothing is wanted nothing 
     CHECK(status_of([](auto& g) { g.batch = 0, g.q.data = nullptr; }) == cudaSuccess);
     CHECK(status_of([](auto& g) { g.queries = 0, g.q.data = nullptr; }) == cudaSuccess);
     AttentionProblem<__half> large = packed.problem(false);
-    // Blocks that share keys want room for what they leave, all of it.
+    // Blocks that share keys need the whole workspace.
     const size_t bytes = fused_attention::workspace_bytes(large, 2);
     CHECK(bytes == 3 * 2 * 150 * 2 * (32 + 2) * sizeof(float));
     DeviceBuffer<unsigned char> workspace(bytes);
@@ -262,16 +262,16 @@ TEST_CASE(
     };
     CHECK(queries(1024, 128, true) == fused_attention::kFewQueries);
     CHECK(queries(1024, 72, true) == fused_attention::kFewQueries);
-    constexpr int kMany = fused_attention::kQueriesAtOnce;
+    constexpr int kMany = fused_attention::kManyQueries;
     CHECK(queries(1024, 128, false) == kMany);
     CHECK(queries(1024, 64, true) == kMany);
-    CHECK(queries(1024, 100, true) == kMany);  // no packs
+    CHECK(queries(1024, 100, true) == kMany);  // heads of no whole packs
     CHECK(queries(1025, 128, true) == kMany);
     CHECK(queries(1024, 129, true) == 1);
 }
 
-// Scores would be as many as queries times keys.
-TEST_CASE("what attention keeps beside its operands grows with the length at most") {
+// Scores in memory would grow with queries times keys.
+TEST_CASE("attention's workspace grows at most with the length") {
     constexpr int kSize = 64;
     constexpr int64_t kBytesOfSet = (kSize + 2) * sizeof(float);
     const int64_t kPlaces = 2 * kH200.multiprocessors;
@@ -280,7 +280,7 @@ TEST_CASE("what attention keeps beside its operands grows with the length at mos
             softmax_stages::attention_plan<__half>(1, 1, seq, seq, kSize, {}, kH200, SIZE_MAX);
         INFO(seq << " queries and keys");
         CHECK(plan.workspace_bytes <=
-              static_cast<size_t>(kPlaces * fused_attention::kQueriesAtOnce * kBytesOfSet));
+              static_cast<size_t>(kPlaces * fused_attention::kManyQueries * kBytesOfSet));
     }
 }
 

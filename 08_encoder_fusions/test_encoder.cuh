@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an encoder must hold beyond its operation's reference: padding that nobody sees, the same results whichever
-// way, what is refused.
+// What an encoder must hold beyond its operation's reference: padding changes nothing, all variants agree, invalid
+// arguments are refused.
 #pragma once
 #include <cmath>
 #include <string>
@@ -32,9 +32,9 @@ using operations::encoder::Shape;
 using runner::DeviceBuffer;
 using runner::DType;
 
-// Every shape and every input in one of the types, each in its turn, a third by each variant: four kernels a layer are
-// 07's, at a block each. Random cases meet the rest.
-TEST_CASE("an encoder is what it says, on every named input") {
+// Each shape and input in one of the types by turns, and by a third of the variants: a layer's four products are slow on
+// the CPU device. Random cases cover the rest.
+TEST_CASE("an encoder computes what it says, on every named input") {
     size_t of_variant = 0;
     for (const runner::Variant& variant : encoder_fusions_variants::encoder_variants()) {
         INFO(variant.name);
@@ -63,9 +63,9 @@ TEST_CASE("many more random cases of an encoder", "[more][.]") {
     testing::passes_random_cases(stage, 9, 0, 1000, [](int64_t) { return int64_t{1} << 13; });
 }
 
-// Whatever lies behind a sequence's end changes nothing, to the bit, and comes out as 0; so do sequences of no
-// token. Packed or padded, once or again: the same.
-TEST_CASE("nobody sees an encoder's padding") {
+// Rows after a sequence's end change no bit and become 0, as do sequences without tokens. Packed, padded or repeated:
+// the results are the same.
+TEST_CASE("an encoder's padding changes nothing") {
     Shape shape(4, 6, 2, 16);
     shape.layers = 2;
     shape.inner = 24;
@@ -87,7 +87,7 @@ TEST_CASE("nobody sees an encoder's padding") {
         CHECK(beside_nan == result());
         const size_t of_token = 32, tokens = 13;
         for (size_t i = tokens * of_token; i < beside_nan.size(); ++i) REQUIRE(beside_nan[i] == 0);
-        // A library adds up in another order.
+        // A library may add up in another order.
         const bool is_other = variant.may_use_libraries && runner::on_gpu();
         if (variant.name.find("unfused") != std::string::npos || is_other) continue;
         if (fused.empty()) fused = beside_nan;
@@ -95,7 +95,7 @@ TEST_CASE("nobody sees an encoder's padding") {
     }
 }
 
-// Without an epsilon the norm of zeros is NaN, as padding is in front of the first layer.
+// Without an epsilon the norm of zeros is NaN, and padding is zeros before the first layer.
 TEST_CASE("padding that becomes NaN on its way changes no token") {
     const auto numbers = [](size_t count, size_t period) {
         std::vector<float> all;
@@ -131,8 +131,8 @@ TEST_CASE("padding that becomes NaN on its way changes no token") {
     }
 }
 
-// A bound that grew faster than errors do would let anything pass in the end.
-TEST_CASE("after twelve layers an encoder's bound still says something") {
+// A bound that grew faster than the errors would accept any result after some layers.
+TEST_CASE("after twelve layers an encoder's bound is still tight") {
     Shape shape(1, 9, 2, 16);
     shape.layers = 12;
     const runner::Variant variant = encoder_fusions_variants::encoder_variants().back();
@@ -148,7 +148,7 @@ TEST_CASE("after twelve layers an encoder's bound still says something") {
     }
 }
 
-// A small encoder whose parameters are all there.
+// A small encoder with all parameters.
 struct Small {
     encoder_layers::Config config{2, 3, 2, 8, 16, 1};
     DeviceBuffer<float> memory{std::vector<float>(48 * 16, 0.125f)};
@@ -178,7 +178,7 @@ struct Small {
     }
 };
 
-TEST_CASE("what is no encoder is refused, and nothing is done for nothing") {
+TEST_CASE("an encoder refuses what is invalid, and launches nothing for empty sizes") {
     Small small;
     const auto refused = [&](auto change) {
         CHECK(small.status_of(change) == cudaErrorInvalidValue);
@@ -232,7 +232,7 @@ TEST_CASE(
                   call.config.tokens = tokens;
               }) == Tokens{1, 1, 0, tokens > 2 ? 1 : 0, 0, 0});
     }
-    // Room for more tokens than there are: the same as for just as many.
+    // Room for more tokens than there are changes nothing.
     const auto packed = [&](int64_t tokens) {
         REQUIRE(small.status_of([&](auto& call) {
             call.config.packed = true;
@@ -244,7 +244,7 @@ TEST_CASE(
     CHECK(packed(3) == packed(5));
 }
 
-// Memory for as many tokens as there are, not for as many as there could be.
+// The workspace grows with the tokens that there are, not with batch * seq.
 TEST_CASE("packed tokens take less workspace") {
     encoder_layers::Config config{32, 384, 12, 64, 3072, 12};
     const size_t padded = encoder_layers::workspace_bytes<__half>(config);
@@ -256,7 +256,7 @@ TEST_CASE("packed tokens take less workspace") {
     CHECK(encoder_layers::workspace_bytes<__half>(config) > 3 * padded / 2);
 }
 
-// From files to a file, as `run` does it: the output is what the variant makes of the same numbers.
+// From files to a file, as `run` does it: the file has what the variant computes from the same numbers.
 TEST_CASE("an encoder runs on weights and states from files, and saves what comes out") {
     const Folder folder;
     SavedBert saved;
@@ -286,7 +286,7 @@ TEST_CASE("an encoder runs on weights and states from files, and saves what come
     };
     const std::vector<double> full = run("", {}), packed = run("", {3, 1});
     CHECK(full != packed);
-    // A sequence by itself is what it is beside others.
+    // A sequence alone has the same result as beside others.
     CHECK(std::equal(full.begin(), full.begin() + 3 * 64, packed.begin()));
     for (size_t i = 4 * 64; i < packed.size(); ++i) REQUIRE(packed[i] == 0);
     for (const char* other : {"encoder_padded", "encoder_unfused"}) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The front calls of attention.cuh, layernorm.cuh and encoder.cuh, held to their contract. For the stage's test.cu to
-// include.
+// The contract of the front calls in attention.cuh, layernorm.cuh and encoder.cuh. The stage's test.cu includes this.
 #pragma once
 #include "common/testing/front_contract.hpp"
 #include "further/encoder.cuh"
@@ -9,7 +8,7 @@
 TEST_CASE("attention keeps the contract of front calls") {
     using namespace softmax_stages;
     constexpr int64_t kHeads = 2, kKeys = 1024,
-                      kSize = 32;  // so few queries that blocks share keys
+                      kSize = 32;  // few queries, so that blocks share keys
     const runner::DeviceBuffer<__half> x = testing::front_input<__half>(kHeads * kKeys * kSize);
     const __half* const in = x.data();
     std::tuple outputs{testing::FrontOutput<__half>(kHeads * kSize)};
@@ -52,7 +51,7 @@ TEST_CASE("encoder keeps the contract of front calls") {
                            std::array<int64_t, 6>{kBatch, kSeq, kHeads, kSize, kInner, 1},
                            EncoderOptions{}, this_chip(), {{1}, {2}, {0, 1, 2, 3}, true})
         .holds();
-    // Every weight is looked at before anything is launched.
+    // The call checks every weight before it launches anything.
     EncoderLayer<float> incomplete = layer;
     incomplete.outer.bias = nullptr;
     runner::DeviceBuffer<unsigned char> workspace(size_t{1} << 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The launchers of further/unfused.cuh that token_lesson.cu compiles for the encoder and the test
-// as well. To be included behind those headers.
+// The launchers of further/unfused.cuh that token_lesson.cu compiles, also for the encoder and the test. Include it
+// after that header.
 #ifndef INSTANCE
 #define INSTANCE extern template
 #endif

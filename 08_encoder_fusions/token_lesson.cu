@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stage 08: what is done to each token's row, fused, unfused, and in half2.
+// Stage 08: bias, activation and norm of each token's row, fused, unfused, and in half2.
 #include <cmath>
 
 #include "08_encoder_fusions/variants.hpp"
@@ -55,8 +55,7 @@ Norm<T> norm_of(const Call& call) {
     return {call.input<T>("gamma"), call.input<T>("beta"), kEpsilon};
 }
 
-// x + bias, for which each thread of bias_activation_kernel has a share of the rows: those of a block are
-// together at most four of its rows each.
+// x, and the bias, which each thread of bias_activation_kernel loads once for its rows.
 Traffic bias_once(const Shape& shape, DType dtype) {
     using encoder_fusions::Tiling;
     const auto element = static_cast<int64_t>(runner::size_of(dtype));
@@ -94,7 +93,7 @@ runner::Variant bias_activation_by_columns(const std::string& name, const std::s
 runner::Variant bias_activation() {
     runner::Variant variant =
         variant_of(operation_of(Kind::add_bias_activation), "bias_activation",
-                   "tuned: four rows of a thread wait together", [](const Call& call, auto of) {
+                   "tuned: a thread loads four rows together", [](const Call& call, auto of) {
                        using T = typename decltype(of)::type;
                        const Shape shape = call.shape;
                        return with_activation(shape.activation, [&](auto activation) {
@@ -136,7 +135,7 @@ runner::Variant unfused_bias_activation() {
     return variant;
 }
 
-// The lesson's norms. launch(arguments, packs, stream).
+// A norm of the lesson, which calls launch(arguments, stream).
 template <class Launch>
 runner::Variant norm_of_lesson(const std::string& name, const std::string& summary,
                                int64_t partial_sums, Launch launch) {
@@ -168,10 +167,10 @@ runner::Variant warp_norm(const std::string& name, const std::string& summary, b
             using T = std::decay_t<decltype(*of.y)>;
             const auto launch = [&](auto pack) {
                 constexpr int kPack = pack.value;
-                using Packs = encoder_fusions::Pack<T, kPack>;
+                using Pack = encoder_fusions::Pack<T, kPack>;
                 constexpr bool kLdg = kReadOnly && kPack > 1;
                 return encoder_fusions::launch_layernorm<kPack>(
-                    encoder_fusions::layernorm_warp_per_row_kernel<Packs, Statistics, kLdg>,
+                    encoder_fusions::layernorm_warp_per_row_kernel<Pack, Statistics, kLdg>,
                     dim3(32, 4), of, stream);
             };
             return in_packs<T>(packs, of.cols,
@@ -182,7 +181,7 @@ std::vector<runner::Variant> norms_of_lesson() {
     using encoder_fusions::TwoPasses;
     using encoder_fusions::Welford;
     constexpr int64_t kLanes = 32;
-    // A merge of Welford's rounds four times where an addition rounds once.
+    // One of Welford's merges rounds four times, an addition once.
     return {
         norm_of_lesson("layernorm_block_per_row", "FasterTransformer's: two block reductions", 1024,
                        [](const auto& of, cudaStream_t stream) {
@@ -202,7 +201,7 @@ std::vector<runner::Variant> norms_of_lesson() {
                                    kLanes)};
 }
 
-// The tuned norms, whose rows a lane holds up to 32 elements of.
+// A tuned norm: a lane holds up to 32 elements.
 template <class Launch>
 runner::Variant norm(Kind kind, Rounding rounding, const std::string& name,
                      const std::string& summary, Traffic traffic, Launch launch) {
@@ -236,7 +235,7 @@ cudaError_t prenorm_as(const Call& call, bool fused) {
                   shape.hidden, call.stream);
 }
 
-// Beyond the lesson: what half2 arithmetic does.
+// Beyond the lesson: half2 arithmetic.
 runner::Variant half2(runner::Variant variant, const std::string& name, const std::string& summary,
                       int64_t most_cols) {
     variant.name = name;

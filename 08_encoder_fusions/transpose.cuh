@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/transpose, version 1.1
 //
-// y[col, row] = x[row, col] of 16-bit elements, in four steps: where a pair lies in shared memory decides.
-//   new here   pairs of rows and of columns change roles; a layout without bank conflicts, by padding or by an XOR
+// y[col, row] = x[row, col] of 16-bit elements, in four steps; the last three differ only in a tile's layout.
+//   new here   two pairs of x, one below the other, become two pairs of y; two layouts without bank conflicts
 //   traffic    1 read + 1 write per element; naive: a sector of 32 bytes for each 2 bytes written
 //   accepts    __half, __nv_bfloat16; up to 65535 matrices and tile rows; pairs where rows and columns are even
 //   source     FasterTransformer's half2 transposes (2019); CUDA's blog on transposition (2013)
@@ -16,10 +16,10 @@ using warp_softmax::takes_packs;
 
 constexpr int kTile = 64;               // rows and columns of a tile
 constexpr int kTileWords = 32;          // pairs in a row of it: one for each bank
-constexpr int kTileThreads = 8;         // in y: 8 x 32 threads
-constexpr int64_t kMostOfGrid = 65535;  // blocks of a grid, in y and in z
+constexpr int kTileThreads = 8;         // in y; 32 in x
+constexpr int64_t kMostOfGrid = 65535;  // a grid's blocks in y, and in z
 
-// ---- step 1: one thread per element; threadIdx.x walks columns of x, which are rows of y
+// ---- step 1: a thread an element; threadIdx.x walks columns of x, which are rows of y
 
 template <class T>
 __global__ void naive_transpose_kernel(const T* x, T* y, int64_t rows, int64_t cols) {
@@ -30,27 +30,27 @@ __global__ void naive_transpose_kernel(const T* x, T* y, int64_t rows, int64_t c
     y[matrix + col * rows + row] = x[matrix + row * cols + col];
 }
 
-// ---- steps 2 to 4: a block brings a tile into shared memory row by row, and reads it column by column
+// ---- steps 2 to 4: a block writes a tile to shared memory row by row, and reads it column by column
 
-// The word of pair `word` of row `row`. A lane reads the pairs of rows 2 lane and 2 lane + 1 at the same word:
-// two columns of two rows, of which it makes two pairs of y.
+// at(row, word): where the pair `word` of row `row` lies. A lane reads the same word of rows 2 lane and 2 lane + 1, two
+// columns of two rows, and makes two pairs of y from them.
 struct Unpadded {  // all lanes read the same bank
     static constexpr int kWords = kTile * kTileWords;
     __device__ static int at(int row, int word) { return row * kTileWords + word; }
 };
-struct Padded {  // a word more after every second row: lanes read banks beside each other
+struct Padded {  // a word more after every second row: lanes read neighbouring banks
     static constexpr int kWords = kTile * kTileWords + kTile / 2;
     __device__ static int at(int row, int word) { return row * kTileWords + word + row / 2; }
 };
-struct Swizzled {  // words change places within their row: as many different banks, no room lost
+struct Swizzled {  // words change places within their row: as many banks, no memory lost
     static constexpr int kWords = kTile * kTileWords;
     __device__ static int at(int row, int word) {
         return row * kTileWords + (word ^ (row / 2 % kTileWords));
     }
 };
 
-// A pair is a word, the first element in its lower half: structs of two would be stored element by element.
-// Elements (row, col) and (row, col + 1) of rows x cols, zeros beyond. kPairs: both are there, in one access.
+// A pair is one word, the first element in its lower half. (nvcc would store a struct of two element by element.)
+// Load or store elements (row, col) and (row, col + 1) of rows x cols; beyond are zeros. kPairs: both in one access.
 template <bool kPairs>
 __device__ uint32_t load_pair(const uint16_t* x, int64_t row, int64_t col, int64_t rows,
                               int64_t cols) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
     uint16_t* const to = y + blockIdx.z * rows * cols;
     const int lane = static_cast<int>(threadIdx.x), line = static_cast<int>(threadIdx.y);
 
-    uint32_t held[kTile / kTileThreads];  // all on their way before the first is put down
+    uint32_t held[kTile / kTileThreads];  // all loads are in flight before the first store
 #pragma unroll
     for (int i = 0; i < kTile / kTileThreads; ++i) {
         const int row = line + i * kTileThreads;
@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
 #pragma unroll
     for (int i = 0; i < kTile / kTileThreads; ++i)
         tile[Layout::at(line + i * kTileThreads, lane)] = held[i];
-    __syncthreads();  // the tile is there
+    __syncthreads();  // all warps have written their part of the tile
 
 #pragma unroll
     for (int i = 0; i < kTileWords / kTileThreads; ++i) {
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(kTileWords* kTileThreads)
 // ---- Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and for sizes that are negative or
 // ---- too large for the grid. takes: half, __nv_bfloat16
 
-// launch(grid) with a block for each tile.
+// Calls launch(grid), with a block for each tile.
 template <class T, class Launch>
 cudaError_t for_each_tile(const T* x, const T* y, int64_t batch, int64_t rows, int64_t cols,
                           int64_t tile_rows, int64_t tile_cols, Launch launch) {

@@ -42,14 +42,16 @@ runner::Variant tiled(const std::string& name, const std::string& summary) {
 }  // namespace
 
 std::vector<runner::Variant> transpose_variants() {
-    return {step("naive_transpose", "a thread an element: scattered stores",
-                 [](const auto* x, auto* y, int64_t batch, int64_t rows, int64_t cols,
-                    cudaStream_t stream) {
-                     return encoder_fusions::naive_transpose(x, y, batch, rows, cols, stream);
-                 }),
-            tiled<encoder_fusions::Unpadded>("tiled_transpose", "tiles of pairs: one bank for all"),
-            tiled<encoder_fusions::Padded>("padded_transpose", "a word more after two rows"),
-            tiled<encoder_fusions::Swizzled>("transpose", "an XOR instead: no word more")};
+    return {
+        step("naive_transpose", "a thread an element: scattered stores",
+             [](const auto* x, auto* y, int64_t batch, int64_t rows, int64_t cols,
+                cudaStream_t stream) {
+                 return encoder_fusions::naive_transpose(x, y, batch, rows, cols, stream);
+             }),
+        tiled<encoder_fusions::Unpadded>("tiled_transpose",
+                                         "tiles of pairs: all lanes read one bank"),
+        tiled<encoder_fusions::Padded>("padded_transpose", "a word more after every second row"),
+        tiled<encoder_fusions::Swizzled>("transpose", "an XOR instead of more words")};
 }
 
 std::vector<runner::Variant> pack_variants() {

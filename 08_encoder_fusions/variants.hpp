@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How stage 08's variants are described: one list for each header of the lesson, and those beyond it.
+// Stage 08's variants: a list for each header of the lesson, and those of further/.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -34,8 +34,8 @@ runner::Variant variant_of(const runner::Operation* operation, const std::string
     return variant;
 }
 
-// launch(pack) with 1, or where `wanted` with the elements of 16 bytes, if rows of cols elements consist of such packs at
-// all addresses.
+// Calls launch(pack): with the elements of 16 bytes if `wanted` and if rows of cols elements consist of such packs at
+// all addresses, else with 1.
 template <class T, class Launch>
 cudaError_t in_packs(bool wanted, int64_t cols, std::initializer_list<const T*> addresses,
                      Launch launch) {
@@ -56,7 +56,7 @@ std::vector<runner::Variant> softmax_variants();    // masked_softmax.cuh
 std::vector<runner::Variant> head_variants();       // qkv_transpose.cuh, padding.cuh
 std::vector<runner::Variant> transpose_variants();  // transpose.cuh
 inline std::vector<runner::Variant>
-variants_of_fusions() {  // each fusion's, the tuned ones behind the lesson's
+variants_of_fusions() {  // each fusion's; its tuned ones after the lesson's
     std::vector<runner::Variant> all;
     for (const auto& variants :
          {token_variants(), head_variants(), softmax_variants(), transpose_variants()})

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 01_naive_softmax/further/batched_loads, version 1.0
 //
-// The same block per row, with eight loads of each thread in flight in both loops.
-//   new here   all loads of a batch come before its first use; a wide row gets more threads
+// The lesson's block per row, with eight loads per thread in flight.
+//   new here   a thread issues all loads of a batch before it uses the first; wide rows get more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
-//   gain       most with few long rows, where the loads of one block are all that hides the wait for memory;
-//              some with many rows, too, though it moves the same bytes
+//   gain       most with few long rows, where one block alone hides the wait for memory; some with many
+//              rows, although it moves the same bytes
 //   accepts    rows x cols floats, row-major; y may be x; overflows as the lesson does
 //   source     Volkov 2010, "Better performance at lower occupancy"
 #pragma once
@@ -14,12 +14,12 @@
 
 namespace naive_softmax {
 
-// How many elements a thread loads before it uses the first: that many loads wait for memory
-// together. y may be x, so the compiler must not move a load before an earlier store by itself.
+// Elements that a thread loads before it uses the first, so that their loads wait for memory together.
+// The compiler cannot do this by itself: y may be x, so it may not move a load before a store.
 inline constexpr int kAtOnce = 8;
 
-// Threads that a multiprocessor can hold at once. It has 65,536 registers for them: to have them all, a
-// thread may use that many divided by this.
+// Threads that a multiprocessor holds at most. They share its 65,536 registers, so the kernel reaches this
+// many only if each thread uses no more than 65,536 / kResident registers.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
     __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
 inline constexpr int kResident = 2048;
@@ -29,7 +29,7 @@ inline constexpr int kResident = 1536;
 inline constexpr int kResident = 1024;
 #endif
 
-// Whether a column of a batch is still in the row: in whole batches always, without a comparison.
+// True if a column of a batch is in the row. A whole batch needs no comparison.
 struct Whole {
     __device__ bool has(int) const { return true; }
 };
@@ -38,7 +38,7 @@ struct Part {
     __device__ bool has(int col) const { return col < cols; }
 };
 
-// Walks a row in batches of kAtOnce * kThreads columns: visit(first column, Whole or Part).
+// Calls visit(first column, Whole or Part) for each batch of kAtOnce * kThreads columns of a row.
 template <int kThreads, class Visit>
 __device__ void for_each_batch(int64_t cols, Visit visit) {
     constexpr int kStep = kAtOnce * kThreads;
@@ -47,8 +47,8 @@ __device__ void for_each_batch(int64_t cols, Visit visit) {
     if (first < cols) visit(first, Part{static_cast<int>(cols - first)});
 }
 
-// A thread's share of the batch at x: kAtOnce elements, kThreads apart. Behind the row's end -inf:
-// its exp adds 0.
+// Loads a thread's elements of the batch at x: kAtOnce of them, kThreads apart. Past the row's end they
+// are -inf, whose exp adds 0.
 template <int kThreads, class Batch>
 __device__ void load(const float* x, Batch batch, float (&v)[kAtOnce]) {
     const int mine = threadIdx.x;
@@ -66,7 +66,7 @@ __device__ void store(float* y, Batch batch, const float (&v)[kAtOnce]) {
     }
 }
 
-// One block per row, kAtOnce elements of each thread at a time.
+// One block per row; each thread handles kAtOnce elements at a time.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     batched_loads_kernel(const float* x, float* y, int64_t cols) {
@@ -96,12 +96,12 @@ __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     });
 }
 
-// How many threads work on a row of that many columns: a batch each, or a few.
+// Threads for a row of `cols` columns: each gets one batch or a few.
 inline int threads_for(int64_t cols) {
     return cols <= 3072 ? 128 : cols <= 6144 ? 256 : cols <= 12288 ? 512 : 1024;
 }
 
-inline constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+inline constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
 
 // Softmax of each row of x into y (rows x cols, device memory). Asynchronous on stream.
 // cudaErrorInvalidValue for a null pointer or a negative size.

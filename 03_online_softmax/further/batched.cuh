@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 03_online_softmax/further/batched, version 1.0
 //
-// The lesson's block per row, tuned: the same pairs, so merged that threads wait less.
-//   new here   eight loads of each thread in flight in both passes; in a batch, and in the block, the maximum
-//              comes first, so that exponentials do not wait for each other; a wide row gets more threads
+// The lesson's block per row, tuned: it merges the same pairs with less waiting.
+//   new here   eight loads per thread in flight; batch and block find their maximum first, so exponentials
+//              do not wait for each other; wide rows get more threads
 //   traffic    2 reads + 1 write per element, as in the lesson
-//   gain       most with few long rows, where the loads of one block are all that hides the wait for memory;
-//              least where DRAM is busy anyway
+//   gain       most with few long rows, where one block alone hides the wait for memory; least where
+//              DRAM is busy anyway
 //   accepts    rows x cols floats, row-major; y may be x; -inf marks a masked element
 //   source     Volkov 2010, "Better performance at lower occupancy"; the pairs of Milakov & Gimelshein 2018
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace online_softmax {
 
-// Batches of loads are 01's.
+// Batches of loads come from 01.
 using naive_softmax::for_each_batch;
 using naive_softmax::kAtOnce;
 using naive_softmax::kMaxBlocks;
@@ -25,14 +25,14 @@ using naive_softmax::load;
 using naive_softmax::store;
 using naive_softmax::threads_for;
 
-// What is subtracted from elements whose maximum is m; inf - inf would be NaN.
+// The number to subtract from elements whose maximum is m: 0 for infinite m, as inf - inf is NaN.
 __host__ __device__ inline float base_of(float m) {
     return fabsf(m) == INFINITY ? 0.f : m;
 }
 
-// A set and a few more elements as one set. Their maximum comes first; then no exponential waits for
-// another, and d is rescaled once where Merge does so for every element. Masked elements (-inf) add
-// nothing, +inf makes m and d infinite, and a NaN, which is nobody's maximum, makes d NaN.
+// Merges kCount elements into a set. It finds their maximum first: then no exponential waits for another,
+// and d is rescaled once, where Merge rescales it for every element. Masked elements (-inf) add nothing,
+// +inf makes m and d infinite, and a NaN makes d NaN (fmaxf keeps it out of m).
 template <int kCount>
 __host__ __device__ Normalizer merge_batch(Normalizer set, const float (&x)[kCount]) {
     float m = set.m;
@@ -43,12 +43,12 @@ __host__ __device__ Normalizer merge_batch(Normalizer set, const float (&x)[kCou
     return {m, d};
 }
 
-// The larger of two numbers; a NaN beside a number is left out.
+// The larger of two numbers. fmaxf drops a NaN beside a number.
 struct Max {
     __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-// What a row's normalizer is for: the result of an element.
+// The last step: each turns an element into its result, given the normalizer of its row.
 struct Softmax {
     float m;
     float scale;
@@ -62,9 +62,9 @@ struct LogSoftmax {
     __host__ __device__ float operator()(float x) const { return x - m - log_d; }
 };
 
-// The normalizer of the row of cols elements at x, in every thread of the block. Two reductions of a
-// number each, not one of pairs: the block's maximum once known, each thread rescales its d to it with
-// one exponential; a reduction of pairs waits for exponentials at every step.
+// Returns, in every thread of the block, the normalizer of the row of cols elements at x. Two reductions
+// of one number replace one of pairs: after the first, each thread rescales its d to the block's maximum
+// with one exponential. A reduction of pairs would wait for exponentials at every step.
 template <int kThreads>
 __device__ Normalizer block_normalizer(const float* x, int64_t cols) {
     using BlockReduce = cub::BlockReduce<float, kThreads>;
@@ -78,20 +78,20 @@ __device__ Normalizer block_normalizer(const float* x, int64_t cols) {
         mine = merge_batch(mine, v);
     });
     const float m = BlockReduce(scratch).Reduce(mine.m, Max{});
-    if (threadIdx.x == 0) block.m = m;  // only thread 0 has the block's result
-    __syncthreads();                    // also: scratch is about to be used again
+    if (threadIdx.x == 0) block.m = m;  // only thread 0 has the maximum of the block
+    __syncthreads();                    // also before the second reduction reuses scratch
     const float d = BlockReduce(scratch).Sum(mine.d * expf(mine.m - base_of(block.m)));
     if (threadIdx.x == 0) block.d = d;
     __syncthreads();
     return block;
 }
 
-// +inf has no ratio to anything: the whole row becomes NaN.
+// A row with +inf has no softmax: all of its results become NaN.
 __device__ inline Normalizer for_division(Normalizer row) {
     return row.m == INFINITY ? Normalizer{NAN, NAN} : row;
 }
 
-// One block per row, kAtOnce elements of each thread at a time.
+// One block per row; each thread handles kAtOnce elements at a time.
 template <int kThreads, class Output>
 __global__ void __launch_bounds__(kThreads, kResident / kThreads)
     batched_kernel(const float* x, float* y, int64_t cols) {
@@ -133,7 +133,7 @@ inline cudaError_t batched(const float* x, float* y, int64_t rows, int64_t cols,
     return launch_batched<Softmax>(x, y, rows, cols, stream);
 }
 
-// log(softmax(x)) of each row, without the detour that would lose small probabilities.
+// log(softmax(x)) of each row. Probabilities too small for a float keep their logarithm.
 inline cudaError_t log_softmax(const float* x, float* y, int64_t rows, int64_t cols,
                                cudaStream_t stream) {
     return launch_batched<LogSoftmax>(x, y, rows, cols, stream);

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 03_online_softmax/further/split_row, version 4.0
 //
-// Few long rows: one block per row would leave most of the GPU idle, so many blocks share a row.
-//   new here   pairs merge in any order, also those of different blocks: a launch finds a pair for each
-//              slice of a row, a second merges the row's pairs and writes the results
-//   traffic    2 reads + 1 write per element, as in the lesson, and a pair per slice
-//   gain       with ten long rows several times the lesson's speed; with many rows there is nothing to gain
-//   accepts    rows x cols floats, row-major; y may be x; scratch of split_row_workspace_bytes
+// Softmax of few long rows: many blocks share a row, so that the whole GPU works.
+//   new here   pairs merge across blocks as well: one launch computes a pair per slice of a row, a second
+//              merges the pairs of each row and writes the results
+//   traffic    2 reads + 1 write per element, as in the lesson, and one pair per slice
+//   gain       several times the lesson's speed with ten long rows; none with many rows
+//   accepts    rows x cols floats, row-major; y may be x; a workspace of split_row_workspace_bytes
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks
 #pragma once
 #include <cstddef>
@@ -16,9 +16,9 @@
 
 namespace online_softmax {
 
-// A row is cut into slices of equal length, but for the last, which may be shorter: at most 64, since
-// every block reads the pairs of its row; of at least 4096 columns, a few for each thread; and of whole
-// cache lines (32 floats), so that slices begin where lines do if rows do.
+// Columns of a slice. All slices of a row are equally long, except a shorter last one. There are at most
+// 64, because every block reads all pairs of its row. A slice has at least 4096 columns, a few per
+// thread, and whole cache lines (32 floats), so that it starts on a line if its row does.
 inline int64_t slice_cols_for(int64_t cols) {
     constexpr int64_t kMostSlices = 64;
     constexpr int64_t kFewestCols = 4096;
@@ -30,15 +30,15 @@ inline int64_t slices_for(int64_t cols) {
     return (cols - 1) / slice_cols_for(cols) + 1;
 }
 
-inline constexpr int64_t kRowsAtOnce = 65535;  // of a grid's y; more rows take another launch
+inline constexpr int64_t kRowsAtOnce = 65535;  // a grid's largest y; more rows, more launches
 
-// Bytes of scratch that split_row needs for this shape.
+// Bytes of workspace that split_row needs for this shape.
 inline size_t split_row_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
     return static_cast<size_t>(std::min(rows, kRowsAtOnce) * slices_for(cols)) * sizeof(Normalizer);
 }
 
-// One block per slice, blockIdx.x, of a row, blockIdx.y: the lesson's first loop.
+// The lesson's first loop. One block per slice (blockIdx.x) of a row (blockIdx.y).
 template <int kThreads>
 __global__ void slices_kernel(const float* x, Normalizer* pairs, int64_t cols, int64_t slice_cols) {
     using BlockReduce = cub::BlockReduce<Normalizer, kThreads>;
@@ -56,8 +56,8 @@ __global__ void slices_kernel(const float* x, Normalizer* pairs, int64_t cols, i
     if (threadIdx.x == 0) pairs[blockIdx.y * gridDim.x + blockIdx.x] = mine;
 }
 
-// The same grid, when all pairs are written: the lesson again, with pairs in place of elements in the
-// first loop and a slice in place of a row in the second.
+// Runs on the same grid after all pairs are written: the lesson again, with pairs for elements in the
+// first loop and a slice for a row in the second.
 template <int kThreads>
 __global__ void outputs_kernel(const float* x, float* y, const Normalizer* pairs, int64_t cols,
                                int64_t slice_cols) {
@@ -86,9 +86,9 @@ __global__ void outputs_kernel(const float* x, float* y, const Normalizer* pairs
     }
 }
 
-// Softmax for few long rows. workspace: split_row_workspace_bytes(rows, cols) bytes of device
-// memory, 8-byte aligned, of any content; cudaErrorInvalidValue where it is missing or smaller. It
-// belongs to one call at a time, on one stream: two calls that may overlap need one each.
+// Softmax of each row of x into y. workspace: split_row_workspace_bytes(rows, cols) bytes of device
+// memory, 8-byte aligned, of any content; cudaErrorInvalidValue if it is missing or too small. It
+// belongs to one call at a time, on one stream: calls that may overlap need one each.
 inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t cols, void* workspace,
                              size_t workspace_bytes, cudaStream_t stream) {
     if (rows < 0 || cols < 0) return cudaErrorInvalidValue;
@@ -98,7 +98,7 @@ inline cudaError_t split_row(const float* x, float* y, int64_t rows, int64_t col
     constexpr int kThreads = 256;
     const int64_t slice_cols = slice_cols_for(cols);
     const auto slices = static_cast<unsigned>(slices_for(cols));
-    auto* pairs = static_cast<Normalizer*>(workspace);  // one launch after the other uses them
+    auto* pairs = static_cast<Normalizer*>(workspace);  // each turn of the loop reuses them
     for (int64_t row = 0; row < rows; row += kRowsAtOnce) {
         const dim3 grid(slices, static_cast<unsigned>(std::min(rows - row, kRowsAtOnce)));
         const float* x_rows = x + row * cols;

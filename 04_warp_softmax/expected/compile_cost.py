@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What the stage's headers cost to compile, for further/README.md.
+"""What the stage's headers cost to compile, for further/row_groups.md.
 
 compile_cost.py NVCC: writes compile_cost.json beside itself. No GPU is needed.
 """

@@ -2,20 +2,20 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/any_width, version 1.0
 //
-// Rows that no pack of 16 bytes divides, as fast as the others: a warp moves several of them as one
-// piece of memory, through shared memory, and takes them apart there.
-//   new here   asynchronous copies to shared memory; tiles that fit a row to a few elements
-//   traffic    1 read + 1 write per element, in full sectors: row_groups writes such rows of __half
+// Softmax of rows that no pack of 16 bytes divides, at full speed: a warp copies several contiguous rows
+// to shared memory in packs, and separates them there.
+//   new here   asynchronous copies to shared memory; kernels whose registers fit a row to a few elements
+//   traffic    1 read + 1 write per element, in full sectors; row_groups writes such rows of __half
 //              in pieces of 2 bytes, each of which costs the L2 as much as 32
-//   accepts    as row_groups, which it calls where x and y do not lie alike between two
-//              multiples of 16 bytes
+//   accepts    as row_groups, which it calls if x and y lie at different offsets from a multiple of
+//              16 bytes
 //   source     ours
 #pragma once
 #include <cuda_pipeline.h>
 
 #include "row_groups.cuh"
 
-// A name of its own: one of the same name elsewhere may be aligned to less.
+// The name is its own, because an array of the same name elsewhere may have a smaller alignment.
 extern __shared__ __align__(128) unsigned char shared_lines[];
 
 namespace warp_softmax {
@@ -23,14 +23,14 @@ namespace warp_softmax {
 constexpr int kLine = 128;  // bytes, of the cache and of shared memory
 constexpr int kFlatThreads = 128;
 
-// The part of `count` elements at an address that packs of 16 bytes cover, and what it leaves at both
-// ends.
+// Divides `count` elements into aligned packs of 16 bytes and what remains at both ends. phase: elements
+// from the last multiple of 16 bytes to the first element.
 template <class T>
 struct Flat {
     static constexpr int kPack = 16 / sizeof(T);
     int head;  // elements before the first pack
     int packs;
-    int tail;  // elements behind the last
+    int tail;  // elements after the last pack
 
     __device__ Flat(int phase, int count) {
         head = min((kPack - phase) % kPack, count);
@@ -39,19 +39,20 @@ struct Flat {
     }
 };
 
-// How many elements an address lies behind a multiple of `bytes` bytes.
+// Elements from the last multiple of kBytes bytes to an address.
 template <int kBytes, class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % kBytes / sizeof(T));
 }
 
-// Blocks to find room for on a multiprocessor, 0: as many as happen to fit. With the most elements a
-// lane it would be five; the sixth costs two spilled registers and makes the halves 8% faster. (floats
-// have half the arithmetic to hide per byte: 5% slower.)
+// Blocks that must fit on a multiprocessor; 0 leaves it to the compiler. With the most elements per lane
+// five would fit. A sixth spills two registers and makes halves 8% faster. (It makes floats 5% slower:
+// they have half the arithmetic to hide per byte.)
 template <class T, int kMost>
 constexpr int kBlocks = sizeof(T) == 2 && kMost > 58 ? 6 : 0;
 
-// A group of kLanes lanes per row of a tile; a lane holds more than kLeast and up to kMost elements.
+// A tile is what a warp holds in shared memory: group_rows rows for each group of kLanes lanes. A lane holds
+// more than kLeast and up to kMost elements of a row.
 template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
 __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     flat_rows_kernel(const T* x, T* y, int64_t rows, int64_t cols, int group_rows, int tile_bytes) {
@@ -65,13 +66,13 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     const int tile_rows = group_rows * (32 / kLanes);
 
     const int64_t first = (int64_t{blockIdx.x} * kWarps + warp) * tile_rows;
-    if (first >= rows) return;  // a warp's lanes together
+    if (first >= rows) return;  // all lanes of a warp return together
     const int have = static_cast<int>(min(int64_t{tile_rows}, rows - first));
     const T* from = x + first * cols;
     T* to = y + first * cols;
     const Flat<T> flat(phase_of<16>(from), have * width);
 
-    // The tile lies in its lines of shared memory as in those of the cache, or copies would be split.
+    // The tile starts at the same offset in a line as in global memory; otherwise copies would be split.
     T* tile = reinterpret_cast<T*>(shared_lines + warp * tile_bytes) + phase_of<kLine>(from);
     for (int i = in_warp; i < flat.packs; i += 32) {
         const int at = flat.head + i * Flat<T>::kPack;
@@ -82,13 +83,13 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     if (in_warp < flat.tail) tile[behind + in_warp] = from[behind + in_warp];
     __pipeline_commit();
     __pipeline_wait_prior(0);
-    __syncwarp();  // what all lanes have copied is there
+    __syncwarp();  // the copies of all lanes have arrived
 
     const int filled = (width + kLanes - 1) / kLanes;
     for (int i = 0; i < group_rows; ++i) {
         const int r = in_warp / kLanes * group_rows + i;
         T* row = tile + r * width + lane;
-        const auto has = [&](int k) {  // lanes without a row stay, for the shuffles of the others
+        const auto has = [&](int k) {  // lanes without a row stay: the others shuffle with them
             return r < have && (k < kLeast || k * kLanes + lane < width);
         };
         Compute held[kMost];
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
             if (has(k)) row[k * kLanes] = static_cast<T>(held[k]);
         }
     }
-    __syncwarp();  // all results lie in the tile
+    __syncwarp();  // all results are in the tile
 
     for (int i = in_warp; i < flat.packs; i += 32) {
         const int at = flat.head + i * Flat<T>::kPack;
@@ -113,13 +114,13 @@ __global__ void __launch_bounds__(kFlatThreads, kBlocks<T, kMost>)
     if (in_warp < flat.tail) to[behind + in_warp] = tile[behind + in_warp];
 }
 
-// How many rows of a tile each group takes, one after another: up to `most`, so that the groups, each
-// at its own row, meet in as few banks of shared memory as possible.
+// Rows of a tile that each group takes, one after another: up to `most`, chosen for the fewest bank
+// conflicts among the groups, which are at different rows at the same time.
 inline int rows_of_a_group(int lanes, int row_bytes, int element_bytes, int most) {
     int best = most;
     int best_worst = 33;
     for (int rows = most; rows > most / 2; --rows) {
-        int words[32] = {};  // asked for in each bank
+        int words[32] = {};  // requested from each bank
         int worst = 0;
         int last = -1;
         for (int group = 0; group < 32 / lanes; ++group) {
@@ -139,8 +140,8 @@ inline int rows_of_a_group(int lanes, int row_bytes, int element_bytes, int most
 
 template <Algorithm kAlgorithm, int kLanes, int kLeast, int kMost, class T>
 cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kTileBytes = 5120;         // or one row per group, where that is more
-    constexpr int64_t kEnoughWarps = 16384;  // rather smaller tiles than fewer warps
+    constexpr int kTileBytes = 5120;         // or one row per group if that is more
+    constexpr int64_t kEnoughWarps = 16384;  // tiles shrink to keep this many warps
     constexpr int kGroups = 32 / kLanes;
     constexpr int kWarps = kFlatThreads / 32;
     const auto row_bytes = static_cast<int>(cols * sizeof(T));
@@ -148,19 +149,19 @@ cudaError_t launch_flat_rows(const T* x, T* y, int64_t rows, int64_t cols, cudaS
         std::min(kTileBytes / (kGroups * int64_t{row_bytes}), rows / (kGroups * kEnoughWarps));
     const int group_rows =
         rows_of_a_group(kLanes, row_bytes, sizeof(T), static_cast<int>(std::max<int64_t>(1, most)));
-    const int tile_bytes =  // wherever in a line it begins
+    const int tile_bytes =  // enough for a start anywhere in a line
         (kGroups * group_rows * row_bytes + 2 * kLine - 1) / kLine * kLine;
     const int64_t block_rows = int64_t{group_rows} * kGroups * kWarps;
     const auto kernel = flat_rows_kernel<kAlgorithm, kLanes, kLeast, kMost, T>;
     const int shared = tile_bytes * kWarps;
     static_assert(kWarps * (32 * 256 + 2 * kLine) <= 48 * 1024,
-                  "what a block needs for the widest rows it has without asking");
+                  "tiles of the widest rows fit into the 48 KB that every block may use");
     kernel<<<static_cast<unsigned>((rows + block_rows - 1) / block_rows), kFlatThreads,
              static_cast<size_t>(shared), stream>>>(x, y, rows, cols, group_rows, tile_bytes);
     return cudaGetLastError();
 }
 
-// The ends of the ranges of elements a lane for which kernels are compiled, as in OneFlow's layer norm.
+// The next larger kMost for which a kernel is compiled. The steps are those of OneFlow's layer norm.
 constexpr int next_most(int most) {
     constexpr int kMost[] = {8, 12, 17, 22, 28, 36, 46, 52, 58, 64};
     for (const int each : kMost) {
@@ -169,7 +170,7 @@ constexpr int next_most(int most) {
     return 2 * most;
 }
 
-// The fewest lanes that hold up to 17 elements each (of double 12), and more where all 32 lanes do.
+// Takes the fewest lanes that hold up to 17 elements each (double: 12); 32 lanes may hold more.
 template <Algorithm kAlgorithm, int kLanes = 1, int kLeast = 0, int kMost = 4, class T>
 cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     constexpr int kFew = sizeof(T) == 8 ? 12 : 17;
@@ -177,7 +178,7 @@ cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream
         return launch_flat_rows<kAlgorithm, kLanes, kLeast, kMost>(x, y, rows, cols, stream);
     }
     if constexpr (kMost == kFew && kLanes < 32) {
-        constexpr int kHalf = kFew / 2;  // a row that fits here is not there
+        constexpr int kHalf = kFew / 2;  // half as many lanes hold the narrower rows
         return launch_flat<kAlgorithm, 2 * kLanes, kHalf, next_most(kHalf)>(x, y, rows, cols,
                                                                             stream);
     } else if constexpr (kMost < kMaxHeld<T>) {
@@ -187,12 +188,12 @@ cudaError_t launch_flat(const T* x, T* y, int64_t rows, int64_t cols, cudaStream
     return cudaErrorInvalidValue;
 }
 
-// Whether the kernel of row_groups suits rows of that many whole packs: not where it has one or two packs a
-// lane and the row leaves more than a quarter of them empty.
+// True if the kernel of row_groups suits rows of `cols` columns, which are whole packs. It does not if a lane
+// has one or two packs and the row leaves more than a quarter of them empty.
 template <int kPack, int kHeld>
 bool fits_packs(int64_t cols) {
     bool fits = false;
-    with_tile<kPack, kHeld>(cols, [&](auto lanes, auto, auto packs) {
+    with_spread<kPack, kHeld>(cols, [&](auto lanes, auto, auto packs) {
         fits = packs.value > 2 || 4 * cols >= 3 * kPack * lanes.value * packs.value;
         return cudaSuccess;
     });
@@ -215,7 +216,7 @@ cudaError_t launch_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaS
     return launch_flat<kAlgorithm>(x, y, rows, cols, stream);
 }
 
-// As row_groups_softmax and log_softmax. x and y: rows x cols without gaps.
+// As row_groups_softmax and log_softmax. x and y are contiguous, rows x cols.
 template <class T>
 cudaError_t softmax_any_width(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch_any_width<Algorithm::softmax>(x, y, rows, cols, stream);

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/dropout_store, version 1.0
 //
-// Dropout behind softmax, in its Store: each element becomes 0 with a probability, the others grow.
-//   new here   random numbers that depend on seed and position alone: no state, no order of threads
-//   traffic    that of the softmax; but ten rounds for each four elements (for each single one where
-//              no packs move) keep it busier with arithmetic than with memory
-//   note       a new seed for each launch is the caller's task; from the same seed a gradient finds
-//              the same mask again
+// Dropout after softmax, in its Store: each element becomes 0 with a given probability, the others grow.
+//   new here   random numbers that depend on seed and position alone, without state
+//   traffic    that of the softmax; ten rounds per four elements (per element where no packs move) keep it
+//              busier with arithmetic than with memory
+//   note       the caller passes a new seed per launch; with the same seed a gradient finds the same mask
+//              again
 //   source     Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3": Philox4x32-10
 #pragma once
 #include "row_groups.cuh"
@@ -18,7 +18,7 @@ struct Philox {
     uint32_t word[4];
 };
 
-// Four random words for a counter and a key: ten rounds of multiplications that mix both.
+// Returns four random words for a counter and a key, by ten rounds of multiplications that mix them.
 __host__ __device__ inline Philox philox(uint64_t counter, uint64_t stream, uint64_t key) {
     constexpr uint64_t kMultiply[2] = {0xD2511F53u, 0xCD9E8D57u};
     constexpr uint32_t kWeyl[2] = {0x9E3779B9u, 0xBB67AE85u};
@@ -38,7 +38,7 @@ __host__ __device__ inline Philox philox(uint64_t counter, uint64_t stream, uint
     return {{c[0], c[1], c[2], c[3]}};
 }
 
-// Whether element (row, col) is dropped: the same for a seed whatever the types, packs and blocks.
+// True if element (row, col) is dropped. A seed drops the same elements for all types, packs and blocks.
 __host__ __device__ inline bool is_dropped(uint64_t seed, float probability, int64_t row,
                                            int64_t col) {
     const Philox random = philox(static_cast<uint64_t>(col) / 4, static_cast<uint64_t>(row), seed);
@@ -46,7 +46,7 @@ __host__ __device__ inline bool is_dropped(uint64_t seed, float probability, int
     return static_cast<float>(word >> 8) * 0x1p-24f < probability;  // 24 bits: exact in a float
 }
 
-// y = 0 where dropped, else the result / (1 - probability).
+// Writes 0 for a dropped element, otherwise the result / (1 - probability).
 template <class T>
 struct DropoutStore {
     using Element = T;
@@ -73,7 +73,7 @@ struct DropoutStore {
     }
 };
 
-// Dropout of softmax(x). probability: 0 <= p < 1. Errors as launch.
+// Dropout of softmax(x). 0 <= probability < 1. Errors as launch.
 template <class T>
 cudaError_t softmax_dropout(const T* x, T* y, float probability, uint64_t seed, int64_t rows,
                             int64_t cols, cudaStream_t stream) {

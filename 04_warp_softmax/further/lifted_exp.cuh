@@ -4,9 +4,9 @@
 //
 // An exponential of two instructions for the 16-bit types, whose results are too coarse to show what it
 // loses.
-//   new here   softmax divides exponentials by their sum: a factor that all of them have cancels out.
-//              With 2^64 the smallest ones stay above what the fast instruction turns into 0
-//   accepts    float and double as well: of those it is exp, and the factor is 1
+//   new here   softmax divides exponentials by their sum, so a factor common to all of them cancels. The
+//              factor 2^64 keeps small exponentials above the range that the fast instruction flushes to 0
+//   accepts    float and double as well: for them it is exp, and the factor is 1
 //   source     ours
 #pragma once
 #include <cmath>
@@ -15,8 +15,8 @@
 
 namespace warp_softmax {
 
-// 2^x by the GPU's own instruction, off by 2^-22 of it; results below 2^-126 become 0. (exp2f and
-// __expf save those, by three more instructions around this one.)
+// 2^x by the GPU's own instruction. Its relative error is 2^-22, and results below 2^-126 become 0. (exp2f
+// and __expf keep those, by three more instructions around this one.)
 __device__ inline float fast_exp2(float x) {
 #ifdef __CUDA_ARCH__
     float y;
@@ -27,8 +27,8 @@ __device__ inline float fast_exp2(float x) {
 #endif
 }
 
-// exp(x) * kLift, as accurate as the result can show: a __half keeps 2^-11, a __nv_bfloat16 2^-8. They
-// take the fast way, lifted so that what it turns into 0 is less than any __nv_bfloat16.
+// exp(x) * kLift, as accurate as the type can show (a relative 2^-11 for __half, 2^-8 for __nv_bfloat16).
+// 16-bit types use fast_exp2, lifted so that it returns 0 only for results below any __nv_bfloat16.
 template <class T>
 constexpr float kLift = sizeof(T) == 2 ? 0x1p64f : 1.f;
 

@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/loads_and_stores, version 1.0
 //
-// A kernel that does not say where a row comes from and goes to: it asks a Load and a Store for that.
-//   new here   Load and Store functors: what is fused with a softmax is what they do on the way
+// Functors through which a kernel reads and writes its rows, so that other work can be fused with it.
+//   new here   Load and Store functors: what they do on the way is fused with the softmax
 //   accepts    float, __half, __nv_bfloat16, double; any distance between rows
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021)
 #pragma once
@@ -14,22 +14,22 @@
 
 namespace warp_softmax {
 
-// What a type is computed in: the small ones in float.
+// The type of the arithmetic: double for double, float for all others.
 template <class T>
 using ComputeOf = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-// takes_packs of rows that lie row_stride elements apart; false for a null pointer.
+// takes_packs for rows that lie row_stride elements apart; false for a null pointer.
 template <int kPack, class T>
 bool takes_packs(const T* address, int64_t row_stride, int64_t cols) {
     return address != nullptr && row_stride % kPack == 0 && takes_packs<kPack>(address, cols);
 }
 
-// A Load has: Element, the type it reads; kMasks, whether a row may come out without any element,
-// and is to become zeros; takes<kPack>(cols), whether it can give packs; and at(row), the row, with
-//   fetch<kPack>(col, is_there, padding)   the pack from col on, a multiple of kPack, as it lies in
-//                                          memory; where it is not there, of `padding`
-//   element<Compute>(pack, i, col)         element i of it, column col + i
-// They are two so that all packs of a row are under way before the first is looked at.
+// A Load has: Element, the type it reads; kMasks, true if a row that is masked everywhere must become
+// zeros; takes<kPack>(cols), true if it can give packs; and at(row), which returns the row, with
+//   fetch<kPack>(col, is_there, padding)   the pack from column col on (a multiple of kPack), as it lies
+//                                          in memory; a pack of `padding` if it is not there
+//   element<Compute>(pack, i, col)         the value of its element i, column col + i
+// They are separate so that a kernel can request all packs of a row before it uses the first.
 // A Store has Element, takes<kPack>(cols) and store<kPack>(from, row, col).
 
 // The plain case: element (row, col) is x[row * row_stride + col].

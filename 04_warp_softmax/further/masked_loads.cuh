@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/masked_loads, version 1.0
 //
-// Attention's softmaxes without a new kernel: what is scaled and masked is what a row's load gives.
-//   new here   Load functors with a scale and a boolean mask, and with the causal triangle
-//   traffic    1 read of x (and of the mask) + 1 write; nothing is read above the diagonal
-//   accepts    as row_groups; a row that the mask leaves empty becomes zeros
+// The softmaxes of attention without a new kernel: Load functors scale and mask the row.
+//   new here   a Load functor with a scale and a boolean mask, and one with the causal triangle
+//   traffic    1 read of x (and of the mask) + 1 write; the causal one reads nothing above the diagonal
+//   accepts    as row_groups; a row that is masked everywhere becomes zeros
 //   source     OneFlow's fused_scale_mask_softmax and fused_tril_scale_softmax_mask_scale
 #pragma once
 #include "row_groups.cuh"
@@ -58,12 +58,12 @@ struct ScaleMaskLoad {
     }
 };
 
-// Row i of each matrix of `seq` rows sees columns 0 to i: what lies above the diagonal is not read
-// (but for the rest of a pack that the diagonal cuts).
+// Row i of each matrix of `seq` rows sees columns 0 to i. It reads nothing above the diagonal, except the
+// rest of a pack that the diagonal cuts.
 template <class T>
 struct CausalLoad {
     using Element = T;
-    static constexpr bool kMasks = false;  // column 0 is always there, -inf or not
+    static constexpr bool kMasks = false;  // every row sees column 0
     const T* x;
     ComputeOf<T> scale;
     int64_t seq;
@@ -94,8 +94,8 @@ struct CausalLoad {
     }
 };
 
-// Softmax of x * scale where mask is true; zeros elsewhere, and in rows without any. mask: rows x cols
-// bools, true to keep. scale > 0. Errors as launch.
+// Softmax of x * scale over the columns whose mask is true; zeros in all others. mask: rows x cols bools,
+// true to keep. scale > 0. Errors as launch.
 template <class T>
 cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> scale, int64_t rows,
                                int64_t cols, cudaStream_t stream) {
@@ -103,8 +103,8 @@ cudaError_t scale_mask_softmax(const T* x, const bool* mask, T* y, ComputeOf<T> 
                                       DirectStore<T>{y, cols}, rows, cols, stream);
 }
 
-// Softmax of x * scale over columns 0 to i of row i, zeros behind, in each of rows / seq matrices.
-// cudaErrorInvalidValue also where seq is no divisor of rows.
+// Softmax of x * scale over columns 0 to i of row i, zeros after them, in each of rows / seq matrices.
+// cudaErrorInvalidValue also if seq does not divide rows.
 template <class T>
 cudaError_t causal_softmax(const T* x, T* y, ComputeOf<T> scale, int64_t rows, int64_t cols,
                            int64_t seq, cudaStream_t stream) {

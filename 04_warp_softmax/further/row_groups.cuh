@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/row_groups, version 1.0
 //
-// The lesson, tuned: a row lives in the registers of as many lanes as it fills, 1 to 32.
-//   new here   groups of lanes; packs that every lane has are loaded without a test; blocks that walk on
+// The lesson, tuned: a group of 1 to 32 lanes, as many as a row fills, keeps the row in its registers.
+//   new here   groups of lanes; no test for packs that every lane has; persistent blocks
 //   traffic    1 read + 1 write per element
 //   accepts    float, __half, __nv_bfloat16, double; up to 2048 columns (double: 1024); Load and Store
 //              functors, so any row stride; y may be x where their strides are equal
-//   rows       as in 04; where a functor masks, a row with nothing left becomes zeros (log: -inf)
+//   rows       as in the lesson; a row that is masked everywhere becomes zeros (log-softmax: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), warp tier: rebuilt, with wider packs
 #pragma once
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace warp_softmax {
 
 enum class Algorithm { softmax, log_softmax };
 
-// All lanes of a group get the largest, or the sum, of what they bring. Groups are aligned parts of
-// a warp, and all of a warp's lanes take part.
+// Return the maximum, or the sum, of a group's values to each of its lanes. Groups are aligned parts of a
+// warp, and all 32 lanes of the warp take part.
 template <int kLanes, class Compute>
 __device__ Compute group_max(Compute value) {
 #pragma unroll
@@ -42,10 +42,10 @@ __device__ Compute group_sum(Compute value) {
     return value;
 }
 
-// A row in the registers of a group becomes its softmax or log-softmax. A lane has kHeld elements,
-// -inf behind the row's end; those from `filled` on are behind it in every lane and are skipped, the
-// first kSure are in the row in every lane and need no test. kMasks: a row of -inf alone becomes
-// zeros (its log-softmax stays -inf), not NaN.
+// Turns a row in a group's registers into its softmax or log-softmax. A lane has kHeld elements, -inf past
+// the row's end. The first kSure are in the row in every lane and need no test; those from `filled` on are
+// past its end in every lane and are skipped. kMasks: a row of -inf alone becomes zeros (its log-softmax
+// stays -inf), not NaN.
 template <Algorithm kAlgorithm, class T, int kLanes, int kSure, bool kMasks, class Compute,
           int kHeld>
 __device__ void normalize(Compute (&held)[kHeld], int filled) {
@@ -76,13 +76,13 @@ __device__ void normalize(Compute (&held)[kHeld], int filled) {
     }
 }
 
-// Where a row takes a whole warp, small blocks: another starts as soon as two rows are done, not four,
-// and 1048576 x 512 takes 1% less. (Narrow rows would take 3% more.)
+// Where a row takes a whole warp, blocks are small: the next one starts as soon as two rows are done, not
+// four. 1048576 x 512 takes 1% less time with it, narrow rows would take 3% more.
 template <int kLanes>
 constexpr int kBlockThreads = kLanes == 32 ? 64 : 128;
 
-// A group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbours, of which the row
-// fills the first kSurePacks in every lane.
+// One group of kLanes lanes per row; a lane holds kPacks packs of kPack neighbours. The row fills the
+// first kSurePacks of them in every lane.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class Load,
           class Store>
 __global__ void __launch_bounds__(kBlockThreads<kLanes>)
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
     const int width = static_cast<int>(cols);
     const int filled = (width + kLanes * kPack - 1) / (kLanes * kPack) * kPack;
 
-    // The loop's bounds are the block's: no lane leaves the shuffles of the others.
+    // The bounds are those of the block, so no lane leaves while others shuffle.
     const int64_t step = int64_t{gridDim.x} * kGroups;
     for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
         const int64_t row = first + group;
@@ -128,8 +128,8 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
 
 // ---------------------------------------------------------------- the launch
 
-// One group per row, up to a thousand waves of blocks; then each walks over more. (With 32 waves, as in
-// OneFlow, 1048576 x 512 takes 1% longer on an H200.)
+// Launches a group per row, up to a thousand waves of blocks; beyond that, blocks loop over rows. (With 32
+// waves, as in OneFlow, 1048576 x 512 takes 1% longer on an H200.)
 template <int kLanes, class... Arguments>
 cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t stream,
                         Arguments... arguments) {
@@ -149,50 +149,50 @@ cudaError_t launch_rows(void (*kernel)(Arguments...), int64_t rows, cudaStream_t
     return cudaGetLastError();
 }
 
-// How a row is spread over registers, of which a few ways are compiled: a lane has two packs (or
-// eight elements) before more lanes join, so that its loads wait together; with all 32, the packs
-// grow by a third or a half, and elements double. What a row leaves empty costs a comparison.
-struct Tile {
+// How a row is spread over registers: over `lanes` lanes, `packs` packs in each. Kernels exist for a few
+// spreads. A lane has two packs (or eight elements) before more lanes join, so that its loads wait together.
+// With all 32 lanes, packs grow by a third or a half, and single elements double.
+struct Spread {
     int lanes;
     int packs;
 };
-constexpr Tile next_tile(Tile tile, int pack) {
-    if (pack == 1 && tile.packs < 8) return {1, 8};
-    if (pack > 1 && tile.packs == 1) return {2, tile.lanes};  // 1 x 1, 2 x 1, 2 x 2
-    if (tile.lanes < 32) return {2 * tile.lanes, tile.packs};
-    if (pack == 1) return {32, 2 * tile.packs};
-    const bool power_of_two = (tile.packs & (tile.packs - 1)) == 0;
-    return {32, power_of_two ? tile.packs / 2 * 3 : tile.packs / 3 * 4};
+constexpr Spread next_spread(Spread spread, int pack) {
+    if (pack == 1 && spread.packs < 8) return {1, 8};
+    if (pack > 1 && spread.packs == 1) return {2, spread.lanes};  // 1 x 1, 2 x 1, 2 x 2
+    if (spread.lanes < 32) return {2 * spread.lanes, spread.packs};
+    if (pack == 1) return {32, 2 * spread.packs};
+    const bool power_of_two = (spread.packs & (spread.packs - 1)) == 0;
+    return {32, power_of_two ? spread.packs / 2 * 3 : spread.packs / 3 * 4};
 }
 
-// How many elements of a row a lane may hold: 256 bytes in registers. More, and too few warps fit on a
+// Elements of a row that a lane may hold: 256 bytes in registers. With more, too few warps fit on a
 // multiprocessor to keep the memory busy.
 template <class T>
 constexpr int kMaxHeld = 256 / sizeof(ComputeOf<T>);
 template <class T>
 constexpr int64_t kMaxCols = 32 * kMaxHeld<T>;
 
-// Calls launch(lanes, sure packs, packs), three constants, for the smallest tile that holds a row of
-// packs of kPack. cudaErrorInvalidValue where a lane would have to hold more than kHeld elements.
+// Calls launch(lanes, sure packs, packs), three constants, for the smallest spread that holds a row of
+// packs of kPack. cudaErrorInvalidValue if a lane would have to hold more than kHeld elements.
 template <int kPack, int kHeld, int kLanes = 1, int kSure = 0, int kPacks = kPack == 1 ? 4 : 1,
           class Launch>
-cudaError_t with_tile(int64_t cols, Launch launch) {
-    constexpr Tile kNext = next_tile({kLanes, kPacks}, kPack);
+cudaError_t with_spread(int64_t cols, Launch launch) {
+    constexpr Spread kNext = next_spread({kLanes, kPacks}, kPack);
     if (cols <= kLanes * kPacks * kPack) {
         return launch(std::integral_constant<int, kLanes>{}, std::integral_constant<int, kSure>{},
                       std::integral_constant<int, kPacks>{});
     }
     if constexpr (kNext.packs * kPack <= kHeld) {
         constexpr int kNextSure =
-            kLanes * kPacks / kNext.lanes;  // a row that fits here is not there
-        return with_tile<kPack, kHeld, kNext.lanes, kNextSure, kNext.packs>(cols, launch);
+            kLanes * kPacks / kNext.lanes;  // rows that fit the smaller spread do not get here
+        return with_spread<kPack, kHeld, kNext.lanes, kNextSure, kNext.packs>(cols, launch);
     }
     return cudaErrorInvalidValue;
 }
 
-// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: any two functors
-// like those above. cols: 1 to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
-// cudaErrorInvalidValue for a negative size, more columns, and an address that is null or that no T has.
+// Softmax or log-softmax of each row that `load` returns; `store` receives the results. They are functors as
+// in loads_and_stores.cuh. cols: up to kMaxCols<Load::Element>, 2048 or 1024. Asynchronous on stream.
+// cudaErrorInvalidValue for a negative size, too many columns, and a null or misaligned pointer.
 template <Algorithm kAlgorithm, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
     using T = typename Load::Element;
@@ -203,7 +203,7 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
         return cudaErrorInvalidValue;
     }
     const auto with_pack = [&](auto pack) {
-        return with_tile<pack.value, kMaxHeld<T>>(cols, [&](auto lanes, auto sure, auto packs) {
+        return with_spread<pack.value, kMaxHeld<T>>(cols, [&](auto lanes, auto sure, auto packs) {
             return launch_rows<lanes.value>(row_groups_kernel<kAlgorithm, pack.value, lanes.value,
                                                               sure.value, packs.value, Load, Store>,
                                             rows, stream, load, store, rows, cols);

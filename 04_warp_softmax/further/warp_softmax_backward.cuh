@@ -2,18 +2,18 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 04_warp_softmax/further/warp_softmax_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax, from the result y and the gradient dy of the result.
+// The gradient of softmax and of log-softmax, from their result y and the gradient dy of y.
 //   new here   two rows in registers, one reduction
 //   traffic    2 reads + 1 write per element
-//   accepts    as row_groups, up to 1024 columns (512 of double); dx may be dy or y
-//              where their strides are equal
+//   accepts    as row_groups, up to 1024 columns (double: 512); dx may be dy or y if their strides
+//              are equal
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "row_groups.cuh"
 
 namespace warp_softmax {
 
-// As row_groups_kernel, with two loads.
+// row_groups_kernel with two Load functors.
 template <Algorithm kAlgorithm, int kPack, int kLanes, int kSurePacks, int kPacks, class LoadY,
           class LoadDy, class Store>
 __global__ void __launch_bounds__(kBlockThreads<kLanes>)
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
     const int64_t step = int64_t{gridDim.x} * kGroups;
     for (int64_t first = int64_t{blockIdx.x} * kGroups; first < rows; first += step) {
         const int64_t row = first + group;
-        if (kLanes == 32 && row >= rows) return;  // a whole warp may leave
+        if (kLanes == 32 && row >= rows) return;  // a whole warp may return
         const auto col_of = [&](int p) { return (p * kLanes + lane) * kPack; };
         const auto has = [&](int p) {
             return (kLanes == 32 || row < rows) && (p < kSurePacks || col_of(p) < width);
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
 
         const auto y_row = load_y.at(row);
         const auto dy_row = load_dy.at(row);
-        const T kNothing(0.f);  // adds nothing
+        const T kNothing(0.f);  // adds 0 to the sum
         decltype(y_row.template fetch<kPack>(0, true, kNothing)) y_packs[kPacks];
         decltype(dy_row.template fetch<kPack>(0, true, kNothing)) dy_packs[kPacks];
 #pragma unroll
@@ -75,11 +75,11 @@ __global__ void __launch_bounds__(kBlockThreads<kLanes>)
     }
 }
 
-// Of y and of dy, each: they share the 256 bytes of a lane.
+// Elements of y, and as many of dy: they share the 256 bytes of a lane.
 template <class T>
 constexpr int kMaxHeldBackward = kMaxHeld<T> / 2;
 
-// The gradient of each row, from functors. cols: up to 32 * kMaxHeldBackward. Errors as launch.
+// The gradient of each row, through functors. cols: up to 32 * kMaxHeldBackward. Errors as launch.
 template <Algorithm kAlgorithm, class LoadY, class LoadDy, class Store>
 cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t rows, int64_t cols,
                             cudaStream_t stream) {
@@ -96,7 +96,7 @@ cudaError_t launch_backward(LoadY load_y, LoadDy load_dy, Store store, int64_t r
     if (rows == 0 || cols == 0) return cudaSuccess;
     if (cols > 32 * kMaxHeldBackward<T> || !all_take(kElement)) return cudaErrorInvalidValue;
     const auto with_pack = [&](auto pack) {
-        return with_tile<pack.value, kMaxHeldBackward<T>>(
+        return with_spread<pack.value, kMaxHeldBackward<T>>(
             cols, [&](auto lanes, auto sure, auto packs) {
                 return launch_rows<lanes.value>(
                     warp_softmax_backward_kernel<kAlgorithm, pack.value, lanes.value, sure.value,

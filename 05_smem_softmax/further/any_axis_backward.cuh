@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax along the middle axis of (outer, dim, inner), from the
-// result y and the gradient dy of the result.
+// The gradient of softmax and of log-softmax along the middle axis of (outer, dim, inner), from the result y and
+// its gradient dy.
 //   new here   two tiles in shared memory, one sum per column
-//   traffic    2 reads + 1 write per element; where tiles are read twice, 4 and of log-softmax 3 reads
+//   traffic    2 reads + 1 write per element; if tiles are read twice, 4 reads (log-softmax: 3)
 //   accepts    as any_axis_softmax.cuh; dx may be dy or y
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
@@ -17,80 +17,80 @@ namespace any_axis {
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
 __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
-    any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
+    any_axis_backward_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Tiling tiling) {
     using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     constexpr bool kHeld = kReads == Reads::once;
     const T nothing(0.f);
-    const int tile = threadIdx.x / plan.threads;
-    const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack, kEnds> part(y, sizes, plan, tile, thread);
-    unsigned char* tiles = shared_bytes + 2 * plan.join_bytes + 2 * tile * plan.tile_bytes;
-    Packed* held_y = reinterpret_cast<Packed*>(tiles) + thread;
-    Packed* held_dy = reinterpret_cast<Packed*>(tiles + plan.tile_bytes) + thread;
+    const int tile = threadIdx.x / tiling.threads;
+    const int thread = threadIdx.x % tiling.threads;
+    const Part<T, kPack, kEnds> part(y, sizes, tiling, tile, thread);
+    unsigned char* tiles = shared_bytes + 2 * tiling.join_bytes + 2 * tile * tiling.tile_bytes;
+    ThisPack* held_y = reinterpret_cast<ThisPack*>(tiles) + thread;
+    ThisPack* held_dy = reinterpret_cast<ThisPack*>(tiles + tiling.tile_bytes) + thread;
     if constexpr (kHeld) {
-        part.copy(y, held_y, plan.threads, nothing);
-        part.copy(dy, held_dy, plan.threads, nothing);
+        part.copy(y, held_y, tiling.threads, nothing);
+        part.copy(dy, held_dy, tiling.threads, nothing);
         wait_for_copies();
     }
-    // Packs of each tensor under way at once: of eight elements, as many as there are registers for.
-    constexpr int kAtOnce = kHeld ? 1 : kPack > 4 ? kBatch / 2 : kBatch;
-    const auto fetch = [&](const T* from, const Packed* held, int64_t k) {
+    // Packs of each tensor in flight: with eight elements per pack, as many as the registers allow.
+    constexpr int kInFlight = kHeld ? 1 : kPack > 4 ? kBatch / 2 : kBatch;
+    const auto fetch = [&](const T* from, const ThisPack* held, int64_t k) {
         if constexpr (kHeld) {
-            return held[static_cast<int>(k) * plan.threads];
+            return held[static_cast<int>(k) * tiling.threads];
         } else {
             return part.fetch(from, k, nothing);
         }
     };
 
-    Plan team = plan;  // whose threads join what they have of a column
+    Tiling team = tiling;  // the threads that reduce a column together
     if constexpr (kIsPart<kReads>) team.blocks = 1;
-    [[maybe_unused]] const SumsOfTile<kPack, 1, Compute> sums(plan, thread);
+    [[maybe_unused]] const SumsOfTile<kPack, 1, Compute> sums(tiling, thread);
 
     Compute sum[kPack];
 #pragma unroll
     for (Compute& each : sum) each = 0;
     if constexpr (kReads == Reads::second) {
-        sums.get(plan.parts, [&](const Compute* place, int i) { sum[i] += *place; });
+        sums.get(tiling.parts, [&](const Compute* place, int i) { sum[i] += *place; });
     }
-#pragma unroll(4 / kAtOnce)
-    for (int64_t k = kReads == Reads::second ? part.count : 0; k < part.count; k += kAtOnce) {
-        Packed ys[kAtOnce]{};
-        Packed dys[kAtOnce];
+#pragma unroll(4 / kInFlight)
+    for (int64_t k = kReads == Reads::second ? part.count : 0; k < part.count; k += kInFlight) {
+        ThisPack ys[kInFlight]{};
+        ThisPack dys[kInFlight];
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kInFlight; ++i) {
             if (kAlgorithm == Algorithm::softmax) ys[i] = fetch(y, held_y, k + i);
             dys[i] = fetch(dy, held_dy, k + i);
         }
 #pragma unroll
-        for (int i = 0; i < kAtOnce * kPack; ++i) {
+        for (int i = 0; i < kInFlight * kPack; ++i) {
             sum[i % kPack] +=
                 term_of<kAlgorithm>(static_cast<Compute>(ys[i / kPack].element[i % kPack]),
                                     static_cast<Compute>(dys[i / kPack].element[i % kPack]));
         }
     }
-    join_columns(sum, team, tile, thread, 1, Total{});
+    reduce_columns(sum, team, tile, thread, 1, Total{});
     if constexpr (kReads == Reads::first) {
-        if (tile < plan.slabs) {
-            sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) { *place = sum[i]; });
+        if (tile < tiling.slabs) {
+            sums.put(blockIdx.x % tiling.blocks, [&](Compute* place, int i) { *place = sum[i]; });
         }
     }
 
-    // Backwards: what was read last may still be in the cache.
+    // Backwards: the cache may still hold what was read last.
 #pragma unroll(kHeld ? 2 : 1)
-    for (int64_t k = kReads == Reads::first ? -1 : part.count - 1; k >= 0; k -= kAtOnce) {
-        Packed ys[kAtOnce];
-        Packed dys[kAtOnce];
+    for (int64_t k = kReads == Reads::first ? -1 : part.count - 1; k >= 0; k -= kInFlight) {
+        ThisPack ys[kInFlight];
+        ThisPack dys[kInFlight];
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kInFlight; ++i) {
             if (k < i) continue;
             ys[i] = fetch(y, held_y, k - i);
             dys[i] = fetch(dy, held_dy, k - i);
         }
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kInFlight; ++i) {
             if (k < i) continue;
-            Packed result;
+            ThisPack result;
 #pragma unroll
             for (int e = 0; e < kPack; ++e) {
                 result.element[e] =
@@ -103,13 +103,13 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
     wait_for_readers(team);
 }
 
-// kPacks of each tensor.
+// kPacks: of both tensors together.
 template <Algorithm kAlgorithm, int kPacks, class T>
 __global__ void __launch_bounds__(1024)
-    any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Plan plan) {
+    any_axis_backward_registers_kernel(const T* y, const T* dy, T* dx, Sizes sizes, Tiling tiling) {
     constexpr int kPack = kWidest<T>;
     const uint4 nothing = make_uint4(0, 0, 0, 0);
-    const Column<T> column(sizes, plan);
+    const Column<T> column(sizes, tiling);
     uint4 held_y[kPacks];
     uint4 held_dy[kPacks];
     column.read(y, held_y, nothing);
@@ -125,14 +125,14 @@ __global__ void __launch_bounds__(1024)
             sets.d[i] += term_of<kAlgorithm>(ys.of[i], dys.of[i]);
         }
     }
-    merge_columns<false>(sets, plan);
+    merge_columns<false>(sets, tiling);
 
     uint4* to = reinterpret_cast<uint4*>(dx) + column.first;
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
         const Numbers<T> ys = numbers_of<T>(as_new<T>(held_y[p]));
         const Numbers<T> dys = numbers_of<T>(as_new<T>(held_dy[p]));
-        PackOf<T> result;
+        WidePack<T> result;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             result.element[i] = gradient_of<kAlgorithm, T>(ys.of[i], dys.of[i], sets.d[i]);
@@ -157,15 +157,15 @@ struct Backward {
 
 }  // namespace any_axis
 
-// As any_axis_workspace_bytes, of the gradients.
+// As any_axis_workspace_bytes, for the gradients.
 template <class T>
 size_t any_axis_backward_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
     return workspace_bytes<Backward<Algorithm::softmax>, T>({outer, dim, inner}, 2);
 }
 
-// dx of the two, from their result y and its gradient dy. Errors as of softmax_any_axis, and workspace, which
-// belongs to one call at a time, on one stream, here too.
+// Computes dx from the result y and its gradient dy. Errors and workspace as for softmax_any_axis; the workspace
+// belongs to one call at a time, on one stream.
 template <class T>
 cudaError_t softmax_backward_any_axis(const T* y, const T* dy, T* dx, int64_t outer, int64_t dim,
                                       int64_t inner, void* workspace, size_t workspace_bytes,

@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_registers, version 1.0
 //
-// A tile of a slab in the registers of a block, where rows are whole packs: what any_axis_softmax.cuh and
-// any_axis_backward.cuh take when they can.
-//   new here   a thread has all its packs under way before it uses one; each of its columns has its own
-//              (m, d), which its block merges once
+// A tile of a slab in the registers of a block, for rows of whole packs: the way that any_axis_softmax.cuh and
+// any_axis_backward.cuh prefer.
+//   new here   a thread starts all its loads before it uses one; each of its columns has its own (m, d), which
+//              the block merges once
 //   traffic    1 read + 1 write per element
 #pragma once
-#include "any_axis_plan.cuh"
+#include "any_axis_tiling.cuh"
 #include "online_cached.cuh"
 
 namespace smem_softmax {
@@ -18,18 +18,18 @@ using warp_softmax::Algorithm;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// The packs of a thread: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z
-// over the block's tiles.
+// A thread's packs: threadIdx.x walks along a row of the tile, threadIdx.y over rows, threadIdx.z over the block's
+// tiles.
 template <class T>
 struct Column {
-    int64_t first;  // pack of the tensor
-    int64_t step;   // packs from one to the next
+    int64_t first;  // index of the first pack in the tensor
+    int64_t step;   // from one pack to the next
     int count;
 
-    __device__ Column(const Sizes& sizes, const Plan& plan) {
+    __device__ Column(const Sizes& sizes, const Tiling& tiling) {
         const int64_t packs = sizes.inner / kWidest<T>;
-        const auto tiles = static_cast<unsigned>(plan.tiles);
-        const int64_t slab = int64_t{blockIdx.x / tiles} * plan.slabs + threadIdx.z;
+        const auto tiles = static_cast<unsigned>(tiling.tiles);
+        const int64_t slab = int64_t{blockIdx.x / tiles} * tiling.slabs + threadIdx.z;
         const int64_t col = int64_t{blockIdx.x % tiles} * blockDim.x + threadIdx.x;
         const int row = threadIdx.y;
         const int rows = blockDim.y;
@@ -51,7 +51,7 @@ struct Column {
     }
 };
 
-// What a thread, or several, knows of the columns of a pack: their maxima, as a pack, and the sums of
+// The pairs of a pack's columns, over the rows of one thread or of several: the maxima, as a pack, and the sums of
 // lifted_exp(x - m).
 template <class T>
 struct Sets {
@@ -59,7 +59,7 @@ struct Sets {
     ComputeOf<T> d[kWidest<T>];
 };
 
-// The larger one of each column.
+// Returns the larger element of each column.
 template <class T>
 __device__ uint4 larger_of(uint4 a, uint4 b) {
     if constexpr (sizeof(T) == 2) {
@@ -69,8 +69,8 @@ __device__ uint4 larger_of(uint4 a, uint4 b) {
         };
         return make_uint4(larger(a.x, b.x), larger(a.y, b.y), larger(a.z, b.z), larger(a.w, b.w));
     } else {
-        auto larger = bits_as<PackOf<T>>(a);
-        const auto other = bits_as<PackOf<T>>(b);
+        auto larger = bits_as<WidePack<T>>(a);
+        const auto other = bits_as<WidePack<T>>(b);
         for (int i = 0; i < kWidest<T>; ++i) {
             larger.element[i] = fmax(larger.element[i], other.element[i]);
         }
@@ -82,64 +82,65 @@ __device__ inline uint4 shuffled(uint4 words, int step) {
                       __shfl_xor_sync(~0u, words.z, step), __shfl_xor_sync(~0u, words.w, step));
 }
 
-// What a sum relative to one maximum counts relative to a larger one.
+// Returns the factor that turns a sum relative to m into one relative to `larger`.
 template <class T, class Compute>
 __device__ Compute factor_of(Compute m, Compute larger) {
     return lifted_exp<T>(m - base_of(larger)) / static_cast<Compute>(kLift<T>);
 }
 
-// The sets of all threads with the same columns as one, in each of them: in the warp, then in the block.
-// kMaxima: whether there are any; otherwise it is sums alone.
+// Merges the sets of all threads with the same columns, first in the warp, then in the block; each of these threads
+// gets the result. kMaxima: whether sets have maxima; gradients have sums alone.
 template <bool kMaxima, class T>
-__device__ void merge_columns(Sets<T>& mine, const Plan& plan) {
+__device__ void merge_columns(Sets<T>& mine, const Tiling& tiling) {
     using Compute = ComputeOf<T>;
-    const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // of the tile
-    const int top_step = min(plan.threads, 32) / 2;
+    const int thread = threadIdx.y * blockDim.x + threadIdx.x;  // within the tile
+    const int top_step = min(tiling.threads, 32) / 2;
     if constexpr (kMaxima) {
-        const auto own = bits_as<PackOf<T>>(mine.m);
-        for (int step = top_step; step >= plan.lanes; step /= 2) {
+        const auto own = bits_as<WidePack<T>>(mine.m);
+        for (int step = top_step; step >= tiling.lanes; step /= 2) {
             mine.m = larger_of<T>(mine.m, shuffled(mine.m, step));
         }
-        const auto all = bits_as<PackOf<T>>(mine.m);
+        const auto all = bits_as<WidePack<T>>(mine.m);
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i) {
             mine.d[i] *= factor_of<T>(static_cast<Compute>(own.element[i]),
                                       static_cast<Compute>(all.element[i]));
         }
     }
-    for (int step = top_step; step >= plan.lanes; step /= 2) {
+    for (int step = top_step; step >= tiling.lanes; step /= 2) {
 #pragma unroll
         for (Compute& d : mine.d) d += __shfl_xor_sync(~0u, d, step);
     }
-    if (plan.threads <= max(32, plan.lanes)) return;
+    if (tiling.threads <= max(32, tiling.lanes)) return;
 
-    // A set of each warp for each pack of the tile's row; then a thread merges those of a column.
-    const int warps = plan.threads / 32;
-    [[maybe_unused]] constexpr int kAtOnce =
-        sizeof(T) == 8 ? 1 : 4;  // exp of doubles takes many registers
+    // Each warp stores a set per pack of the tile's row; then one thread merges the sets of a column.
+    const int warps = tiling.threads / 32;
+    [[maybe_unused]] constexpr int kUnroll =
+        sizeof(T) == 8 ? 1 : 4;  // the exponential of doubles takes many registers
     Sets<T>* const sets =
-        reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * plan.lanes;
-    if (thread % 32 < plan.lanes) sets[thread / 32 * plan.lanes + threadIdx.x] = mine;
+        reinterpret_cast<Sets<T>*>(shared_bytes) + threadIdx.z * warps * tiling.lanes;
+    if (thread % 32 < tiling.lanes) sets[thread / 32 * tiling.lanes + threadIdx.x] = mine;
     __syncthreads();
-    for (int col = thread; col < plan.width; col += plan.threads) {
+    for (int col = thread; col < tiling.width; col += tiling.threads) {
         Sets<T>* const column = sets + col / kWidest<T>;
         const int i = col % kWidest<T>;
         const auto max_of = [&](int warp) -> T& {
-            return reinterpret_cast<T*>(&column[warp * plan.lanes].m)[i];
+            return reinterpret_cast<T*>(&column[warp * tiling.lanes].m)[i];
         };
         Compute d = 0;
         if constexpr (kMaxima) {
             auto m = -static_cast<Compute>(INFINITY);
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
             for (int w = 0; w < warps; ++w) m = fmax(m, static_cast<Compute>(max_of(w)));
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
             for (int w = 0; w < warps; ++w) {
-                d += column[w * plan.lanes].d[i] * factor_of<T>(static_cast<Compute>(max_of(w)), m);
+                d += column[w * tiling.lanes].d[i] *
+                     factor_of<T>(static_cast<Compute>(max_of(w)), m);
             }
             max_of(0) = static_cast<T>(m);
         } else {
-#pragma unroll kAtOnce
-            for (int w = 0; w < warps; ++w) d += column[w * plan.lanes].d[i];
+#pragma unroll kUnroll
+            for (int w = 0; w < warps; ++w) d += column[w * tiling.lanes].d[i];
         }
         column->d[i] = d;
     }
@@ -147,7 +148,7 @@ __device__ void merge_columns(Sets<T>& mine, const Plan& plan) {
     mine = sets[threadIdx.x];
 }
 
-// Off by 2^-22 of it, without the branches that denormals take: d is at least 1.
+// Returns 1 / d up to a factor of 1 + 2^-22, without the branches for denormals: d is at least 1.
 __device__ inline float inverse_of(float d) {
     return __fdividef(1.f, d);
 }
@@ -157,11 +158,11 @@ __device__ inline double inverse_of(double d) {
 
 template <Algorithm kAlgorithm, int kPacks, class T>
 __global__ void __launch_bounds__(1024)
-    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    any_axis_registers_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
-    const uint4 nothing = pack_of(static_cast<T>(-INFINITY));
-    const Column<T> column(sizes, plan);
+    const uint4 nothing = filled_pack(static_cast<T>(-INFINITY));
+    const Column<T> column(sizes, tiling);
     uint4 held[kPacks];
     column.read(x, held, nothing);
 
@@ -177,11 +178,11 @@ __global__ void __launch_bounds__(1024)
             sets.d[i] += summand<T>(numbers.of[i] - base_of(own.of[i]));
         }
     }
-    merge_columns<true>(sets, plan);
+    merge_columns<true>(sets, tiling);
 
     const Numbers<T> all = numbers_of<T>(sets.m);
     Compute max[kPack];
-    Compute last[kPack];  // the step from x - max, or its exponential, to the result
+    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         max[i] = base_of(all.of[i]);
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(1024)
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
         const Numbers<T> numbers = numbers_of<T>(as_new<T>(held[p]));
-        PackOf<T> pack;
+        WidePack<T> pack;
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const Compute below = numbers.of[i] - max[i];

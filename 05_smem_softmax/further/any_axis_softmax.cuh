@@ -2,13 +2,13 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/any_axis_softmax, version 1.0
 //
-// Softmax along the middle axis of (outer, dim, inner): what is added up lies inner elements apart.
-//   new here   a block copies dim x some columns to shared memory (or a cluster's) as whole packs, whatever
-//              inner is; a thread has packs that all lie over the same columns
-//   traffic    1 read + 1 write per element; 2 reads where not even 32 bytes of every row fit
+// Softmax along the middle axis of (outer, dim, inner): the elements of a column lie inner elements apart.
+//   new here   a block copies a tile, dim rows x some columns, to shared memory (or to a cluster's) in whole packs,
+//              whatever inner is; all packs of a thread lie over the same columns
+//   traffic    1 read + 1 write per element; 2 reads if not even 32 bytes of every row fit
 //   accepts    float, __half, __nv_bfloat16, double; any sizes, any alignment; y may be x
-//   needs      CUDA 12; clusters need compute capability 9.0, below it more is read twice
-//   rows       as in 03: -inf alone, NaN or +inf make a slice NaN
+//   needs      CUDA 12; clusters need compute capability 9.0, below it more tiles are read twice
+//   rows       as in 03: a column of -inf alone, or with NaN or +inf, becomes NaN
 //   source     ours; PaddlePaddle's kernel for the same is in paddle_any_axis.cuh
 #pragma once
 #include <climits>
@@ -24,13 +24,13 @@ namespace any_axis {
 
 // ---------------------------------------------------------------- a thread's part of a slab
 
-// How many elements an address lies behind a multiple of 16 bytes.
+// Returns the number of elements from the last multiple of 16 bytes to the address.
 template <class T>
 __host__ __device__ int phase_of(const T* address) {
     return static_cast<int>(reinterpret_cast<uintptr_t>(address) % 16 / sizeof(T));
 }
 
-// As one access. (nvcc would split it, as the same elements are stored one by one elsewhere.)
+// Stores 16 bytes as one access. (nvcc would split it, because other code stores the same elements one by one.)
 __device__ inline void store_16_bytes(void* y, uint4 bits) {
 #ifdef __CUDA_ARCH__
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
@@ -53,46 +53,48 @@ __device__ void store_whole(T* y, const Pack<T, kPack>& pack) {
     }
 }
 
-// A thread's packs of a tile: plan.threads packs of each block lie from one to the next, which is whole
-// rows, so that element i of each is in the same column. The blocks of a tile walk side by side: 0.60 of the
-// speed of a copy where a tile is read twice, on an H200, instead of 0.58 where each has a part for itself.
+// A thread's packs of a tile. From one to the next, tiling.threads packs of each block advance by whole rows, so
+// element i of every pack lies in the same column. The blocks of a tile take its rows in turn: 0.60 of a copy's
+// speed on an H200 for a tile that is read twice, instead of 0.58 with one part per block.
 // kEnds: whether packs at the ends of a slab reach beyond it.
 template <class T, int kPack, bool kEnds>
 struct Part {
-    using Packed = Pack<T, kPack>;
-    int64_t first;  // offset of the first one
+    using ThisPack = Pack<T, kPack>;
+    int64_t first;  // offset of the first pack
     int64_t step;
     int64_t count;
-    int64_t begin;  // of the slab
+    int64_t begin;  // of the slab, as is end
     int64_t end;
 
-    __device__ Part(const T* x, const Sizes& sizes, const Plan& plan, int tile, int thread) {
-        const int64_t place = blockIdx.x / plan.blocks;
-        const int64_t slab = place / plan.tiles * plan.slabs + tile;
-        const int64_t col = place % plan.tiles * plan.width + thread * kPack % plan.width;
+    __device__ Part(const T* x, const Sizes& sizes, const Tiling& tiling, int tile, int thread) {
+        const int64_t place = blockIdx.x / tiling.blocks;
+        const int64_t slab = place / tiling.tiles * tiling.slabs + tile;
+        const int64_t col = place % tiling.tiles * tiling.width + thread * kPack % tiling.width;
         begin = slab * sizes.dim * sizes.inner;
         end = begin + sizes.dim * sizes.inner;
         const int phase = kEnds ? phase_of(x + begin) : 0;
-        const int64_t of_block = plan.threads * kPack / plan.width * sizes.inner;
-        step = of_block * plan.blocks;
-        const int64_t packs = (phase + sizes.dim * plan.width + kPack - 1) / kPack;
-        const int64_t before = blockIdx.x % plan.blocks;  // blocks
-        first = begin - phase + thread * kPack / plan.width * sizes.inner + col + before * of_block;
-        const bool none = tile >= plan.slabs || slab >= sizes.outer || col >= sizes.inner;
-        const int64_t of_all = (packs - thread + plan.threads - 1) / plan.threads;
-        count = none ? 0 : blocks_share(max(int64_t{0}, of_all - before), plan);
+        const int64_t of_block = tiling.threads * kPack / tiling.width * sizes.inner;
+        step = of_block * tiling.blocks;
+        const int64_t packs = (phase + sizes.dim * tiling.width + kPack - 1) / kPack;
+        const int64_t before =
+            blockIdx.x % tiling.blocks;  // blocks that share the tile and come first
+        first =
+            begin - phase + thread * kPack / tiling.width * sizes.inner + col + before * of_block;
+        const bool none = tile >= tiling.slabs || slab >= sizes.outer || col >= sizes.inner;
+        const int64_t of_all = (packs - thread + tiling.threads - 1) / tiling.threads;
+        count = none ? 0 : blocks_share(max(int64_t{0}, of_all - before), tiling);
     }
 
     __device__ bool is_whole(int64_t at) const {
         return !kEnds || (at >= begin && at + kPack <= end);
     }
 
-    // Pack k of the tensor, with `padding` where the slab does not reach.
-    __device__ Packed fetch(const T* x, int64_t k, T padding) const {
+    // Loads pack k of the tensor, with `padding` outside of the slab.
+    __device__ ThisPack fetch(const T* x, int64_t k, T padding) const {
         const int64_t at = first + k * step;
-        Packed pack;
+        ThisPack pack;
         if (k < count && is_whole(at)) {
-            pack = *reinterpret_cast<const Packed*>(x + at);
+            pack = *reinterpret_cast<const ThisPack*>(x + at);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
@@ -103,7 +105,7 @@ struct Part {
         return pack;
     }
 
-    __device__ void put(T* y, int64_t k, const Packed& pack) const {
+    __device__ void put(T* y, int64_t k, const ThisPack& pack) const {
         const int64_t at = first + k * step;
         if (is_whole(at)) {
             store_whole(y + at, pack);
@@ -115,16 +117,16 @@ struct Part {
         }
     }
 
-    // All packs on their way to shared memory, `apart` packs apart there; wait_for_copies() waits.
-    __device__ void copy(const T* x, Packed* held, int apart, T padding) const {
-        constexpr int kAtOnce = 8;
-        if constexpr (sizeof(Packed) < 4) {  // too small for an asynchronous copy
-            for (int k = 0; k < count; k += kAtOnce) {
-                Packed batch[kAtOnce];
+    // Starts copies of all packs to shared memory, where they lie `apart` packs apart; wait_for_copies() waits.
+    __device__ void copy(const T* x, ThisPack* held, int apart, T padding) const {
+        constexpr int kCopyBatch = 8;
+        if constexpr (sizeof(ThisPack) < 4) {  // too small for an asynchronous copy
+            for (int k = 0; k < count; k += kCopyBatch) {
+                ThisPack batch[kCopyBatch];
 #pragma unroll
-                for (int i = 0; i < kAtOnce; ++i) batch[i] = fetch(x, k + i, padding);
+                for (int i = 0; i < kCopyBatch; ++i) batch[i] = fetch(x, k + i, padding);
 #pragma unroll
-                for (int i = 0; i < kAtOnce; ++i) {
+                for (int i = 0; i < kCopyBatch; ++i) {
                     if (k + i < count) held[(k + i) * apart] = batch[i];
                 }
             }
@@ -132,7 +134,7 @@ struct Part {
             int64_t at = first;
             for (int k = 0; k < count; ++k, at += step) {
                 if (is_whole(at)) {
-                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(Packed));
+                    __pipeline_memcpy_async(held + k * apart, x + at, sizeof(ThisPack));
                 } else {
                     held[k * apart] = fetch(x, k, padding);
                 }
@@ -141,34 +143,34 @@ struct Part {
     }
 };
 
-// A thread only looks at what it has copied itself: no barrier.
+// No barrier: a thread reads only what it copied itself.
 __device__ inline void wait_for_copies() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
 }
 
-// All blocks that share a tile.
-__device__ inline void synchronize(const Plan& plan) {
+// Waits for all blocks that share a tile.
+__device__ inline void synchronize(const Tiling& tiling) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    if (plan.blocks > 1) return cooperative_groups::this_cluster().sync();
+    if (tiling.blocks > 1) return cooperative_groups::this_cluster().sync();
 #endif
     __syncthreads();
 }
-// A block whose shared memory others may still read must not end.
-__device__ inline void wait_for_readers(const Plan& plan) {
-    if (plan.blocks > 1) synchronize(plan);
+// Keeps a block alive while others may still read its shared memory.
+__device__ inline void wait_for_readers(const Tiling& tiling) {
+    if (tiling.blocks > 1) synchronize(tiling);
 }
-// A value in another block's shared memory, where this block has its own.
+// Returns a value from another block's shared memory, at the place that it has in this block's.
 template <class Compute>
 __device__ Compute value_of(int block, Compute* value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     return *cooperative_groups::this_cluster().map_shared_rank(value, block);
 #else
-    return *value;  // there are no clusters
+    return *value;  // without clusters there is no other block
 #endif
 }
 
-// A thread's values from or to neighbouring places, 16 bytes at once.
+// Copies a thread's values to or from neighbouring places, 16 bytes at a time.
 template <class Compute, int kPack>
 constexpr int kJoined = kPack * sizeof(Compute) > 16 ? 16 / sizeof(Compute) : kPack;
 
@@ -194,62 +196,62 @@ __device__ void get_values(Compute (&mine)[kPack], const Compute* values) {
     }
 }
 
-// Element i of a thread's packs belongs to one column; each thread gets what all threads of the tile
-// have of its columns, joined: in the thread, in the warp, in the block, in the cluster. What goes
-// through shared memory is rows of values, where column `col` is in place col of each. All threads of a
-// block, or of a cluster that shares a tile, call it, for each round of the kernel once.
+// Reduces columns. Element i of a thread's packs belongs to one column; each thread gets the result over all threads
+// of the tile: first in the thread, then in the warp, the block and the cluster. Shared memory holds rows of values,
+// with column `col` in place col of each row. All threads of a block, or of a cluster that shares a tile, call it
+// once in each of the kernel's two rounds.
 template <int kPack, class Compute, class Join>
-__device__ void join_columns(Compute (&mine)[kPack], const Plan& plan, int tile, int thread,
-                             int round, Join join) {
-    constexpr int kAtOnce = 8;
-    const int width = plan.lanes > 0 ? plan.lanes * kPack : plan.width;
-    int rows = plan.threads * kPack / width;
-    if (plan.lanes > 0) {
+__device__ void reduce_columns(Compute (&mine)[kPack], const Tiling& tiling, int tile, int thread,
+                               int round, Join join) {
+    constexpr int kRowsToOne = 8;
+    const int width = tiling.lanes > 0 ? tiling.lanes * kPack : tiling.width;
+    int rows = tiling.threads * kPack / width;
+    if (tiling.lanes > 0) {
 #pragma unroll
         for (int step = kPack / 2; step > 0; step /= 2) {
-            if (step < plan.width) break;  // a pack is over more columns than there are
+            if (step < tiling.width) break;  // a pack covers more columns than the tile has
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 if ((i & step) == 0) mine[i] = mine[i ^ step] = join(mine[i], mine[i ^ step]);
             }
         }
-        for (int step = min(plan.threads, 32) / 2; step >= plan.lanes; step /= 2) {
+        for (int step = min(tiling.threads, 32) / 2; step >= tiling.lanes; step /= 2) {
 #pragma unroll
             for (int i = 0; i < kPack; ++i)
                 mine[i] = join(mine[i], __shfl_xor_sync(~0u, mine[i], step));
         }
-        rows = max(1, plan.threads / 32);
+        rows = max(1, tiling.threads / 32);
     }
-    if (rows <= 1 && plan.blocks == 1) return;
+    if (rows <= 1 && tiling.blocks == 1) return;
 
     Compute* values =
-        reinterpret_cast<Compute*>(shared_bytes + round * plan.join_bytes) + tile * rows * width;
-    const bool takes_part = tile < plan.slabs;
-    if (plan.lanes == 0 && takes_part) {
+        reinterpret_cast<Compute*>(shared_bytes + round * tiling.join_bytes) + tile * rows * width;
+    const bool takes_part = tile < tiling.slabs;
+    if (tiling.lanes == 0 && takes_part) {
         put_values(mine, values + thread * kPack);
-    } else if (takes_part && thread % 32 < plan.lanes) {
+    } else if (takes_part && thread % 32 < tiling.lanes) {
         put_values(mine, values + thread / 32 * width + thread % 32 * kPack);
     }
-    while (rows > 1) {  // up to eight become one, in the first of their places
+    while (rows > 1) {  // eight rows become one, in the place of the first
         __syncthreads();
-        const int left = (rows + kAtOnce - 1) / kAtOnce;
+        const int left = (rows + kRowsToOne - 1) / kRowsToOne;
         const int end = rows * width;
         const int apart = left * width;
-        for (int i = thread; takes_part && i < apart; i += plan.threads) {
+        for (int i = thread; takes_part && i < apart; i += tiling.threads) {
             Compute all = values[i];
 #pragma unroll
-            for (int j = 1; j < kAtOnce; ++j) {
+            for (int j = 1; j < kRowsToOne; ++j) {
                 if (i + j * apart < end) all = join(all, values[i + j * apart]);
             }
             values[i] = all;
         }
         rows = left;
     }
-    synchronize(plan);
-    if (plan.blocks > 1) {  // the cluster's go behind the block's own, which others still read
-        for (int i = thread; takes_part && i < width; i += plan.threads) {
+    synchronize(tiling);
+    if (tiling.blocks > 1) {  // after the block's own values, which others still read
+        for (int i = thread; takes_part && i < width; i += tiling.threads) {
             Compute all = value_of(0, values + i);
-            for (int b = 1; b < plan.blocks; ++b) all = join(all, value_of(b, values + i));
+            for (int b = 1; b < tiling.blocks; ++b) all = join(all, value_of(b, values + i));
             values[width + i] = all;
         }
         values += width;
@@ -282,10 +284,10 @@ struct Total {
 
 // ---------------------------------------------------------------- the kernel
 
-// Packs of each tensor that a thread has under way at once where a tile is read twice.
+// Packs per thread and tensor in flight, for a tile that is read twice.
 inline constexpr int kBatch = 4;
 
-// Adds elements to what a thread knows of its columns: their maximum, and the sum of exp(x - max).
+// Adds elements to a thread's pairs of maximum and sum of exp(x - max), one per column.
 template <class T, int kPacks, int kPack, class Compute>
 __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[kPack],
                           Compute (&sum)[kPack]) {
@@ -304,42 +306,41 @@ __device__ void add_packs(const Pack<T, kPack> (&packs)[kPacks], Compute (&max)[
     }
 }
 
-// Of a tile: kept between its read and its write; read again by the same block; or in two launches, of which
-// the first leaves sums and the second reads again.
+// How often a tile is read: once, and kept on the chip; twice by the same block; or in two launches, where the first
+// leaves sums and the second computes the results.
 enum class Reads { once, twice, first, second };
 
 template <Reads kReads>
 constexpr bool kIsPart = kReads == Reads::first || kReads == Reads::second;
 
-// The most threads of a block, and blocks for which a multiprocessor must have registers: packs of 16-bit
+// The most threads of a block, and the blocks for which a multiprocessor must have registers. Packs of 16-bit
 // types take more of them.
 template <class T, Reads kReads>
 constexpr int kThreadsFor = kIsPart<kReads> ? kPartThreads : kMostThreads<T, kReads == Reads::once>;
 template <class T, Reads kReads>
 constexpr int kBlocksFor = kIsPart<kReads> && sizeof(T) == 2 ? 1 : 1024 / kThreadsFor<T, kReads>;
 
-// A thread's share in the sums of a part of a tile, which are kNumbers for each column of a tile.
+// A thread's share in the sums of one part of a tile: kNumbers numbers per column.
 template <int kPack, int kNumbers, class Compute>
 struct SumsOfTile {
     Compute* sums;
-    int width;    // of rows of elements that threads have side by side, and
-    int rows;     // how many there are
-    int columns;  // with sums. (Where a pack is over more columns than that, they come again.)
+    int width;    // of a row that the threads cover side by side
+    int rows;     // of such rows
+    int columns;  // with sums; a pack over more columns than that repeats them
     int first;    // element of this thread, counted through the block
 
-    __device__ SumsOfTile(const Plan& plan, int thread)
-        : sums(static_cast<Compute*>(plan.sums) +
-               int64_t{blockIdx.x / plan.blocks} * plan.parts * kNumbers * plan.width),
-          width(plan.lanes > 0 ? plan.lanes * kPack : plan.width),
-          rows(plan.threads * kPack / width),
-          columns(plan.width),
+    __device__ SumsOfTile(const Tiling& tiling, int thread)
+        : sums(static_cast<Compute*>(tiling.sums) +
+               int64_t{blockIdx.x / tiling.blocks} * tiling.parts * kNumbers * tiling.width),
+          width(tiling.lanes > 0 ? tiling.lanes * kPack : tiling.width),
+          rows(tiling.threads * kPack / width),
+          columns(tiling.width),
           first(thread * kPack) {}
 
     __device__ Compute* of_part(int part, int column) const {
         return sums + part * kNumbers * columns + column;
     }
-    // Calls put(place, i) where element i of the thread is the one to put its column's sums there: number n
-    // at place[n * columns].
+    // Calls put(place, i) if element i of this thread stores its column's sums: number n at place[n * columns].
     template <class Put>
     __device__ void put(int part, Put put) const {
 #pragma unroll
@@ -347,7 +348,7 @@ struct SumsOfTile {
             if (first + i < columns) put(of_part(part, first + i), i);
         }
     }
-    // Calls get(place, i) for the parts that element i is to add up.
+    // Calls get(place, i) for each part that element i adds up.
     template <class Get>
     __device__ void get(int parts, Get get) const {
 #pragma unroll
@@ -359,7 +360,7 @@ struct SumsOfTile {
     }
 };
 
-// A sum of exp(x - max) as one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
+// Turns a sum of exp(x - max) into one of exp(x - higher). Equal maxima, also -inf twice, have factor 1.
 template <class T, class Compute>
 __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
     if (max == higher) return sum;
@@ -368,21 +369,21 @@ __device__ Compute rebased(Compute sum, Compute max, Compute higher) {
 
 template <Algorithm kAlgorithm, int kPack, bool kEnds, Reads kReads, class T>
 __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
-    any_axis_kernel(const T* x, T* y, Sizes sizes, Plan plan) {
+    any_axis_kernel(const T* x, T* y, Sizes sizes, Tiling tiling) {
     using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     constexpr bool kHeld = kReads == Reads::once;
     const T nothing(-INFINITY);
-    const int tile = threadIdx.x / plan.threads;
-    const int thread = threadIdx.x % plan.threads;
-    const Part<T, kPack, kEnds> part(x, sizes, plan, tile, thread);
-    Packed* held =
-        reinterpret_cast<Packed*>(shared_bytes + 2 * plan.join_bytes + tile * plan.tile_bytes) +
-        thread;
+    const int tile = threadIdx.x / tiling.threads;
+    const int thread = threadIdx.x % tiling.threads;
+    const Part<T, kPack, kEnds> part(x, sizes, tiling, tile, thread);
+    ThisPack* held = reinterpret_cast<ThisPack*>(shared_bytes + 2 * tiling.join_bytes +
+                                                 tile * tiling.tile_bytes) +
+                     thread;
 
-    Plan team = plan;  // whose threads join what they have of a column
+    Tiling team = tiling;  // the threads that reduce a column together
     if constexpr (kIsPart<kReads>) team.blocks = 1;
-    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(plan, thread);
+    [[maybe_unused]] const SumsOfTile<kPack, 2, Compute> sums(tiling, thread);
 
     Compute max[kPack];
     Compute sum[kPack];
@@ -392,19 +393,19 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         sum[i] = 0;
     }
     if constexpr (kHeld) {
-        part.copy(x, held, plan.threads, nothing);
+        part.copy(x, held, tiling.threads, nothing);
         wait_for_copies();
 #pragma unroll 4
         for (int k = 0; k < part.count; ++k) {
-            const Packed pack = held[k * plan.threads];
+            const ThisPack pack = held[k * tiling.threads];
 #pragma unroll
             for (int i = 0; i < kPack; ++i)
                 max[i] = fmax(max[i], static_cast<Compute>(pack.element[i]));
         }
-        join_columns(max, team, tile, thread, 0, Larger{});
+        reduce_columns(max, team, tile, thread, 0, Larger{});
 #pragma unroll 2
         for (int k = 0; k < part.count; ++k) {
-            const Packed pack = held[k * plan.threads];
+            const ThisPack pack = held[k * tiling.threads];
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
                 sum[i] += summand<T>(static_cast<Compute>(pack.element[i]) - max[i]);
@@ -412,7 +413,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         }
     } else {
         if constexpr (kReads == Reads::second) {
-            sums.get(plan.parts, [&](const Compute* place, int i) {
+            sums.get(tiling.parts, [&](const Compute* place, int i) {
                 const Compute higher = fmax(max[i], place[0]);
                 sum[i] = rebased<T>(sum[i], max[i], higher) +
                          rebased<T>(place[sums.columns], place[0], higher);
@@ -420,7 +421,7 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
             });
         } else {
             for (int64_t k = 0; k < part.count; k += kBatch) {
-                Packed batch[kBatch];
+                ThisPack batch[kBatch];
 #pragma unroll
                 for (int i = 0; i < kBatch; ++i) batch[i] = part.fetch(x, k + i, nothing);
                 add_packs(batch, max, sum);
@@ -429,21 +430,21 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         Compute all[kPack];
 #pragma unroll
         for (int i = 0; i < kPack; ++i) all[i] = max[i];
-        join_columns(all, team, tile, thread, 0, Larger{});
+        reduce_columns(all, team, tile, thread, 0, Larger{});
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             sum[i] = rebased<T>(sum[i], max[i], all[i]);
             max[i] = all[i];
         }
     }
-    join_columns(sum, team, tile, thread, 1, Total{});
+    reduce_columns(sum, team, tile, thread, 1, Total{});
 
-    Compute last[kPack];  // the step from x - max, or its exponential, to the result
+    Compute last[kPack];  // the last step from x - max, or from its exponential, to the result
 #pragma unroll
     for (int i = 0; i < kPack; ++i) {
         last[i] = kAlgorithm == Algorithm::softmax ? 1 / sum[i] : std::log(sum[i] / kLift<T>);
     }
-    [[maybe_unused]] const auto finish = [&](Packed pack) {
+    [[maybe_unused]] const auto finish = [&](ThisPack pack) {
 #pragma unroll
         for (int i = 0; i < kPack; ++i) {
             const Compute below = static_cast<Compute>(pack.element[i]) - max[i];
@@ -454,19 +455,19 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
         return pack;
     };
     if constexpr (kReads == Reads::first) {
-        if (tile < plan.slabs) {
-            sums.put(blockIdx.x % plan.blocks, [&](Compute* place, int i) {
+        if (tile < tiling.slabs) {
+            sums.put(blockIdx.x % tiling.blocks, [&](Compute* place, int i) {
                 place[0] = max[i];
                 place[sums.columns] = sum[i];
             });
         }
     } else if constexpr (kHeld) {
 #pragma unroll 2
-        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * plan.threads]));
+        for (int k = 0; k < part.count; ++k) part.put(y, k, finish(held[k * tiling.threads]));
     } else {
-        // Backwards: what was read last may still be in the cache.
+        // Backwards: the cache may still hold what was read last.
         for (int64_t k = part.count - 1; k >= 0; k -= kBatch) {
-            Packed batch[kBatch];
+            ThisPack batch[kBatch];
 #pragma unroll
             for (int i = 0; i < kBatch; ++i) {
                 if (k >= i) batch[i] = part.fetch(x, k - i, nothing);
@@ -482,77 +483,79 @@ __global__ void __launch_bounds__(kThreadsFor<T, kReads>, kBlocksFor<T, kReads>)
 
 // ---------------------------------------------------------------- the launch
 
-// A family has the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of an element;
-// registers<kPacks>() for tiles in registers; kNumbers that a column's sums are.
+// A Family names the instances of a kernel: get<kPack, kEnds, kReads>() for packs of 16 bytes or of one element,
+// registers<kPacks>() for tiles in registers, and kNumbers, the numbers of a column's sums.
 template <class Family, Reads kReads, class T>
-auto kernel_for(const Plan& plan) {
+auto kernel_for(const Tiling& tiling) {
     constexpr int kWhole = 16 / sizeof(T);
-    return plan.pack == 1 ? Family::template get<1, false, kReads, T>()
-           : plan.ends    ? Family::template get<kWhole, true, kReads, T>()
-                          : Family::template get<kWhole, false, kReads, T>();
+    return tiling.pack == 1 ? Family::template get<1, false, kReads, T>()
+           : tiling.ends    ? Family::template get<kWhole, true, kReads, T>()
+                            : Family::template get<kWhole, false, kReads, T>();
 }
 
-// Calls the kernel with (tensors..., sizes, plan).
+// Launches the kernel with (tensors..., sizes, tiling).
 template <class Kernel, class T, class... Others>
-cudaError_t launch_kernel(Kernel kernel, const Plan& plan, Sizes sizes, cudaStream_t stream,
+cudaError_t launch_kernel(Kernel kernel, const Tiling& tiling, Sizes sizes, cudaStream_t stream,
                           const T* first, Others... others) {
     constexpr int kTensors = sizeof...(others);  // that are read
-    const int64_t blocks = (sizes.outer + plan.slabs - 1) / plan.slabs * plan.tiles * plan.blocks;
+    const int64_t blocks =
+        (sizes.outer + tiling.slabs - 1) / tiling.slabs * tiling.tiles * tiling.blocks;
     if (blocks > INT_MAX) return cudaErrorInvalidValue;
     const auto shared = static_cast<int>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
     cudaError_t error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     if (error != cudaSuccess) return error;
     cudaLaunchAttribute attribute{};
     attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {static_cast<unsigned>(plan.blocks), 1, 1};
+    attribute.val.clusterDim = {static_cast<unsigned>(tiling.blocks), 1, 1};
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks));
-    config.blockDim = dim3(static_cast<unsigned>((plan.slabs * plan.threads + 31) / 32 * 32));
-    if (plan.packs > 0) config.blockDim = dim3(plan.lanes, plan.threads / plan.lanes, plan.slabs);
-    config.dynamicSmemBytes = plan.shared_bytes(kTensors);
+    config.blockDim = dim3(static_cast<unsigned>((tiling.slabs * tiling.threads + 31) / 32 * 32));
+    if (tiling.packs > 0)
+        config.blockDim = dim3(tiling.lanes, tiling.threads / tiling.lanes, tiling.slabs);
+    config.dynamicSmemBytes = tiling.shared_bytes(kTensors);
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = plan.blocks > 1 && plan.parts == 0 ? 1 : 0;
-    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, plan);
-    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    config.numAttrs = tiling.blocks > 1 && tiling.parts == 0 ? 1 : 0;
+    error = cudaLaunchKernelEx(&config, kernel, first, others..., sizes, tiling);
+    if (error != cudaSuccess)
+        cudaGetLastError();  // already returned: must not be found again later
     return error;
 }
 
-// What the plan says, with plan.sums where it has parts.
+// Launches what the tiling says. With parts, tiling.sums is the workspace.
 template <class Family, class T, class... Others>
-cudaError_t launch_plan(const Plan& plan, Sizes sizes, cudaStream_t stream, const T* first,
-                        Others... others) {
-    if (plan.parts > 0) {
-        Plan of_sums = plan;
-        of_sums.blocks = plan.parts;
-        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(plan), of_sums,
-                                                sizes, stream, first, others...);
+cudaError_t launch_tiling(const Tiling& tiling, Sizes sizes, cudaStream_t stream, const T* first,
+                          Others... others) {
+    if (tiling.parts > 0) {
+        Tiling of_sums = tiling;
+        of_sums.blocks = tiling.parts;
+        const cudaError_t error = launch_kernel(kernel_for<Family, Reads::first, T>(tiling),
+                                                of_sums, sizes, stream, first, others...);
         if (error != cudaSuccess) return error;
     }
-    const auto kernel = plan.packs == 2   ? Family::template registers<2, T>()
-                        : plan.packs == 4 ? Family::template registers<4, T>()
-                        : plan.packs == 8 ? Family::template registers<8, T>()
-                        : plan.held       ? kernel_for<Family, Reads::once, T>(plan)
-                        : plan.parts > 0  ? kernel_for<Family, Reads::second, T>(plan)
-                                          : kernel_for<Family, Reads::twice, T>(plan);
-    return launch_kernel(kernel, plan, sizes, stream, first, others...);
+    const auto kernel = tiling.packs == 2   ? Family::template registers<2, T>()
+                        : tiling.packs == 4 ? Family::template registers<4, T>()
+                        : tiling.packs == 8 ? Family::template registers<8, T>()
+                        : tiling.held       ? kernel_for<Family, Reads::once, T>(tiling)
+                        : tiling.parts > 0  ? kernel_for<Family, Reads::second, T>(tiling)
+                                            : kernel_for<Family, Reads::twice, T>(tiling);
+    return launch_kernel(kernel, tiling, sizes, stream, first, others...);
 }
 
-// Bytes of scratch with which tensors of this shape take less time on the current device, wherever they
-// begin: 0 where they do not.
+// Returns the bytes of scratch that make this shape faster on the current device at any address; 0 if none do.
 template <class Family, class T>
 size_t workspace_bytes(Sizes sizes, int tensors) {
     if (sizes.outer <= 0 || sizes.dim <= 0 || sizes.inner <= 0) return 0;
     const Device device = device_of(softmax_stages::this_chip());
     size_t most = 0;
     for (const int phase : {-1, 0, 1}) {
-        const Plan plan = plan_for<T>(sizes, tensors, phase, device, true);
-        most = std::max(most, plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
+        const Tiling tiling = tiling_for<T>(sizes, tensors, phase, device, true);
+        most = std::max(most, tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)));
     }
     return most;
 }
 
-// The same with the plan for these tensors: the last is written, the others are read.
+// Chooses a tiling for these tensors and launches it. The kernel writes the last tensor and reads the others.
 template <class Family, class T, class... Others>
 cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stream, const T* first,
                    Others... others) {
@@ -564,22 +567,23 @@ cudaError_t launch(Sizes sizes, void* workspace, size_t bytes, cudaStream_t stre
     if (is_bad(first) || (is_bad(others) || ...)) return cudaErrorInvalidValue;
     const bool alike = ((phase_of(first) == phase_of<T>(others)) && ...);
     const Device device = device_of(softmax_stages::this_chip());
-    const auto plan_with = [&](bool scratch) {
-        return plan_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device, scratch);
+    const auto tiling_with = [&](bool scratch) {
+        return tiling_for<T>(sizes, sizeof...(others), alike ? phase_of(first) : -1, device,
+                             scratch);
     };
-    Plan plan = plan_with(workspace != nullptr);
-    if (plan.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
-        plan = plan_with(false);
+    Tiling tiling = tiling_with(workspace != nullptr);
+    if (tiling.sums_bytes(sizes, Family::kNumbers * sizeof(ComputeOf<T>)) > bytes) {
+        tiling = tiling_with(false);
     }
-    plan.sums = workspace;
-    return launch_plan<Family>(plan, sizes, stream, first, others...);
+    tiling.sums = workspace;
+    return launch_tiling<Family>(tiling, sizes, stream, first, others...);
 }
 
 template <Algorithm kAlgorithm>
 struct Forward {
     static constexpr int kNumbers = 2;
     template <int kPack, bool kEnds, Reads kReads, class T>
-    static auto get() {  // (the sums are the same of both)
+    static auto get() {  // the sums are the same for both algorithms
         constexpr Algorithm kOf = kReads == Reads::first ? Algorithm::softmax : kAlgorithm;
         return any_axis_kernel<kOf, kPack, kEnds, kReads, T>;
     }
@@ -591,18 +595,18 @@ struct Forward {
 
 }  // namespace any_axis
 
-// Bytes of workspace with which softmax_any_axis and log_softmax_any_axis of this shape take less time on
-// the current device: 0 for most.
+// Returns the bytes of workspace that make softmax_any_axis and log_softmax_any_axis of this shape faster on the
+// current device; 0 for most shapes.
 template <class T>
 size_t any_axis_workspace_bytes(int64_t outer, int64_t dim, int64_t inner) {
     using namespace any_axis;
     return workspace_bytes<Forward<Algorithm::softmax>, T>({outer, dim, inner}, 1);
 }
 
-// Softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x. workspace
-// may be null; with any_axis_workspace_bytes() of it, 16-byte aligned and of any content, few long slices
-// take less time. It belongs to one call at a time, on one stream: two calls that may overlap need one
-// each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
+// Computes the softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// workspace may be null; with any_axis_workspace_bytes() of it, aligned to 16 bytes, few long columns are faster. A
+// workspace belongs to one call at a time, on one stream: calls that overlap need one each. Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer or a negative size.
 template <class T>
 cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
@@ -611,7 +615,7 @@ cudaError_t softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64
                                                stream, x, y);
 }
 
-// log(softmax(x)).
+// The same for log(softmax(x)).
 template <class T>
 cudaError_t log_softmax_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {

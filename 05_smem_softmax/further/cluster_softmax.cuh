@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/cluster_softmax, version 1.0
 //
-// Several blocks share a row, so that rows of a megabyte stay on the chip, and few rows use all of it.
-//   new here   blocks of a cluster that send their (m, d) to each other's shared memory; or a grid of
-//              blocks that are all there at the same time, and leave it in device memory
-//   traffic    1 read + 1 write per element while the blocks can keep the row: 16 of them 1.4 million
-//              floats on an H200; 2 reads of what is left
+// Several blocks share a row, so that rows of a megabyte stay on the chip and few rows use the whole chip.
+//   new here   blocks of a cluster send their (m, d) to each other's shared memory; or all blocks of a grid run
+//              at the same time and exchange it in device memory
+//   traffic    1 read + 1 write per element while the blocks can keep the row, for 16 blocks 1.4 million
+//              floats on an H200; 2 reads of the rest
 //   accepts    as online_cached.cuh
 //   needs      CUDA 12.5, for <cuda/ptx>. Clusters: compute capability 9.0; below it a block has a row
 //   source     the merge of Milakov & Gimelshein 2018, section 3.1, across blocks, as in 03's split_row
@@ -29,9 +29,9 @@ namespace smem_softmax {
 using softmax_stages::Chip;
 using softmax_stages::this_chip;
 
-inline constexpr int kLargestCluster = 16;  // blocks, that any GPU offers
+inline constexpr int kLargestCluster = 16;  // blocks; the most that any GPU offers
 
-// A message to another block's shared memory: the numbers of a set, and that they have arrived.
+// Sends a set to another block's shared memory and counts its bytes there as arrived.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 template <class Compute>
 __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64_t* arrived) {
@@ -40,17 +40,17 @@ __device__ void send(Normalizer<Compute> set, Normalizer<Compute>* there, uint64
 }
 #endif
 
-// A cluster per row: blockIdx.x is the row, blockIdx.y the block's place in the cluster. A block waits for
-// messages, not for a barrier of the cluster: at 976 x 65536 floats on an H200 that is the difference
-// between 0.87 and 0.97 of the speed of a copy.
+// The team of a cluster: blockIdx.x is the row, blockIdx.y the block's place in the cluster. A block waits for
+// messages, not at a barrier of the cluster: 0.97 instead of 0.87 of a copy's speed at 976 x 65536 floats on an
+// H200.
 struct Cluster {
-    int first = 0;       // rows that begin with the launch, one after the other:
-    unsigned apart = 0;  // nanoseconds from one to the next
+    int first = 0;       // rows at the start of the launch that start one after another,
+    unsigned apart = 0;  // this many nanoseconds apart
 
     template <class Set>
     struct Scratch {
         Set of_block[kLargestCluster];
-        uint64_t arrived;  // counts the bytes of the messages
+        uint64_t arrived;  // counts the bytes of the messages that have arrived
     };
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     __device__ static auto cluster() {
@@ -63,8 +63,8 @@ struct Cluster {
         return static_cast<int>(blockIdx.y);
     }
 
-    // Nobody may send before all blocks are there: the barrier is joined here, and waited for in
-    // exchange(), when x has been read.
+    // No block may send before all blocks have started. So each arrives at the barrier here, and waits at it in
+    // exchange(), after it has read x.
     template <class Set>
     __device__ void open([[maybe_unused]] Scratch<Set>& scratch) const {
         if (static_cast<int>(blockIdx.x) < first) __nanosleep(blockIdx.x * apart);
@@ -82,7 +82,7 @@ struct Cluster {
     template <class Set>
     __device__ Set exchange(Scratch<Set>& scratch, Set block) {
         const auto blocks = static_cast<int>(gridDim.y);
-        const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp tells block i
+        const auto to = static_cast<int>(threadIdx.x);  // lane i of the first warp sends to block i
         __cluster_barrier_wait();
 #ifdef __CUDA_ARCH__
         if (to < blocks) {
@@ -97,7 +97,7 @@ struct Cluster {
         __cluster_barrier_arrive();
         __cluster_barrier_wait();
 #endif
-        return warp_merge(scratch.of_block, blocks);
+        return merge_in_warp(scratch.of_block, blocks);
     }
 #else  // never launched: see largest_cluster
     __device__ int64_t row() const {
@@ -117,9 +117,9 @@ struct Cluster {
 #endif
 };
 
-// The grid of a cooperative launch: row blockIdx.x, shared by the blocks y, all of them there at the same
-// time. They tell each other in device memory, which takes longer than a message within a cluster, but
-// reaches all of the chip, and meet at a barrier before they look. (More rows take turns: rows_in_turn.cuh.)
+// The team of a cooperative launch: the blocks y of grid column blockIdx.x share row blockIdx.x, and all blocks
+// run at the same time. They exchange sets in device memory and meet at a barrier before they read. That takes
+// longer than a message within a cluster, but reaches the whole chip. (More rows take turns: rows_in_turn.cuh.)
 template <class Set>
 struct Grid {
     template <class>
@@ -134,48 +134,47 @@ struct Grid {
     __device__ Set exchange(Scratch<Set>& scratch, Set block) const {
         if (threadIdx.x == 0) board.say(row(), block);
         cooperative_groups::this_grid().sync();
-        const auto other = static_cast<int>(threadIdx.x);  // of which this thread asks one
+        const auto other = static_cast<int>(threadIdx.x);  // each thread reads the set of one block
         const bool asks = other < static_cast<int>(gridDim.y);
-        return merge_heard(asks ? bits_as<Set>(board.look(row(), other)) : Set::of_none(),
-                           scratch.of_warp);
+        return merge_in_block(asks ? bits_as<Set>(board.look(row(), other)) : Set::of_none(),
+                              static_cast<int>(gridDim.y), scratch.of_warp);
     }
 };
 
-// How rows are cut: a row over so many blocks, each with a slice.
-enum class Share { block, cluster, grid };  // who has a row
+// How rows are cut: how many blocks share a row, and the slice of each.
+enum class Share { block, cluster, grid };  // who shares a row
 struct Cut {
     Share share;
-    int blocks;  // a row
+    int blocks;  // per row
     Slice slice;
-    int64_t rows_at_once;  // in one launch; of the grid: side by side
+    int64_t rows_at_once;  // rows per launch; on the grid: side by side
 };
 
-// Bytes of shared memory for the rows of a block that shares a multiprocessor with others, up to 1024
-// threads of them.
+// Bytes of shared memory for the rows of a block, if 1024 threads of such blocks share a multiprocessor.
 inline int64_t room_for(int threads, const Chip& chip) {
     return threads == 1024 ? chip.room : chip.room * threads / 1024 - 1024;
 }
 
-// Packs of each tensor that such a block keeps.
+// Packs of each tensor that such a block keeps on the chip.
 inline int64_t packs_kept(int threads, int tensors, const Chip& chip) {
     return threads *
            (kHeld / tensors + room_for(threads, chip) / (int64_t{16} * tensors * threads));
 }
 
-// Packs of a block's slice. Slices begin on a line of the cache where rows do.
+// Packs per slice, in whole cache lines, so that slices start on a line if the row does.
 inline int64_t slice_packs(int64_t packs, int64_t blocks) {
     constexpr int64_t kLine = 128 / 16;
     return divided_up(std::max<int64_t>(1, packs), blocks * kLine) * kLine;
 }
 
-// A block alone may have the row with six warps of six packs a thread: 0.98 of the speed of a copy at
-// 49152 x 8192 __half on an H200, 0.97 with four warps of eight. (Four or five warps of six gain nothing.)
+// A block alone can have a row with six warps of six packs per thread: 0.98 of a copy's speed at 49152 x 8192
+// __half on an H200, against 0.97 with four warps of eight. (Four or five warps of six gain nothing.)
 inline constexpr int kSixWarps = 192;
 
-// A row of 16-bit elements over so many blocks, as few packs a thread as hold it: a pack of eight elements
-// takes twice the instructions of one of four floats, and those of a pack that is not there are passed
-// through all the same. Elements too few for another pack a thread are left to the threads of the first
-// block, as are those before the first pack. Empty where more than a seventh of the registers would be.
+// Returns the slice for a row of 16-bit elements over `blocks` blocks, with as few packs per thread as hold the
+// row: a pack of eight elements takes twice the instructions of one of four floats, and a thread executes them
+// even for packs that it does not have. A few elements too many for full slices go to the threads of the first
+// block, as do those before the first pack. Returns nothing if more than a seventh of the registers stay empty.
 inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     constexpr int kElements = kWidest<__half>;
     if (blocks == 1 && threads_for(packs, kSomeHeld) == kSixWarps) {
@@ -194,8 +193,8 @@ inline std::optional<Slice> filled_slice(int64_t packs, int64_t blocks) {
     return {};
 }
 
-// A row of so many packs of so many elements over the blocks of a cluster, or over one. tensors: as in
-// Slice. many: whether rows fill the chip more than once, so that blocks take turns.
+// Returns the cut of a row of `packs` packs over the blocks of a cluster, or over one block. elements: per pack.
+// tensors: as in Slice. many: whether the rows fill the chip more than once, so that blocks follow each other.
 inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks, const Chip& chip,
                        bool many) {
     const Share share = blocks == 1 ? Share::block : Share::cluster;
@@ -206,11 +205,11 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
         }
     }
     const int64_t each = slice_packs(packs, blocks);
-    // Threads for the slice in their registers: four warps, or eight, ..., as there are four schedulers
-    // (of five, an H200 does not find room for as many). Beyond that as few as have room for the rest
-    // in shared memory while others share the multiprocessor, one loading while another waits; of a
-    // gradient, at least two blocks. For a gradient that is also better than 512 threads which are not
-    // full: 1.03 instead of 0.96 of the speed of z = x + y at 4000 x 100000 floats.
+    // As many threads as hold the slice in registers: four warps, or eight, ..., for four schedulers. (An H200 holds
+    // fewer blocks of five warps.) If that is too many, as few as have room for the rest in shared memory while
+    // other blocks share the multiprocessor, at least two for a gradient: some load while others wait. A gradient
+    // also prefers this to 512 threads that are not full: 1.03 instead of 0.96 of the speed of z = x + y at
+    // 4000 x 100000 floats.
     int threads = threads_for(each * tensors);
     if (threads > 256) threads = (threads + 127) / 128 * 128;
     const bool is_full = 100 * each * tensors >= 95 * int64_t{threads} * kHeld;
@@ -229,14 +228,14 @@ inline Cut cluster_cut(int64_t packs, int elements, int tensors, int64_t blocks,
             INT32_MAX};
 }
 
-// The cut over the grid for so few rows that all packs are in few registers, all at once: one block to a
-// multiprocessor if that is enough. Empty where it is not. (A thread asks one block of its row, so of these
-// there are no more than threads.)
+// Returns the cut over the grid for rows so few that all packs fit into few registers at once, with one block
+// per multiprocessor if that is enough; nothing if they do not fit. (A thread reads the set of one block, so a
+// row has no more blocks than a block has threads.)
 inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip& chip) {
     constexpr struct {
         int threads;
         int held;
-        int beside;  // blocks of a multiprocessor
+        int beside;  // blocks per multiprocessor
     } kWays[] = {{256, kFewHeld, 1}, {512, kFewHeld, 1}, {512, kFewHeld, 2}, {512, kSomeHeld, 2}};
     for (const auto& way : kWays) {
         const int64_t of_row =
@@ -252,7 +251,7 @@ inline std::optional<Cut> few_over_grid(int64_t rows, int64_t packs, const Chip&
     return {};
 }
 
-// Over the grid, as many blocks of a row as leave room for `at_once` rows among so many.
+// Cuts rows over the grid: each gets as many blocks as leave room for `at_once` rows among `there` blocks.
 template <class SliceFor>
 Cut over_grid(int64_t at_once, int64_t there, int64_t packs, int threads, SliceFor slice_for) {
     const int64_t most = std::min(there / at_once, divided_up(packs, int64_t{threads} * 4));
@@ -260,9 +259,9 @@ Cut over_grid(int64_t at_once, int64_t there, int64_t packs, int threads, SliceF
     return {Share::grid, static_cast<int>(divided_up(packs, each)), slice_for(each), at_once};
 }
 
-// Rows that take turns on the grid: as many side by side as there are registers for, or fewer where that
-// would leave many blocks without a row, at once or in the last round. Empty where the multiprocessors have
-// too little shared memory to put a row aside.
+// Returns the cut for rows that take turns on the grid: as many side by side as the registers hold, or fewer if
+// that would leave many blocks without a row, at once or in the last round. Returns nothing if a multiprocessor
+// has too little shared memory to put a row aside.
 inline std::optional<Cut> turns_cut(int64_t rows, int64_t packs, int elements, int tensors,
                                     const Chip& chip) {
     const int held = turn_packs(elements, tensors) / tensors;
@@ -279,8 +278,8 @@ inline std::optional<Cut> turns_cut(int64_t rows, int64_t packs, int elements, i
     return over_grid(at_once, there, packs, kTurnThreads, slice_for);
 }
 
-// The cut over the grid: for rows that the chip can keep all at once, two blocks to a multiprocessor; for
-// others in turn.
+// Returns the cut over the grid: two blocks per multiprocessor for rows that the chip can keep all at once; for
+// more rows, in turn.
 inline std::optional<Cut> grid_cut(int64_t rows, int64_t packs, int elements, int tensors,
                                    const Chip& chip) {
     constexpr int kThreads = 512;
@@ -294,8 +293,8 @@ inline std::optional<Cut> grid_cut(int64_t rows, int64_t packs, int elements, in
     });
 }
 
-// A row of few over blocks of up to 256 threads, which have its packs in as few registers as there are.
-// Empty where it is too long.
+// Returns the cut for few rows: blocks of up to 256 threads that hold a row in as few registers as possible, or
+// nothing if the row is too long.
 inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
     constexpr int64_t kFull = int64_t{256} * kFewHeld;
     const int64_t wanted = packs <= kFull       ? 1
@@ -308,13 +307,13 @@ inline std::optional<Cut> few_cut(int64_t packs, const Chip& chip) {
                Slice{each, threads_for(each, kFewHeld), 1, kFewHeld, 0}, INT32_MAX};
 }
 
-// The cut for rows of so many packs of so many elements. Of rows that fill the chip many times over, a
-// block has one while 256 threads have it in their registers; a cluster of blocks of 128, of which a
-// multiprocessor holds eight, each at another point of its work, while eight of them have it. Longer rows
-// are shared by eight larger blocks, which find a place more easily than sixteen; then by sixteen, as are
-// fewer rows. With scratch the grid has rows that are too few for that, or too long: where a block of a
-// cluster would be alone on its multiprocessor, or rows in turn take less time: on an H200 from 560,000
-// floats or 720,000 elements of 16 bits on, of gradients from 240,000 floats; hardly ever of doubles.
+// Returns the cut for `rows` rows of `packs` packs of `elements` elements. If rows fill the chip many times over:
+// one block per row while the registers of 256 threads hold it; then a cluster of up to eight blocks of 128
+// threads (a multiprocessor holds eight such blocks, each at another point of its work); then eight larger
+// blocks, which find room more easily than sixteen; then sixteen. Fewer rows get sixteen earlier. With scratch,
+// rows that are too few or too long for this go to the grid: if a cluster's block would be alone on its
+// multiprocessor, or if rows in turn are faster. On an H200 that is from 560,000 floats or 720,000 elements of
+// 16 bits on, for gradients from 240,000 floats on, and hardly ever for doubles.
 inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const Chip& chip,
                    bool has_scratch) {
     rows = std::max<int64_t>(1, rows);
@@ -344,8 +343,8 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
     int64_t blocks = divided_up(packs, packs <= (many ? 8 : 16) * full ? full : 2 * full);
     const bool fill_sixteen = packs > 30 * full && packs <= 32 * full;
     if (many && !fill_sixteen && packs <= 40 * full) blocks = std::min<int64_t>(8, blocks);
-    // Of 16 bits, 9, 11 or 13 small blocks rather than half as many large ones, the last of them half empty:
-    // 0.99 instead of 0.95 of the speed of a copy at 1736 x 73729 __half on an H200.
+    // For 16-bit types, 9, 11 or 13 small blocks rather than half as many large ones whose last one is half empty:
+    // 0.99 instead of 0.95 of a copy's speed at 1736 x 73729 __half on an H200.
     const int64_t small = divided_up(packs, full);
     if (many && tensors == 1 && elements == kWidest<__half> && small % 2 == 1 && small > 8 &&
         small < 15) {
@@ -356,12 +355,12 @@ inline Cut cut_for(int64_t rows, int64_t packs, int elements, int tensors, const
     return cluster_cut(packs, elements, tensors, blocks, chip, fills(5));
 }
 
-// Bytes of scratch that a cut for so many rows needs.
+// Returns the bytes of scratch that a cut needs.
 inline size_t workspace_bytes_of(const Cut& cut, int64_t rows) {
     return cut.share == Share::grid ? board_bytes(rows * cut.blocks) : 0;
 }
 
-// The cut for the current device, with so much scratch, or none where workspace is null.
+// Returns the cut for the current device within the workspace, or without scratch if `workspace` is null.
 template <class T>
 Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
                size_t workspace_bytes) {
@@ -372,8 +371,7 @@ Cut cut_within(int64_t rows, int64_t cols, int tensors, const void* workspace,
     return workspace_bytes_of(cut, rows) <= workspace_bytes ? cut : cut_of(false);
 }
 
-// Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
-// they do not.
+// Returns the bytes of scratch that make rows of this shape faster on the current device; 0 if none do.
 template <class T>
 size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
@@ -381,31 +379,31 @@ size_t cluster_softmax_workspace_bytes(int64_t rows, int64_t cols) {
                               rows);
 }
 
-// Blocks with such a slice that a multiprocessor has room for.
+// Returns how many blocks with this slice fit on a multiprocessor.
 inline int64_t blocks_beside(const Slice& slice, const Chip& chip) {
     const int64_t by_memory = chip.room / (static_cast<int64_t>(slice.shared()) + 1024);
     return std::max<int64_t>(1, std::min<int64_t>(1024 / slice.threads, by_memory));
 }
 
-// How long a row waits for the one before it where both could begin together: until that can have been
-// read, if nobody else reads. row_bytes: of what is read.
+// Returns how long a row waits for the one before it if both could start together: the time to read that one,
+// if nothing else is read. row_bytes: bytes read per row.
 inline unsigned nanoseconds_apart(double row_bytes) {
     return static_cast<unsigned>(1e3 * row_bytes / this_chip().bytes_per_us);
 }
 
-// Of so many blocks that there are places for, those that a cluster finds, as it needs all of its own close
-// to each other: on an H200, 7 clusters of 16 where a multiprocessor has one block.
+// Returns how many of `blocks` places clusters can use, since a cluster's blocks must lie close to each other: on
+// an H200, 7 clusters of 16 with one block per multiprocessor.
 inline int64_t places_for_clusters(int64_t blocks) {
     return blocks * 7 / 8;
 }
 
-// Rows begin apart where a place on the chip has so many of them in turn: what begins late ends late.
+// Rows start apart only if each place on the chip gets this many rows: whatever starts late ends late.
 inline constexpr int64_t kTurns = 4;
 
-// The team for clusters. Where slices are so large that a multiprocessor has one or two, and rows many,
-// those that begin the launch begin apart, as rows in turn, but by half as much: 0.88 of the speed of a copy at
-// 88 x 720897 floats on an H200, where all of it gives 0.87 and nothing 0.855. (Gradients of 244 x 262144,
-// all of it: 0.96 instead of 0.92 of the speed of z = x + y.)
+// Returns the team for clusters. If a multiprocessor holds only one or two slices and rows are many, the first
+// rows start apart, as rows in turn do, but by half the time: 0.88 of a copy's speed at 88 x 720897 floats on an
+// H200, against 0.87 with the full time and 0.855 without. (With the full time, gradients of 244 x 262144:
+// 0.96 instead of 0.92 of the speed of z = x + y.)
 inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     const Chip chip = this_chip();
     const int64_t beside = blocks_beside(cut.slice, chip);
@@ -414,7 +412,7 @@ inline Cluster cluster_team(const Cut& cut, int64_t rows, double row_bytes) {
     return {static_cast<int>(clusters), nanoseconds_apart(row_bytes / 2)};
 }
 
-// One kernel, as many grids as it takes for all rows. tensors: what it reads and writes.
+// Launches one kernel, in as many grids as all rows need. tensors: what it reads and writes.
 template <class Kernel, class Team, class... T>
 cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, const Cut& cut,
                        cudaStream_t stream, T*... tensors) {
@@ -433,11 +431,12 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
     config.attrs = &attribute;
     config.numAttrs = cut.share == Share::block ? 0 : 1;
     cudaError_t error = cudaSuccess;
-    if (cut.slice.shared() > 0) {  // all that any row may need
+    if (cut.slice.shared() > 0) {  // the most that any row needs
         error = set_once(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          static_cast<int>(room_for_rows()));
     }
-    if (error == cudaSuccess && cut.share == Share::cluster) {  // more than 8 must be asked for
+    if (error == cudaSuccess &&
+        cut.share == Share::cluster) {  // more than 8 blocks need permission
         error = set_once(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     }
     if (error != cudaSuccess) return error;
@@ -448,12 +447,13 @@ cudaError_t launch_cut(Kernel kernel, Team team, int64_t rows, int64_t cols, con
         error = cudaLaunchKernelEx(&config, kernel, (tensors + row * cols)..., team, cols,
                                    cut.slice.packs, cut.slice.kept);
     }
-    if (error != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    if (error != cudaSuccess)
+        cudaGetLastError();  // already returned: must not be found again later
     return error;
 }
 
-// The same of a kernel whose team is the grid: at_once, or in_turn where rows come one behind another.
-// workspace: workspace_bytes_of(cut, rows) bytes; row_bytes: of what is read.
+// The same for a team of the grid: launches at_once, or in_turn if there are more rows than run side by side.
+// workspace: workspace_bytes_of(cut, rows) bytes. row_bytes: bytes read per row.
 template <class Set, class AtOnce, class InTurn, class... T>
 cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t cols,
                         double row_bytes, const Cut& cut, void* workspace, cudaStream_t stream,
@@ -473,8 +473,8 @@ cudaError_t launch_grid(AtOnce at_once, InTurn in_turn, int64_t rows, int64_t co
                       stream, tensors...);
 }
 
-// The kernel for such slices of one tensor: with as many packs a thread, or with more where that is not
-// worth a kernel of its own.
+// Returns the kernel for a slice of one tensor: with as many packs per thread, or the next larger number for
+// which there is a kernel.
 template <Algorithm kAlgorithm, class Team, class T>
 auto kernel_for(const Slice& slice) {
     if (slice.more()) return row_on_chip_kernel<kAlgorithm, kHeld, true, true, Team, T>;
@@ -496,7 +496,7 @@ auto kernel_for(const Slice& slice) {
     return row_on_chip_kernel<kAlgorithm, kHeld, false, true, Team, T>;
 }
 
-// Softmax or log-softmax of each row, cut so. workspace: workspace_bytes_of(cut, rows) bytes.
+// Launches softmax or log-softmax of each row by this cut. workspace: workspace_bytes_of(cut, rows) bytes.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_as(const Cut& cut, const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                       cudaStream_t stream) {
@@ -528,12 +528,12 @@ cudaError_t launch_clusters(const T* x, T* y, int64_t rows, int64_t cols, void* 
     return launch_as<kAlgorithm>(cut, x, y, rows, cols, workspace, stream);
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width; a block per
-// row where there are no clusters, or x and y are not misaligned by the same. workspace may be null;
-// with cluster_softmax_workspace_bytes() of it, 16-byte aligned and of any content, few long rows take
-// less time. It belongs to one call at a time, on one stream: two calls that may overlap need one each, or
-// they take each other's sums for their own. Asynchronous on stream. cudaErrorInvalidValue for a null
-// pointer, a negative size, more than 2^31 - 1 columns, an address that no T has.
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), of any width. A block
+// has a row where there are no clusters, or where x and y are misaligned by different amounts. workspace may be
+// null; with cluster_softmax_workspace_bytes() of it, aligned to 16 bytes, few long rows are faster. A workspace
+// belongs to one call at a time, on one stream: calls that overlap need one each, or they mix their sums.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or
+// more than 2^31 - 1 columns.
 template <class T>
 cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t workspace_bytes, cudaStream_t stream) {
@@ -541,7 +541,7 @@ cudaError_t cluster_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* 
                                                stream);
 }
 
-// log(softmax(x)) of each row.
+// The same for log(softmax(x)).
 template <class T>
 cudaError_t cluster_log_softmax(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                                 size_t workspace_bytes, cudaStream_t stream) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/functor_rows, version 1.0
 //
-// The lesson's kernel with 04's functors: long rows of any stride, scaled, masked, and their logarithm.
-//   new here   what is kept in shared memory is what the Load fetched, of a masked row x and its mask
+// The lesson's kernel with 04's functors: long rows of any stride, scaled, masked, and log-softmax.
+//   new here   shared memory keeps what the Load fetched: of a masked row, x and its mask
 //   traffic    1 read + 1 write per element of what the Load reads; Uncached: 3 reads + 1 write
 //   accepts    float, __half, __nv_bfloat16, double, as long as a row fits; Uncached: any row
-//   rows       as in 04; where a functor masks, a row with nothing left becomes zeros (log: -inf)
+//   rows       as in 04; a row that a mask empties becomes zeros (log: -inf)
 //   source     OneFlow's oneflow/core/cuda/softmax.cuh (2021), tiers two and three
 #pragma once
 #include <algorithm>
@@ -27,11 +27,11 @@ using warp_softmax::DirectStore;
 using warp_softmax::kLift;
 using warp_softmax::lifted_exp;
 
-// What a load fetches at once: a Pack, or whatever its element() wants to see.
+// What a Load fetches at once: a Pack, or what its element() takes.
 template <class Load, int kPack>
 using FetchedBy = decltype(std::declval<Load>().at(0).template fetch<kPack>(0, true, {}));
 
-// A block per row, and then the next. Layout: Whole or Uncached.
+// A block takes a row, and then another. Layout: Whole or Uncached.
 template <Algorithm kAlgorithm, class Layout, int kPack, int kThreads, class Load, class Store>
 __global__ void __launch_bounds__(kThreads)
     functor_rows_kernel(Load load, Store store, int64_t rows, int64_t cols) {
@@ -41,6 +41,9 @@ __global__ void __launch_bounds__(kThreads)
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
     const int packs = static_cast<int>(cols / kPack);
     unsigned char* const kept = shared_bytes;
+    __shared__ BlockScratch<kThreads, Compute> max_scratch, sum_scratch;
+    const auto larger = [](Compute a, Compute b) { return fmax(a, b); };
+    const auto total = [](Compute a, Compute b) { return a + b; };
 
     for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
         const auto x_row = load.at(row);
@@ -62,15 +65,15 @@ __global__ void __launch_bounds__(kThreads)
             if constexpr (Layout::kKeeps) Layout::put(fetched, kept, p, packs);
             for (int i = 0; i < kPack; ++i) max = fmax(max, element(fetched, i, p));
         }
-        max = reduce_in_row<kThreads>(max, [](Compute a, Compute b) { return fmax(a, b); });
-        if (Load::kMasks && max == kNothing) max = 0;  // as in 04
+        max = reduce_in_row(max, larger, max_scratch);
+        if (Load::kMasks && max == kNothing) max = 0;  // an empty row, as in 04
 
         Compute sum = 0;
         for (int p = threadIdx.x; p < packs; p += kThreads) {
             const Fetched fetched = fetch_again(p);
             for (int i = 0; i < kPack; ++i) sum += lifted_exp<T>(element(fetched, i, p) - max);
         }
-        sum = reduce_in_row<kThreads>(sum, [](Compute a, Compute b) { return a + b; });
+        sum = reduce_in_row(sum, total, sum_scratch);
 
         const bool empty = Load::kMasks && sum == 0;
         const Compute scale = empty ? 0 : 1 / sum;
@@ -83,7 +86,7 @@ __global__ void __launch_bounds__(kThreads)
                 result[i] = kAlgorithm == Algorithm::softmax ? lifted_exp<T>(below) * scale
                                                              : below - log_sum;
             }
-            // 64 bits: of a column in 32, nvcc (13.0) stores the elements one by one.
+            // 64 bits: with a 32-bit column, nvcc (13.0) stores the elements one by one.
             store.template store<kPack>(result, row, int64_t{p} * kPack);
         }
     }
@@ -91,8 +94,8 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- the launch
 
-// A block as in the lesson. Up to 32 times as many as the GPU holds, as in OneFlow; then each walks over
-// more rows.
+// Chooses the block size as in the lesson. Launches up to 32 times as many blocks as the GPU holds at once, as
+// OneFlow does; beyond that, each block loops over rows.
 template <Algorithm kAlgorithm, class Layout, int kPack, class Load, class Store, int... kThreads>
 cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store, int64_t rows,
                                 int64_t cols, cudaStream_t stream) {
@@ -112,13 +115,13 @@ cudaError_t launch_functor_rows(BlockSizes<kThreads...>, Load load, Store store,
     return cudaGetLastError();
 }
 
-// Softmax or log-softmax of each row that `load` gives, into where `store` puts it: functors as in 04.
-// Asynchronous on stream. cudaErrorInvalidValue: a negative size, rows that do not fit (or 32 bits, plus a
-// block's threads), an address that is null or no T has.
+// Computes softmax or log-softmax of each row that `load` fetches; `store` writes it. Functors as in 04.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or
+// rows that do not fit (Uncached: more columns than 2^31 - 1 - 1024).
 template <Algorithm kAlgorithm, class Layout = Whole, class Load, class Store>
 cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStream_t stream) {
-    constexpr int kPack =
-        Layout::pack_of(std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
+    constexpr int kPack = Layout::pack_size(
+        std::max(sizeof(typename Load::Element), sizeof(typename Store::Element)));
     constexpr SizesFor<Layout> kSizes{};
     if (rows < 0 || cols < 0 || cols > INT32_MAX - 1024) return cudaErrorInvalidValue;
     if (rows == 0 || cols == 0) return cudaSuccess;
@@ -132,7 +135,7 @@ cudaError_t launch(Load load, Store store, int64_t rows, int64_t cols, cudaStrea
                                                             stream);
 }
 
-// log(softmax(x)) of each row of x into y (rows x cols, device memory, y may be x). As launch.
+// Computes log(softmax(x)) of each row into y (rows x cols, device memory, y may be x). Errors as for launch().
 template <class Layout = Whole, class T>
 cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch<Algorithm::log_softmax, Layout>(DirectLoad<T>{x, cols}, DirectStore<T>{y, cols},

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/gradient, version 1.0
 //
-// An element of a gradient, once the sum of its row or column is known.
+// One element of a gradient, once the sum of its row or column is known.
 //   used by    softmax_backward.cuh and any_axis_backward.cuh
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace smem_softmax {
 
-// exp(y), for results of 16 bits the fast way: as the square of its root, which is never so small that
-// it would become 0. (A lift as in 04 costs digits, which a difference may bring to light.)
+// Returns exp(y). For 16-bit results it squares exp(y / 2), a fast exponential that never underflows. (A lift as
+// in 04 would lose digits, which the difference of a gradient may expose.)
 template <class T, class Compute>
 __device__ Compute exp_of(Compute y) {
     if constexpr (sizeof(T) == 2) {
@@ -22,7 +22,7 @@ __device__ Compute exp_of(Compute y) {
     }
 }
 
-// What the sum is over.
+// Returns an element's term of the sum.
 template <warp_softmax::Algorithm kAlgorithm, class Compute>
 __device__ Compute term_of(Compute y, Compute dy) {
     return kAlgorithm == warp_softmax::Algorithm::softmax ? y * dy : dy;

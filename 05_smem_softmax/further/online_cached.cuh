@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/online_cached, version 1.0
 //
-// A row of any length, as much of it on the chip as there is room for: first in registers, then in
-// shared memory. What is left is read twice.
-//   new here   a thread has all its loads under way before it uses one; it takes its sum relative to
-//              its own maximum, so that one exchange of (m, d) is all a row waits for
-//   traffic    1 read + 1 write per element of what is kept, 2 reads + 1 write of the rest
+// Keeps a row of any length on the chip as far as it fits: first in registers, then in shared memory. Reads the
+// rest twice.
+//   new here   a thread starts all its loads before it uses one, and sums relative to its own maximum: so a
+//              row waits for a single exchange of pairs (m, d)
+//   traffic    1 read + 1 write per element that is kept, 2 reads + 1 write of the rest
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; y may be x
 //   rows       as in 04
-//   source     (m, d): Milakov & Gimelshein 2018 (who shares a row is a parameter: see cluster_softmax.cuh)
+//   source     (m, d): Milakov & Gimelshein 2018; a template parameter says who shares a row (cluster_softmax.cuh)
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -42,7 +42,7 @@ struct __align__(2 * sizeof(Compute)) Normalizer {
     }
 };
 
-// What to subtract for a maximum of m: inf - inf would be NaN.
+// Returns what to subtract for a maximum of m: 0 for -inf, because -inf - -inf would be NaN.
 template <class Compute>
 __device__ Compute base_of(Compute m) {
     return m == -static_cast<Compute>(INFINITY) ? 0 : m;
@@ -54,23 +54,41 @@ __device__ Normalizer<Compute> merged(Normalizer<Compute> a, Normalizer<Compute>
     return {m, a.d * std::exp(a.m - base_of(m)) + b.d * std::exp(b.m - base_of(m))};
 }
 
-// The sets of all lanes as one, in every lane.
+// ---------------------------------------------------------------- merging sets, by level
+
+// Merges the sets of a warp's lanes; every lane gets the result.
 template <class Compute>
-__device__ Normalizer<Compute> warp_merge(Normalizer<Compute> mine) {
+__device__ Normalizer<Compute> merge_in_warp(Normalizer<Compute> mine) {
     const Compute m = warp_softmax::group_max<32>(mine.m);
     return {m, warp_softmax::group_sum<32>(mine.d * std::exp(mine.m - base_of(m)))};
 }
 
-// Up to 32 sets as one, in every lane.
+// The same for up to 32 sets in memory.
 template <class Set>
-__device__ Set warp_merge(const Set* sets, int count) {
+__device__ Set merge_in_warp(const Set* sets, int count) {
     const int lane = threadIdx.x % 32;
-    return warp_merge(lane < count ? sets[lane] : Set::of_none());
+    return merge_in_warp(lane < count ? sets[lane] : Set::of_none());
 }
+
+// Merges the sets of the first `count` threads of a block; every thread gets the result. of_warp: a set of
+// shared memory per warp, in use until the barrier after the next.
+template <class Set>
+__device__ Set merge_in_block(Set mine, int count, Set* of_warp) {
+    const int warps = (count + 31) / 32;
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    if (warp < warps) {
+        mine = merge_in_warp(mine);
+        if (threadIdx.x % 32 == 0) of_warp[warp] = mine;
+    }
+    __syncthreads();
+    return warps == 1 ? of_warp[0] : merge_in_warp(of_warp, warps);
+}
+
+// Between blocks, the exchange() of Block, Cluster and Grid merges sets.
 
 // ---------------------------------------------------------------- 16 bytes
 
-// The same bits as something else.
+// Reinterprets bits as another type.
 template <class To, class From>
 __host__ __device__ To bits_as(const From& from) {
     static_assert(sizeof(To) == sizeof(From), "no bit more or less");
@@ -82,13 +100,13 @@ __host__ __device__ To bits_as(const From& from) {
 template <class T>
 constexpr int kWidest = 16 / sizeof(T);  // elements
 
-// A pack travels as the four words it is in memory: elements of 16 bits would take a register each.
+// A pack travels as its four words: separate 16-bit elements would take a register each.
 template <class T>
-using PackOf = Pack<T, kWidest<T>>;
+using WidePack = Pack<T, kWidest<T>>;
 
-// Word by word: of a copy of the pack nvcc (13.0) makes two accesses of 8 bytes.
+// Word by word: from a copy of the pack, nvcc (13.0) makes two accesses of 8 bytes.
 template <class T>
-__device__ uint4 words_of(const PackOf<T>& pack) {
+__device__ uint4 words_of(const WidePack<T>& pack) {
     if constexpr (sizeof(T) == 8) {
         const auto low = bits_as<uint2>(pack.element[0]);
         const auto high = bits_as<uint2>(pack.element[1]);
@@ -108,9 +126,9 @@ __device__ uint4 words_of(const PackOf<T>& pack) {
     }
 }
 
-// kWhole: as one access, where packs of the tensor begin at multiples of 16 bytes; or element by element.
+// kWhole: one access, for packs that start at multiples of 16 bytes in the tensor; otherwise element by element.
 template <bool kWhole, class T>
-__device__ void store_pack(uint4* to, const PackOf<T>& pack) {
+__device__ void store_pack(uint4* to, const WidePack<T>& pack) {
     if constexpr (kWhole) {
         *to = words_of<T>(pack);
     } else {
@@ -119,22 +137,22 @@ __device__ void store_pack(uint4* to, const PackOf<T>& pack) {
     }
 }
 
-// A pack of that element alone.
+// Returns a pack of one repeated element.
 template <class T>
-__device__ uint4 pack_of(T element) {
-    PackOf<T> pack;
+__device__ uint4 filled_pack(T element) {
+    WidePack<T> pack;
     for (T& each : pack.element) each = element;
     return words_of<T>(pack);
 }
 
-// The elements of a pack as the numbers that are computed with.
+// The elements of a pack, converted for arithmetic.
 template <class T>
 struct Numbers {
     ComputeOf<T> of[kWidest<T>];
 };
 
-// A __nv_bfloat16 is the upper half of a float. nvcc (13.0) would move the second in a word down and up
-// again.
+// A __nv_bfloat16 is the upper half of a float. Without the mask, nvcc (13.0) would shift a word's second
+// element down and up again.
 template <class T>
 __device__ Numbers<T> numbers_of(uint4 words) {
     Numbers<T> numbers;
@@ -146,7 +164,7 @@ __device__ Numbers<T> numbers_of(uint4 words) {
             numbers.of[2 * w + 1] = bits_as<float>(word[w] & 0xffff0000u);
         }
     } else {
-        const auto pack = bits_as<PackOf<T>>(words);
+        const auto pack = bits_as<WidePack<T>>(words);
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i) {
             numbers.of[i] = static_cast<ComputeOf<T>>(pack.element[i]);
@@ -155,8 +173,8 @@ __device__ Numbers<T> numbers_of(uint4 words) {
     return numbers;
 }
 
-// The same pack, of which the compiler does not know that: it would keep all elements of 16 bits as
-// floats over a barrier, in twice the registers that there are, rather than convert them again.
+// Returns the same pack, which the compiler does not recognise. Otherwise it would hold all 16-bit elements as
+// floats across a barrier, in twice the registers that there are, instead of converting them again.
 template <class T>
 __device__ uint4 as_new(uint4 words) {
     if constexpr (sizeof(T) > 2) return words;
@@ -164,12 +182,11 @@ __device__ uint4 as_new(uint4 words) {
     return make_uint4(words.x ^ zero, words.y ^ zero, words.z ^ zero, words.w ^ zero);
 }
 
-// Two elements of 16 bits as what is compared at once.
+// A pair of 16-bit elements, for instructions that compare both at once.
 template <class T>
 using TwoOf = std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
 
-// The largest of a pack's elements and of `max`. Halves are compared two at a time, which needs no
-// conversion.
+// Returns the maximum of `max` and a pack's elements. 16-bit elements compare two at a time, without conversion.
 template <class T, class Compute>
 __device__ Compute max_with(Compute max, uint4 words) {
     if constexpr (sizeof(T) == 2) {
@@ -179,15 +196,15 @@ __device__ Compute max_with(Compute max, uint4 words) {
         const Two two = __hmax2(of_four[0], of_four[1]);
         return fmax(max, fmax(static_cast<Compute>(two.x), static_cast<Compute>(two.y)));
     } else {
-        const auto pack = bits_as<PackOf<T>>(words);
+        const auto pack = bits_as<WidePack<T>>(words);
         for (const T element : pack.element) max = fmax(max, static_cast<Compute>(element));
         return max;
     }
 }
 
-// lifted_exp(x) as a sum needs it: where x is so small that its product with log2(e) has lost digits, the
-// exponential adds next to nothing. The result takes its own, exact one, while memory takes the stores:
-// at 524288 floats on an H200 that is 0.89 of the copy, instead of 0.83 with exponentials that are kept.
+// Returns lifted_exp(x), exact enough for a sum: where x * log2(e) has lost digits, the exponential adds next to
+// nothing. Results take an exact exponential of their own, while memory is busy with stores: 0.89 of a copy's
+// speed at 524288 floats on an H200, against 0.83 with exponentials that are kept.
 template <class T, class Compute>
 __device__ Compute summand(Compute x) {
     if constexpr (sizeof(T) == 4) {
@@ -199,7 +216,7 @@ __device__ Compute summand(Compute x) {
 
 // ---------------------------------------------------------------- what a thread does with its packs
 
-// The sum of a pack's summands.
+// Sums up a pack's summands.
 template <class T>
 __device__ ComputeOf<T> sum_of(uint4 words, ComputeOf<T> max) {
     const Numbers<T> numbers = numbers_of<T>(words);
@@ -209,7 +226,7 @@ __device__ ComputeOf<T> sum_of(uint4 words, ComputeOf<T> max) {
     return sum;
 }
 
-// The set of some packs and an element.
+// Returns the set of some packs and one more element.
 template <class T, int kPacks>
 __device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T element) {
     auto m = static_cast<ComputeOf<T>>(element);
@@ -222,18 +239,18 @@ __device__ Normalizer<ComputeOf<T>> set_of(const uint4 (&packs)[kPacks], T eleme
     return set;
 }
 
-// The results of a row, once its set is known. Of 16 bits the share of the row is a part of the exponent:
-// 2^(x log2(e) - log2(sum)), which saves an instruction an element: 0.99 instead of 0.975 of the speed of a
-// copy at 2546 x 50257 __nv_bfloat16 on an H200. A __nv_bfloat16 may be less than any result of fast_exp2;
-// so it is rounded as 2^16 times itself, and brought down two at a time.
+// Computes a row's results once its set is known. For 16-bit types, the division moves into the exponent:
+// 2^(x log2(e) - log2(sum)). It saves an instruction per element: 0.99 of a copy's speed instead of 0.975 at
+// 2546 x 50257 __nv_bfloat16 on an H200. A __nv_bfloat16 can be smaller than any result of fast_exp2, so it is
+// computed times 2^16 and scaled down after rounding, two elements at a time.
 template <Algorithm kAlgorithm, class T>
 struct Results {
     using Compute = ComputeOf<T>;
     static constexpr bool kInExponent = kAlgorithm == Algorithm::softmax && sizeof(T) == 2;
     static constexpr bool kRaised = kInExponent && std::is_same_v<T, __nv_bfloat16>;
     Compute max;
-    Compute share;    // 1 / sum, or its log2
-    Compute log_sum;  // of log_softmax alone
+    Compute share;    // 1 / sum, or its log2 in the exponent
+    Compute log_sum;  // for log_softmax
 
     explicit __device__ Results(Normalizer<Compute> row)
         : max(base_of(row.m)), log_sum(std::log(row.d / kLift<T>)) {
@@ -248,9 +265,9 @@ struct Results {
         const Compute result = raised(static_cast<Compute>(x));
         return static_cast<T>(kRaised ? result * Compute(0x1p-16) : result);
     }
-    __device__ PackOf<T> of_pack(uint4 words) const {
+    __device__ WidePack<T> of_pack(uint4 words) const {
         const Numbers<T> numbers = numbers_of<T>(words);
-        PackOf<T> pack;
+        WidePack<T> pack;
 #pragma unroll
         for (int i = 0; i < kWidest<T>; ++i)
             pack.element[i] = static_cast<T>(raised(numbers.of[i]));
@@ -282,18 +299,18 @@ private:
 
 // ---------------------------------------------------------------- the kernel
 
-// Packs that a thread has in registers, at most. 8 are 32 floats, of the 64 registers that a thread may use
-// where a multiprocessor is to hold 1024 of them: half of the register file is data. The instructions for
-// packs that a row has not are passed through all the same, so there are kernels for fewer: on an H200 6
-// give 0.95 instead of 0.86 of the speed of a copy at 55531 x 2305 __nv_bfloat16, 7 give 0.96 instead of
-// 0.935 at 4096 x 50257, and 4 save 0.3 of 5.6 us at 10 x 16128 floats, where there is little to do.
+// The most packs per thread in registers. 8 packs are 32 floats, of the 64 registers that a thread may use if a
+// multiprocessor holds 1024 threads: half of the register file is data. Every thread executes the instructions
+// for all packs, even for those that its row does not have, so there are kernels for fewer. On an H200, 6 give
+// 0.95 instead of 0.86 of a copy's speed at 55531 x 2305 __nv_bfloat16, 7 give 0.96 instead of 0.935 at
+// 4096 x 50257, and 4 save 0.3 of 5.6 us at 10 x 16128 floats.
 inline constexpr int kHeld = 8;
 inline constexpr int kMostHeld = 7;
 inline constexpr int kSomeHeld = 6;
 inline constexpr int kFewHeld = 4;
 
-// Who works on a row: several blocks, of which this is number rank(). exchange() gets the set of a block,
-// in its first warp, and gives that of the row, in every thread. `scratch` is shared memory.
+// A team, the blocks that share a row: here a single block. rank() is this block's number in it. exchange()
+// takes the block's set from its first warp and returns the row's set in every thread.
 struct Block {
     template <class Set>
     struct Scratch {
@@ -311,14 +328,14 @@ struct Block {
     }
 };
 
-// What a thread has of a row of `cols` elements, of which each of the blocks has `slice` packs. Packs begin
-// at the row's first multiple of 16 bytes, or of 128, a line of the cache, in blocks of many threads. The
-// elements before the first and behind the last are no more than block 0 has threads, which take one each.
+// A thread's part of a row of `cols` elements, of which each block has a slice of `slice` packs. Packs start at
+// the row's first multiple of 16 bytes, or, in blocks of 128 threads or more, of 128 bytes (a cache line). The
+// elements before the first pack and after the last are no more than block 0 has threads; each takes one.
 template <class T>
 struct RowPart {
     int64_t head;   // elements before the first pack
-    int64_t end;    // the one of this thread, if there is one:
-    int ends;       // in the first so many threads
+    int64_t end;    // the element of this thread, in
+    int ends;       // the first `ends` threads
     int64_t first;  // its first pack
     int left;       // packs from there to the end of the slice
 
@@ -342,10 +359,9 @@ struct RowPart {
     }
 };
 
-// Thread t of a block has packs t, t + threads, ...: the first kPacks stay in its registers, the next
-// `kept` in shared memory, the others are read again. kMore: whether there are any but the first.
-// kWholeStores: whether packs of y begin at multiples of 16 bytes where those of x do. slice: packs of a
-// row that are a block's.
+// Thread t of a block has packs t, t + threads, ...: the first kPacks in registers, the next `kept` in shared
+// memory; it reads the others twice. kMore: whether a thread has more than kPacks. kWholeStores: whether packs
+// of y start at multiples of 16 bytes where those of x do. slice: packs of a row per block.
 template <Algorithm kAlgorithm, int kPacks, bool kMore, bool kWholeStores, class Team, class T>
 __global__ void __launch_bounds__(1024, 1)
     row_on_chip_kernel(const T* x, T* y, Team team, int64_t cols, int64_t slice, int kept) {
@@ -365,7 +381,7 @@ __global__ void __launch_bounds__(1024, 1)
     uint4* const keep = reinterpret_cast<uint4*>(shared_bytes) + thread;
 
     uint4 held[kPacks];
-    const uint4 nothing = pack_of(static_cast<T>(kNothing));
+    const uint4 nothing = filled_pack(static_cast<T>(kNothing));
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
         held[p] = nothing;
@@ -381,7 +397,7 @@ __global__ void __launch_bounds__(1024, 1)
         __pipeline_commit();
     }
 
-    // The set of the thread: of what it has in registers, in shared memory, and of what is left.
+    // The thread's set: of its registers, of its shared memory, and of what it reads twice.
     auto mine = set_of<T>(held, at_end);
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
@@ -405,10 +421,10 @@ __global__ void __launch_bounds__(1024, 1)
         mine = merged(mine, more);
     }
 
-    mine = warp_merge(mine);
+    mine = merge_in_warp(mine);
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
-    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
     const Results<kAlgorithm, T> results(team.exchange(scratch, mine));
 
     const auto give = [&](int64_t offset, const uint4& words) {
@@ -433,22 +449,22 @@ __global__ void __launch_bounds__(1024, 1)
 
 // ---------------------------------------------------------------- the launch
 
-// Sets what all launches of a kernel share, once a device: always to the same value, since another host
-// thread may be about to launch it. (That cudaDeviceReset undoes it is not noticed.)
+// Sets an attribute of a kernel once per device, always to the same value, because another host thread may be
+// about to launch it. (It does not notice a cudaDeviceReset, which undoes it.)
 template <class... Parameters>
 cudaError_t set_once(void (*kernel)(Parameters...), cudaFuncAttribute attribute, int value) {
     const auto set = [&](int*, int) { return cudaFuncSetAttribute(kernel, attribute, value); };
     return ask_once(&value, set, std::pair(reinterpret_cast<const void*>(kernel), attribute));
 }
 
-// A block's part of a row: so many packs, for so many threads. A row may be one of several tensors,
-// which are read side by side: then a thread has packs of each.
+// A slice: a block's part of a row, `packs` packs for `threads` threads. With several tensors, read side by side,
+// a thread has packs of each.
 struct Slice {
     int64_t packs;
     int threads;
     int tensors;
-    int held;  // packs of a thread in registers, of each tensor; 0 of rows in turn, which leave them
-    int kept;  // and in shared memory
+    int held;  // packs per thread and tensor in registers; 0 for rows in turn
+    int kept;  // packs per thread and tensor in shared memory
     bool more() const { return packs > int64_t{held} * threads; }
     int64_t on_chip() const { return int64_t{held + kept} * threads; }  // packs
     size_t shared() const { return static_cast<size_t>(kept) * tensors * threads * 16; }
@@ -458,7 +474,7 @@ inline int64_t divided_up(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-// room: bytes of shared memory that the block may have.
+// room: bytes of shared memory that the block may use.
 inline Slice slice_of(int64_t packs, int threads, int tensors, int64_t room) {
     const int held = kHeld / tensors;
     const int64_t kept =
@@ -466,28 +482,28 @@ inline Slice slice_of(int64_t packs, int threads, int tensors, int64_t room) {
     return {packs, threads, tensors, held, static_cast<int>(std::max<int64_t>(0, kept))};
 }
 
-// Threads that have so many packs in their registers, `held` each: whole warps, at most 1024.
+// Returns the number of threads, whole warps up to 1024, that hold `packs` packs in registers, `held` each.
 inline int threads_for(int64_t packs, int held = kHeld) {
     return static_cast<int>(
         std::min<int64_t>(1024, std::max<int64_t>(1, divided_up(packs, 32 * held)) * 32));
 }
 
-// Packs that begin in a row, at most.
+// The most packs that start in a row.
 template <class T>
 int64_t packs_of(int64_t cols) {
     return cols / kWidest<T>;
 }
 
-// Whether packs of 16 bytes begin at the same elements of both.
+// True if packs of 16 bytes start at the same elements of both.
 template <class T>
 bool have_one_alignment(const T* x, const T* y) {
     return (reinterpret_cast<uintptr_t>(x) - reinterpret_cast<uintptr_t>(y)) % 16 == 0;
 }
 
-// Whether anything is to be done. cudaErrorInvalidValue for what no launch can do.
+// Checks pointers and sizes; *empty: whether there is nothing to do. cudaErrorInvalidValue if they are invalid.
 template <class T>
 cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool* empty) {
-    constexpr int64_t kMaxCols = INT32_MAX;  // packs are counted in 32 bits
+    constexpr int64_t kMaxCols = INT32_MAX;  // the kernels count packs in 32 bits
     *empty = rows == 0 || cols == 0;
     if (rows < 0 || cols < 0 || cols > kMaxCols) return cudaErrorInvalidValue;
     if (*empty) return cudaSuccess;
@@ -497,11 +513,11 @@ cudaError_t check_rows(const T* x, const T* y, int64_t rows, int64_t cols, bool*
     return is_no_address(x) || is_no_address(y) ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-// A block per row, of any width. Asynchronous on stream.
+// Launches a block per row, of any width. Asynchronous on stream.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
                                  cudaStream_t stream) {
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // of one launch
     bool empty = false;
     cudaError_t error = check_rows(x, y, rows, cols, &empty);
     if (error != cudaSuccess || empty) return error;
@@ -525,15 +541,15 @@ cudaError_t launch_online_cached(const T* x, T* y, int64_t rows, int64_t cols,
     return cudaGetLastError();
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x), of any width. Asynchronous
-// on stream. cudaErrorInvalidValue for a null pointer, a negative size, an address that no T has.
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x), of any width.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer or a negative size.
 template <class T>
 cudaError_t online_cached_softmax(const T* x, T* y, int64_t rows, int64_t cols,
                                   cudaStream_t stream) {
     return launch_online_cached<Algorithm::softmax>(x, y, rows, cols, stream);
 }
 
-// log(softmax(x)) of each row.
+// The same for log(softmax(x)).
 template <class T>
 cudaError_t online_cached_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
                                       cudaStream_t stream) {

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/paddle_any_axis, version 1.0
 //
-// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: the launch in
-// four steps, the kernel in three passes.
-//   new here   a block of two dimensions: along inner as many threads as it has, along dim as many as
-//              that leaves. x is along dim: coalesced are only blocks with one thread there
-//   traffic    3 reads + 1 write per element, one element an access
+// Log-softmax along the middle axis of (outer, dim, inner) as PaddlePaddle computes it: a launch in four steps, a
+// kernel in three passes.
+//   new here   two-dimensional blocks: as many threads as possible along inner, the rest along dim. x lies along
+//              dim, so accesses coalesce only in blocks with one thread along dim
+//   traffic    3 reads + 1 write per element, one element per access
 //   accepts    float, __half, __nv_bfloat16, double; any sizes; y may be x
 //   source     PaddlePaddle pull request 32396 (2021), rebuilt with 64-bit sizes
 #pragma once
@@ -24,13 +24,13 @@ namespace paddle {
 
 using warp_softmax::ComputeOf;
 
-// What the threads of one column have, joined: in halves, in shared memory. threadIdx.x counts the
-// threads of a column.
+// Reduces the values of a column's threads in shared memory, in halving steps. threadIdx.x numbers the threads of a
+// column.
 template <class Compute, class Join>
 __device__ Compute join_column(Compute mine, Join join) {
     if (blockDim.x == 1) return mine;
     Compute* column = reinterpret_cast<Compute*>(shared_bytes) + threadIdx.y * blockDim.x;
-    __syncthreads();  // nobody reads what was here before
+    __syncthreads();  // until all threads have read the previous result
     column[threadIdx.x] = mine;
     for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
         __syncthreads();
@@ -41,7 +41,7 @@ __device__ Compute join_column(Compute mine, Join join) {
     return column[0];
 }
 
-// kSwapped: the grid's x along inner and its y along outer, not the other way round.
+// kSwapped: whether the grid's x lies along inner and its y along outer.
 template <bool kSwapped, class T>
 __global__ void __launch_bounds__(1024)
     log_softmax_kernel(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner) {
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(1024)
         for (int64_t first = int64_t{inner_block} * blockDim.y; first < inner;
              first += int64_t{inner_blocks} * blockDim.y) {
             const int64_t col = first + threadIdx.y;
-            const bool is_there = col < inner;  // the others stay for the barriers
+            const bool is_there = col < inner;  // threads past the end stay for the barriers
             const int64_t rows = is_there ? dim : 0;
             const int64_t base = slab * dim * inner + col;
 
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(1024)
     }
 }
 
-// Step 1. Up to 1024 threads along inner; what that leaves, along dim, as a power of two.
+// Step 1. Up to 1024 threads along inner; along dim, the largest power of two that fits beside them.
 inline dim3 block_size(int64_t dim, int64_t inner) {
     constexpr int64_t kThreads = 1024;
     const int64_t along_inner = std::min(inner, kThreads);
@@ -89,7 +89,7 @@ inline dim3 block_size(int64_t dim, int64_t inner) {
     return {static_cast<unsigned>(along_dim), static_cast<unsigned>(along_inner)};
 }
 
-// Step 4. Blocks along inner first; along outer as many as that leaves of the active ones.
+// Step 4. Blocks along inner first; the rest of the active blocks along outer.
 inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) {
     const int64_t inner_blocks =
         std::min<int64_t>((inner + block.y - 1) / block.y, std::min<int64_t>(active, 65535));
@@ -100,9 +100,9 @@ inline dim3 grid_size(dim3 block, int64_t active, int64_t outer, int64_t inner) 
 
 }  // namespace paddle
 
-// Log-softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer or a negative size.
-// swapped: with the grid's x along inner.
+// Computes the log-softmax of x (outer x dim x inner, row-major, device memory) along dim into y, which may be x.
+// Asynchronous on stream. Returns cudaErrorInvalidValue for a null pointer or a negative size. swapped: whether the
+// grid's x lies along inner.
 template <class T>
 cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_t inner,
                             cudaStream_t stream, bool swapped = false) {
@@ -112,7 +112,7 @@ cudaError_t paddle_any_axis(const T* x, T* y, int64_t outer, int64_t dim, int64_
     if (x == nullptr || y == nullptr) return cudaErrorInvalidValue;
     const dim3 block = block_size(dim, inner);
     const size_t shared = block.x == 1 ? 0 : block.x * block.y * sizeof(ComputeOf<T>);  // step 2
-    const int64_t active =  // step 3; without a device the launch says what is wrong
+    const int64_t active =  // step 3; without a device, the launch reports the error
         std::max<int64_t>(1, 2 * warp_softmax::device_attribute(cudaDevAttrMultiProcessorCount));
     const dim3 grid = grid_size(block, active, outer, inner);
     if (swapped) {

@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/rows_in_turn, version 1.0
 //
-// Rows so long that a few of them fill the chip, shared by all blocks of a grid, and behind each row the
-// next ones.
-//   new here   a block is a row ahead of its results: it reads the next row and tells the others what
-//              it has of it before it asks them about the row before, which they have answered by then
+// For rows so long that a few of them fill the chip: all blocks of a grid share these, and then take the next.
+//   new here   a block is one row ahead of its results: it reads the next row and publishes its sum before it
+//              asks for the other blocks' sums of the row before, which have arrived by then
 //   traffic    1 read + 1 write per element while the registers of up to 256 blocks hold a row: 5.2 million
-//              floats on an H200; 2 reads of what is left
+//              floats on an H200; 2 reads of the rest
 //   accepts    as online_cached.cuh
 //   used by    cluster_softmax.cuh and softmax_backward.cuh
 #pragma once
@@ -17,18 +16,18 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- what blocks tell each other
 
-// A set has a line of the cache for itself.
+// Each set has a cache line to itself.
 inline constexpr int kNoteBytes = 128;
 
-// Bytes of a board for so many sets.
+// Bytes of a board for `sets` sets.
 inline size_t board_bytes(int64_t sets) {
     return static_cast<size_t>(sets) * kNoteBytes;
 }
 
-// What the blocks of a grid tell each other about the rows: in device memory a set for each block of each
-// row, all ones until it has been said. blockIdx.y is the block's place in its row. Where several sets
-// share a line, each that arrives makes those wait who look at the others: on an H200 that is 0.75 instead
-// of 0.88 of the speed of z = x + y for gradients of 134 x 1000000 floats, with 132 blocks a row.
+// The board, in device memory: blocks write a set per row and block there, and read the others'. A place holds
+// all ones until its set is written. blockIdx.y is the block's place in its row. If sets shared a line, each
+// write would delay the readers of its neighbours: 0.75 instead of 0.88 of the speed of z = x + y for gradients
+// of 134 x 1000000 floats on an H200, with 132 blocks per row.
 template <class Set>
 struct Board {
     using Number = typename Set::Number;
@@ -36,7 +35,7 @@ struct Board {
     static constexpr int kWords = sizeof(Set) / sizeof(Word);
     static constexpr int kApart = kNoteBytes / sizeof(Word);  // words from one set to the next
 
-    // What was found in the place of a set.
+    // What a place of the board contained.
     struct Note {
         Word words[kWords];
         __device__ bool is_said() const {
@@ -51,7 +50,7 @@ struct Board {
     __device__ void say(int64_t row, Set set) const {
         Number numbers[sizeof(Set) / sizeof(Number)];
         memcpy(numbers, &set, sizeof(Set));
-        for (Number& number : numbers) {  // all ones are a NaN, but not this one
+        for (Number& number : numbers) {  // all ones are a NaN; this writes another NaN
             if (number != number) number = static_cast<Number>(NAN);
         }
         Note note;
@@ -70,25 +69,11 @@ private:
     }
 };
 
-// The sets that the threads have of their row's blocks, a block each, as one, in every thread. of_warp:
-// shared memory that nobody else uses until the block's next barrier but one.
-template <class Set>
-__device__ Set merge_heard(Set heard, Set* of_warp) {
-    const int warps = (static_cast<int>(gridDim.y) + 31) / 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (warp < warps) {
-        heard = warp_merge(heard);
-        if (threadIdx.x % 32 == 0) of_warp[warp] = heard;
-    }
-    __syncthreads();
-    return warps == 1 ? of_warp[0] : warp_merge(of_warp, warps);
-}
-
 // ---------------------------------------------------------------- the kernel
 
-// The rows of a launch: those of column x of the grid take turns. Those side by side begin `apart`
-// nanoseconds one after the other, so that not all load, ask or store at the same time: 0.895 instead of
-// 0.885 of the speed of a copy at 97 x 655360 floats on an H200. (So long as rows are, 32 bits number them.)
+// The rows of a launch: column x of the grid takes rows x, x + gridDim.x, ... in turn. Neighbouring columns start
+// `apart` nanoseconds after each other, so that not all load, wait or store at the same time: 0.895 instead of
+// 0.885 of a copy's speed at 97 x 655360 floats on an H200. (Rows are long, so 32 bits number them.)
 template <class Set>
 struct Turns {
     Board<Set> board;
@@ -96,20 +81,20 @@ struct Turns {
     unsigned apart;
 };
 
-// Threads of a block, of which a multiprocessor has two, if there is room. (512 threads with half as many
-// registers each have too few for anything but the row: a gradient of 134 x 1000000 floats 0.52 of the speed
-// of z = x + y on an H200, where 256 threads gave 0.83. Four blocks of 128 threads: 0.95 instead of 0.94 of a
-// copy at 2000 x 1000000, but 0.87 instead of 0.91 with 20 of these rows, and 0.75 instead of 0.93 where a
-// row has more blocks than a block has threads to ask them.)
+// Threads of a block; a multiprocessor holds two blocks if there is room. 512 threads with half as many
+// registers each have too few beyond the row itself: 0.52 of the speed of z = x + y for a gradient of
+// 134 x 1000000 floats on an H200, against 0.83 with 256 threads. Four blocks of 128 threads: 0.95 instead of
+// 0.94 of a copy at 2000 x 1000000, but 0.87 instead of 0.91 with 20 such rows, and 0.75 instead of 0.93 where a
+// row has more blocks than a block has threads to read their sets.
 inline constexpr int kTurnThreads = 256;
 
-// Packs that a thread has in registers, of all tensors together: 80 of its 128. Exponentials of doubles need
-// most of them for themselves.
+// Packs per thread in registers, of all tensors together: 80 of its 128 registers. Exponentials of doubles need
+// most registers themselves.
 __host__ __device__ constexpr int turn_packs(int elements, int tensors) {
     return elements == kWidest<double> && tensors == 1 ? 8 : 20;
 }
 
-// What softmax does with a row; another Work is in softmax_backward.cuh.
+// The work of softmax on a row; softmax_backward.cuh has that of the gradients.
 template <Algorithm kAlgorithm, class T>
 struct SoftmaxOfRows {
     using Element = T;
@@ -128,21 +113,20 @@ struct SoftmaxOfRows {
     static __device__ T result(const Finish& finish, const T (&element)[kInputs]) {
         return finish.of(element[0]);
     }
-    static __device__ PackOf<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
+    static __device__ WidePack<T> results(const Finish& finish, const uint4 (&words)[kInputs][1]) {
         return finish.of_pack(words[0][0]);
     }
 };
 
-// A block goes from row to row of its column. It has a row in registers, of which it takes the sum while
-// the row before waits in shared memory for the sums of the other blocks. So it asks for those when they
-// have had the time of a whole row to arrive, and even then first thing, and looks at the answer last. Of
-// the speed of a copy, at 75 x 851969 floats on an H200: 0.94; 0.91 where it asks last; 0.83 where blocks
-// wait for the sum of each row before they turn to the next. Then three rows move on by one place, pack by
-// pack: the results of the row before leave, the row takes their place in shared memory, and the next row
-// its place in registers. So loads begin with the first result: 0.94 instead of 0.91 at 2000 x 1000000 floats,
-// gradients of 288 x 464896 0.96 instead of 0.91. It does not read further ahead than that: what would be in
-// flight then for a row that nobody waits for yet keeps back the last packs of the one that all blocks wait
-// for (0.82).
+// A block takes the rows of its column in turn. It holds one row in registers and sums it up, while the row
+// before waits in shared memory for the other blocks' sums. So those sums have had the time of a whole row to
+// arrive; the block still asks for them first and uses the answer last. Share of a copy's speed at 75 x 851969
+// floats on an H200: 0.94; 0.91 if it asks last; 0.83 if blocks wait for each row's sum before the next row.
+// Then three rows advance by one place, pack by pack: a result of the row before leaves, the row's pack takes
+// its place in shared memory, and a pack of the next row starts loading into its registers. So loads start with
+// the first result: 0.94 instead of 0.91 at 2000 x 1000000 floats, and 0.96 instead of 0.91 for gradients of
+// 288 x 464896. It reads no further ahead: loads for a row that is not yet due would delay the last packs of the
+// row that all blocks wait for (0.82).
 template <class Work>
 __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& turns, int64_t cols,
                              int64_t slice) {
@@ -152,8 +136,8 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     constexpr int kInputs = Work::kInputs;
     constexpr int kPacks = turn_packs(kWidest<T>, kInputs) / kInputs;
     constexpr int threads = kTurnThreads;
-    constexpr int kAgain = 2;  // packs at once that are read again
-    // Of rows in turn, as no barrier is behind the last look at them.
+    constexpr int kAgain = 2;  // packs per step of those that are read twice
+    // For even and odd turns, because no barrier follows the last read of them.
     __shared__ Set of_warp[2][kTurnThreads / 32];
     __shared__ Set heard_of_warp[2][kTurnThreads / 32];
     const int thread = threadIdx.x;
@@ -161,11 +145,11 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     const auto place_of = [](int input, int p) { return (p * kInputs + input) * threads; };
     const auto part_of = [&](int row) {
         RowPart<T> part(work.in[0] + row * cols, cols, blockIdx.y, slice);
-        if (row >= turns.rows) part.left = part.ends = 0;  // nobody asks for more than is there
+        if (row >= turns.rows) part.left = part.ends = 0;  // a row past the end has no packs
         return part;
     };
     const auto fetch = [&](uint4& words, const RowPart<T>& part, const T* in_row, int p) {
-        words = pack_of(Work::nothing());
+        words = filled_pack(Work::nothing());
         if (p * threads < part.left) words = part.packs_of(in_row)[int64_t{p} * threads];
     };
     const auto fetch_end = [&](auto& element, const RowPart<T>& part, int row) {
@@ -205,7 +189,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
         if (row < turns.rows) {
             Set mine = Work::set_of_inputs(held, end);
             const int all = (part.left + threads - 1) / threads;
-#pragma unroll 1  // no registers are left
+#pragma unroll 1  // no registers are left to unroll
             for (int p = kPacks; p < all; p += kAgain) {
                 uint4 more[kInputs][kAgain];
                 T none[kInputs];
@@ -219,10 +203,10 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 }
                 mine = merged(mine, Work::set_of_inputs(more, none));
             }
-            mine = warp_merge(mine);
+            mine = merge_in_warp(mine);
             if (thread % 32 == 0) of_warp[turn % 2][thread / 32] = mine;
             __syncthreads();
-            if (thread < 32) mine = warp_merge(of_warp[turn % 2], (threads + 31) / 32);
+            if (thread < 32) mine = merge_in_warp(of_warp[turn % 2], (threads + 31) / 32);
             if (thread == 0) turns.board.say(row, mine);
         }
 
@@ -239,7 +223,8 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
                 note = turns.board.look(before, thread);
             }
             const typename Work::Finish finish(
-                merge_heard(asks ? bits_as<Set>(note) : Set::of_none(), heard_of_warp[turn % 2]));
+                merge_in_block(asks ? bits_as<Set>(note) : Set::of_none(),
+                               static_cast<int>(gridDim.y), heard_of_warp[turn % 2]));
             const RowPart<T> part_before = part_of(before);
             T* const out_row = work.out + before * cols;
             uint4* const to = part_before.packs_of(out_row);
@@ -273,7 +258,7 @@ __device__ void rows_in_turn(const Work& work, const Turns<typename Work::Set>& 
     }
 }
 
-// (All of `kept` is put aside.)
+// (`kept` packs all go to shared memory.)
 template <Algorithm kAlgorithm, class T>
 __global__ void __launch_bounds__(kTurnThreads, 2)
     rows_in_turn_kernel(const T* x, T* y, Turns<Normalizer<ComputeOf<T>>> turns, int64_t cols,

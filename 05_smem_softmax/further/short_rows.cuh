@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/short_rows, version 1.0
 //
-// Short rows, and few of them: a launch with so little to do takes as long as its instructions, one
-// behind the other. This kernel has as few as softmax can do with.
-//   new here   all sizes known to the compiler; an exponential is taken once, relative to the largest
-//              element of a warp; one instruction for that largest
+// For short rows and for few of them: such a launch takes as long as its instructions, one after another, so
+// this kernel has as few as possible.
+//   new here   the compiler knows all sizes; one exponential per element, relative to the warp's maximum;
+//              one instruction for that maximum
 //   traffic    1 read + 1 write per element
-//   accepts    four types; up to 32 kB a row of whole packs of 16 bytes, or 4096 elements; y may be x
+//   accepts    four types; per row up to 32 kB of whole packs of 16 bytes, or 4096 elements; y may be x
 //   rows       as in 04
 //   source     (m, d): Milakov & Gimelshein 2018
 #pragma once
@@ -20,7 +20,7 @@ namespace smem_softmax {
 
 // ---------------------------------------------------------------- the kernel
 
-// Threads that a multiprocessor has room for, where it is known to be 2048: an A100, an H200, a B200.
+// Threads that a multiprocessor holds, where this is known to be 2048: an A100, an H200, a B200.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
                                __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030)
 inline constexpr int kResidentThreads = 2048;
@@ -28,38 +28,38 @@ inline constexpr int kResidentThreads = 2048;
 inline constexpr int kResidentThreads = 0;
 #endif
 
-// `threads` threads share a row, a part of a warp or some warps, each with `packs` packs of `pack`
-// neighbours. With one thread it is the other way round: it has `packs` packs, each of whole rows.
+// How threads share short rows. `threads` threads, a part of a warp or several warps, share a row; each has
+// `packs` packs of `pack` elements. With threads == 1, a thread has `packs` packs of several rows each.
 struct Tile {
     int threads;
     int pack;
     int packs;
 
-    // Threads of a block and its rows; lanes of a warp, and warps, that share a row.
+    // Threads and rows of a block; lanes of a warp, and warps, that share a row.
     __host__ __device__ constexpr int block() const {
         return threads == 1 ? 256 : threads < 64 ? 64 : threads;
     }
     __host__ __device__ constexpr int rows() const { return block() / threads; }
     __host__ __device__ constexpr int lanes() const { return threads < 32 ? threads : 32; }
     __host__ __device__ constexpr int warps() const { return threads / lanes(); }
-    // Blocks that must fit on a multiprocessor; 0: no demand. Of up to 16 floats a thread, all that it has
-    // threads for (4000 x 8064: 62.0 instead of 62.6 us); others would find too few registers.
+    // Blocks that must fit on a multiprocessor; 0: any number. With up to 16 floats per thread, as many as it has
+    // threads for (4000 x 8064: 62.0 instead of 62.6 us); larger tiles would get too few registers.
     template <class Compute>
     __host__ __device__ static constexpr int resident(const Tile& tile) {
         const bool small = sizeof(Compute) == 4 && tile.pack * tile.packs <= 16;
         return small ? kResidentThreads / tile.block() : 0;
     }
-    constexpr int64_t cols() const { return int64_t{threads} * pack * packs; }  // at most
+    constexpr int64_t cols() const { return int64_t{threads} * pack * packs; }  // the most columns
     constexpr bool operator==(const Tile& other) const {
         return threads == other.threads && pack == other.pack && packs == other.packs;
     }
 };
 
-// The largest value of a group of lanes, in each of them. From compute capability 8.0 on a warp has an
-// instruction for integers, and the bits of floats are in their order if those of negative ones are turned
-// over: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
+// Returns the maximum of a group of lanes in each of them. From compute capability 8.0 on, a warp has one
+// instruction for the maximum of integers. The bits of floats compare like integers if those of negative floats
+// are flipped: 4.3 instead of 4.4 us at 10 x 4000 floats on an H200.
 template <int kLanes, class Compute>
-__device__ Compute largest_of(Compute value) {
+__device__ Compute max_in_group(Compute value) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     constexpr bool kInOne = kLanes == 32 && sizeof(Compute) == 4;
 #else
@@ -78,19 +78,19 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
                                   Tile::resident<ComputeOf<T>>({kThreads, kPack, kPacks}))
     short_row_kernel(const T* x, T* y, int64_t rows, int cols) {
     using Compute = ComputeOf<T>;
-    using Packed = Pack<T, kPack>;
+    using ThisPack = Pack<T, kPack>;
     constexpr Tile kTile{kThreads, kPack, kPacks};
     constexpr int kWarps = kTile.warps();
     constexpr Compute kNothing = -static_cast<Compute>(INFINITY);
     const int thread = threadIdx.x % kThreads;
     const int64_t row = int64_t{blockIdx.x} * kTile.rows() + threadIdx.x / kThreads;
-    const auto has = [&](int p) {  // threads without a row stay, for the shuffles of the others
+    const auto has = [&](int p) {  // threads without a row stay for the shuffles
         return (kTile.rows() == 1 || row < rows) && (p * kThreads + thread) * kPack < cols;
     };
-    const auto* const from = reinterpret_cast<const Packed*>(x + row * cols) + thread;
-    auto* const to = reinterpret_cast<Packed*>(y + row * cols) + thread;
+    const auto* const from = reinterpret_cast<const ThisPack*>(x + row * cols) + thread;
+    auto* const to = reinterpret_cast<ThisPack*>(y + row * cols) + thread;
 
-    Packed packs[kPacks];
+    ThisPack packs[kPacks];
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
 #pragma unroll
@@ -98,13 +98,13 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
         if (has(p)) packs[p] = from[p * kThreads];
     }
     Compute held[kPacks * kPack];
-    Normalizer<Compute> set{kNothing, 0};  // of the warp, or of the part of it that has the row
+    Normalizer<Compute> set{kNothing, 0};  // of the warp, or of its lanes that share the row
 #pragma unroll
     for (int i = 0; i < kPacks * kPack; ++i) {
         held[i] = static_cast<Compute>(packs[i / kPack].element[i % kPack]);
         set.m = fmax(set.m, held[i]);
     }
-    set.m = largest_of<kTile.lanes()>(set.m);
+    set.m = max_in_group<kTile.lanes()>(set.m);
 #pragma unroll
     for (Compute& element : held) {
         const Compute power = warp_softmax::lifted_exp<T>(element - base_of(set.m));
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
     set.d = warp_softmax::group_sum<kTile.lanes()>(set.d);
 
     Normalizer<Compute> of_row = set;
-    Compute rescaled = kLift<T>;  // an exponential of 0, relative to the row's largest
+    Compute rescaled = kLift<T>;  // the exponential of 0, relative to the row's maximum
     if constexpr (kWarps > 1) {
         constexpr int kSets = kWarps <= 2 ? 2 : kWarps <= 4 ? 4 : kWarps <= 8 ? 8 : 16;
         __shared__ Normalizer<Compute> sets[kWarps];
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(Tile{kThreads, kPack, kPacks}.block(),
     }
 }
 
-// Rows of which a pack of 16 bytes has several, or one: a thread has them all. count: elements.
+// For rows so short that a pack of 16 bytes holds one or several: a thread has each of them whole. count: elements.
 template <Algorithm kAlgorithm, int kCols, int kPacks, class T>
 __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     rows_in_packs_kernel(const T* x, T* y, int64_t count) {
@@ -150,11 +150,11 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
     constexpr int kPack = kWidest<T>;
     constexpr int kBlock = Tile{1, kPack, kPacks}.block();
     const int64_t first = int64_t{blockIdx.x} * (kBlock * kPacks) + threadIdx.x;
-    // Pack p; of the last one, what there is of it.
+    // Copies pack p, or what the tensor has of its last pack.
     const auto move_pack = [&](int p, const T* from, T* to) {
         const int64_t elements = count - (first + p * kBlock) * kPack;
         if (elements >= kPack) {
-            *reinterpret_cast<PackOf<T>*>(to) = *reinterpret_cast<const PackOf<T>*>(from);
+            *reinterpret_cast<WidePack<T>*>(to) = *reinterpret_cast<const WidePack<T>*>(from);
         } else {
 #pragma unroll
             for (int i = 0; i < kPack; ++i) {
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
         }
     };
 
-    PackOf<T> packs[kPacks];
+    WidePack<T> packs[kPacks];
 #pragma unroll
     for (int p = 0; p < kPacks; ++p) {
 #pragma unroll
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
             for (int c = 0; c < kCols; ++c) {
                 row[c] = static_cast<Compute>(packs[p].element[r + c]);
             }
-            // Of one column exp(x - x) / exp(x - x), or x - x: NaN of what is not finite.
+            // A row of one column is exp(x - x) / exp(x - x), or x - x: NaN unless x is finite.
             if constexpr (kCols == 1) {
                 row[0] -= row[0];
                 if (kAlgorithm == Algorithm::softmax) row[0] += 1;
@@ -193,9 +193,9 @@ __global__ void __launch_bounds__(Tile{1, kWidest<T>, kPacks}.block())
 
 // ---------------------------------------------------------------- the launch
 
-// The tiles that there are kernels for: several rows in a pack; single elements, for rows that are no whole
-// packs of 16 bytes, or short; two packs a thread, for few rows and the shortest; four, for the others.
-// (Threads that are no power of two, as rows of 4160 floats take 8% longer on 512 than on 384.)
+// The tiles with a kernel: several rows per pack; single elements, for rows that are short or not whole packs of
+// 16 bytes; two packs per thread, for few rows and the shortest; four, for all others. (Some are no powers of
+// two: rows of 4160 floats take 8% longer with 512 threads than with 384.)
 template <class T>
 constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
                            {16, 1, 4},           {32, 1, 4},
@@ -207,8 +207,8 @@ constexpr Tile kTiles[] = {{1, kWidest<T>, 2},   {4, 1, 4},
                            {192, kWidest<T>, 4}, {256, kWidest<T>, 4},
                            {384, kWidest<T>, 4}, {512, kWidest<T>, 4}};
 
-// The tile for rows of so many columns, if there is one. aligned: whether x and y begin at multiples of 16
-// bytes. packs: how many of them a thread is to have of rows that are whole packs, 2 or 4.
+// Returns the tile for rows of `cols` columns, if there is one. aligned: whether x and y start at multiples of 16
+// bytes. packs: packs per thread, 2 or 4, for rows of whole packs.
 template <class T>
 std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
     const bool in_packs = aligned && cols > 0 && cols <= kWidest<T> && kWidest<T> % cols == 0;
@@ -222,7 +222,7 @@ std::optional<Tile> tile_for(int64_t cols, bool aligned, int packs) {
     return {};
 }
 
-// The same for so many rows.
+// The same for `rows` rows.
 template <class T>
 std::optional<Tile> tile_for_rows(int64_t rows, int64_t cols, bool aligned,
                                   int64_t multiprocessors) {
@@ -263,9 +263,9 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
         } else {
             const auto kernel =
                 short_row_kernel<kAlgorithm, kTile.threads, kTile.pack, kTile.packs, T>;
-            constexpr int64_t kAtOnce = int64_t{INT32_MAX} * kTile.rows();
-            for (int64_t row = 0; row < rows; row += kAtOnce) {
-                const int64_t now = std::min(rows - row, kAtOnce);
+            constexpr int64_t kMaxRows = int64_t{INT32_MAX} * kTile.rows();
+            for (int64_t row = 0; row < rows; row += kMaxRows) {
+                const int64_t now = std::min(rows - row, kMaxRows);
                 kernel<<<static_cast<unsigned>(divided_up(now, kTile.rows())), kTile.block(), 0,
                          stream>>>(x + row * cols, y + row * cols, now, static_cast<int>(cols));
             }
@@ -274,7 +274,7 @@ cudaError_t launch_tile(const Tile& tile, const T* x, T* y, int64_t rows, int64_
     }
 }
 
-// Whether both begin at multiples of 16 bytes.
+// True if both start at multiples of 16 bytes.
 template <class T>
 bool are_aligned(const T* x, const T* y) {
     return (reinterpret_cast<uintptr_t>(x) | reinterpret_cast<uintptr_t>(y)) % 16 == 0;
@@ -290,15 +290,15 @@ cudaError_t launch_short_rows(const T* x, T* y, int64_t rows, int64_t cols, cuda
     return tile ? launch_tile<kAlgorithm>(*tile, x, y, rows, cols, stream) : cudaErrorInvalidValue;
 }
 
-// Softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to 32 kB of whole
-// packs of 16 bytes where x and y are multiples of them, 4096 otherwise. Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer, a negative size, too many columns, an address that no T has.
+// Computes the softmax of each row of x into y (rows x cols, device memory, y may be x). cols: up to 32 kB of whole
+// packs of 16 bytes if x and y are aligned to 16 bytes, otherwise up to 4096 elements. Asynchronous on stream.
+// Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative size, or too many columns.
 template <class T>
 cudaError_t short_rows_softmax(const T* x, T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return launch_short_rows<Algorithm::softmax>(x, y, rows, cols, stream);
 }
 
-// log(softmax(x)) of each row.
+// The same for log(softmax(x)).
 template <class T>
 cudaError_t short_rows_log_softmax(const T* x, T* y, int64_t rows, int64_t cols,
                                    cudaStream_t stream) {

@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/softmax, version 1.0
 //
-// The front calls: softmax and log-softmax of whatever one has, and their gradients.
+// The front calls: softmax and log-softmax of any rows, along any axis, and their gradients.
 //   call       softmax, log_softmax, softmax_backward, log_softmax_backward: see front_call.cuh
 //   timed      front_softmax, front_log_softmax, softmax_backward, log_softmax_backward
-//   new here   softmax_plan(): a pure function that says which of the ways takes the least time, and why
+//   new here   softmax_plan(): a pure function that chooses the fastest kernel and says why
 //   traffic    1 read + 1 write per element wherever the chip can keep a row
-//   accepts    float, __half, __nv_bfloat16, double; any sizes, up to 2^31 - 1 columns; any address that T has;
-//              along the last axis or, by options.inner, any other; y may be x, dx y or dy
+//   accepts    float, __half, __nv_bfloat16, double; any sizes up to 2^31 - 1 columns; any aligned address;
+//              the last axis or, by options.inner, any other; y may be x, dx y or dy
 //   rows       as in 04
-//   needs      CUDA 12.5; nothing but x and y, but few long rows take less time with a workspace
+//   needs      CUDA 12.5; no workspace, but few long rows are faster with one
 #pragma once
 #include "../../04_warp_softmax/further/any_width.cuh"
 #include "../../04_warp_softmax/further/warp_softmax_backward.cuh"
@@ -27,32 +27,31 @@ using smem_softmax::Share;
 using smem_softmax::Tile;
 using warp_softmax::Algorithm;
 
-// Of all four.
+// The options of all four calls.
 struct SoftmaxOptions {
     int64_t inner =
-        1;  // the tensors are rows x cols x inner: elements from one of a row to the next
+        1;  // the tensors are rows x cols x inner: the distance between elements of a row
 };
 
-// Who has a row: a few lanes of a warp, in their registers (04); the threads of a tile, in theirs; a
-// block, a cluster or the whole grid, in registers and shared memory. Along another axis than the last: blocks have
-// columns of several rows.
+// Who has a row: a few lanes of a warp, in registers (04); the threads of a tile, in registers; a block, a cluster
+// or the whole grid, in registers and shared memory. Along another axis, blocks have columns of several rows.
 enum class Tier { lanes, tile, block, cluster, grid, columns };
 
 struct SoftmaxPlan {
     Tier tier;
-    Tile tile;  // of the second
-    Cut cut;    // of block, cluster and grid
-    double us;  // predicted; 0: of this tier nothing is
+    Tile tile;  // for Tier::tile
+    Cut cut;    // for block, cluster and grid
+    double us;  // predicted microseconds; 0 where there is no prediction
     const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with so many it would take us_with_more; else 0
+    size_t workspace_bytes;       // used by this plan
+    size_t more_workspace_bytes;  // if not 0: so much workspace would take us_with_more
     double us_with_more;
-    smem_softmax::any_axis::Plan columns;  // of the last
+    smem_softmax::any_axis::Tiling columns;  // for Tier::columns
 };
 
-// What takes time, in an H200's figures where the chip does not say (medians of the sweeps that are
-// recorded in 05_smem_softmax/recorded): a launch, the longer the more instructions it has one behind the other;
-// and bytes at the speed of a copy, less where a part of the threads has none.
+// The model of time, with an H200's constants where `chip` has none (medians of the sweeps recorded in
+// 05_smem_softmax/recorded): a launch, longer with more dependent instructions, and the bytes at the speed of a
+// copy, less if some threads have no elements.
 template <class T>
 double bytes_of(int64_t rows, int64_t cols) {
     return 2. * static_cast<double>(rows) * static_cast<double>(cols) * sizeof(T);
@@ -63,12 +62,11 @@ double lanes_us(int64_t rows, int64_t cols, const Chip& chip) {
            bytes_of<T>(rows, cols) / (0.97 * chip.bytes_per_us);
 }
 
-// Of a tile, also what its warps take of the multiprocessors: most where rows are a few elements. Blocks of
-// two warps with two packs a thread come and go too fast, and elements that are stored one by one use more
-// of the L2.
+// A tile also takes issue slots of its warps, most for rows of a few elements. Blocks of two warps with two packs
+// per thread are too short-lived, and elements stored one by one use more of the L2.
 template <class T>
 double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kWarpsOfOne = 22.3;  // a microsecond, of one multiprocessor
+    constexpr double kWarpsOfOne = 22.3;  // per microsecond and multiprocessor
     const bool in_packs = tile.threads == 1;
     const bool of_two = !in_packs && tile.pack > 1 && tile.packs == 2;
     const double filled = static_cast<double>(cols) / static_cast<double>(tile.cols());
@@ -84,8 +82,8 @@ double tile_us(const Tile& tile, int64_t rows, int64_t cols, const Chip& chip) {
                     warps / (kWarpsOfOne * static_cast<double>(chip.multiprocessors)));
 }
 
-// Of the speed of a copy, where rows take turns on the grid: less where registers are not full, or places
-// in the last round; of doubles half, as it is their exponentials that take the time.
+// Share of a copy's speed for rows in turn: lower if registers or places of the last round stay empty; half for
+// doubles, whose exponentials limit.
 template <class T>
 double share_in_turn(const Cut& cut, int64_t rows) {
     const smem_softmax::Slice& slice = cut.slice;
@@ -96,22 +94,22 @@ double share_in_turn(const Cut& cut, int64_t rows) {
            static_cast<double>(rounds * cut.rows_at_once);
 }
 
-// Of a cut, less speed also where a multiprocessor keeps too little to hide the wait for memory; and what
-// one multiprocessor can do, where there are fewer rows than it takes to use all.
+// A cut is slower also if a multiprocessor keeps too little to hide the latency of memory. A single multiprocessor's
+// speed limits rows that are too few to use all of them.
 template <class T>
 double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
-    constexpr double kStart[] = {4.6, 4.8, 5.8};  // of a block, a cluster, the grid
-    constexpr double kCleared = 1.5;              // its scratch, where rows come one behind another
-    constexpr double kBytesOfOne = 36e3;          // a microsecond, of one multiprocessor
-    constexpr double kEnough = 120e3;             // bytes on a multiprocessor
+    constexpr double kStart[] = {4.6, 4.8, 5.8};  // launch of a block, a cluster, the grid
+    constexpr double kCleared = 1.5;              // clearing the scratch, for rows in turn
+    constexpr double kBytesOfOne = 36e3;          // per microsecond and multiprocessor
+    constexpr double kEnough = 120e3;             // bytes on a multiprocessor that hide the latency
     const smem_softmax::Slice& slice = cut.slice;
     const auto kept = static_cast<double>(std::min(slice.packs, slice.on_chip()) * 16);
-    const auto again = static_cast<double>(slice.packs * 16) - kept;  // bytes that are read twice
+    const auto again = static_cast<double>(slice.packs * 16) - kept;  // bytes read twice
     const int64_t of_one = smem_softmax::blocks_beside(slice, chip);
-    const bool six_warps =  // only filled_slice() has six packs a thread of as many
+    const bool six_warps =  // only filled_slice() gives so many threads six packs
         slice.threads == smem_softmax::kSixWarps && slice.held == smem_softmax::kSomeHeld;
     double share = six_warps ? 0.985 : 0.97 * std::pow(std::min(1., of_one * kept / kEnough), 0.25);
-    if (slice.kept > 0) {  // the more there is to load, the longer nothing is stored
+    if (slice.kept > 0) {  // the more a block loads, the later it stores
         const double of_two = sizeof(T) == 2 ? 0.895 : 1 - 0.008 * slice.kept;
         share *= of_one == 1 ? 0.76 : of_one == 2 ? of_two : 0.96;
     }
@@ -126,7 +124,9 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
                                : chip.multiprocessors;
     const auto in_turn = static_cast<double>(smem_softmax::divided_up(
         std::min(rows, cut.rows_at_once) * cut.blocks, std::max<int64_t>(1, places)));
-    const double keeps = cut.share == Share::cluster && slice.kept > 0 ? 1 : 0;  // in shared memory
+    const double keeps = cut.share == Share::cluster && slice.kept > 0
+                             ? 1
+                             : 0;  // a cluster that also fills shared memory
     const double cleared = cut.share == Share::grid && rows > cut.rows_at_once ? kCleared : 0;
     return kStart[static_cast<int>(cut.share)] + keeps + cleared +
            std::max(total / (share * chip.bytes_per_us), in_turn * block_bytes / kBytesOfOne);
@@ -134,8 +134,8 @@ double cut_us(const Cut& cut, int64_t rows, int64_t cols, const Chip& chip) {
 
 // ---------------------------------------------------------------- plans
 
-// For rows x cols elements along the last axis. (03's split_row is not among the ways: it does what a cluster
-// or the grid does here, of floats alone.)
+// The plan for rows x cols elements along the last axis. (It leaves out 03's split_row, which does what a cluster
+// or the grid does here, but for floats alone.)
 template <class T>
 SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t workspace_bytes,
                          bool aligned) {
@@ -164,7 +164,7 @@ SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t wo
                                         : "a short row: fewest instructions");
         }
     }
-    // (04 takes rows twice as long, but not as fast: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
+    // (04 takes rows twice as long, but more slowly: 17.9 instead of 17.0 us at 4000 x 2016 floats.)
     if (cols * static_cast<int64_t>(sizeof(T)) <= 4096) {
         consider(Tier::lanes, {}, lanes_us<T>(rows, cols, chip), "a warp has the row in registers");
     }
@@ -176,7 +176,7 @@ SoftmaxPlan plan_of_rows(int64_t rows, int64_t cols, const Chip& chip, size_t wo
     return best;
 }
 
-// Along the middle axis. tensors: that are read; numbers: that a column's sums are.
+// The plan along the middle axis. tensors: tensors read; numbers: numbers per column that make up its sum.
 template <class T>
 SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tensors, int numbers,
                             const Chip& chip, size_t workspace_bytes, bool aligned) {
@@ -185,8 +185,8 @@ SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tenso
     const auto plan_with = [&](bool scratch) {
         SoftmaxPlan one{};
         one.tier = Tier::columns;
-        one.columns = any_axis::plan_for<T>(sizes, tensors, aligned ? 0 : -1,
-                                            any_axis::device_of(chip), scratch);
+        one.columns = any_axis::tiling_for<T>(sizes, tensors, aligned ? 0 : -1,
+                                              any_axis::device_of(chip), scratch);
         one.workspace_bytes =
             one.columns.sums_bytes(sizes, numbers * sizeof(warp_softmax::ComputeOf<T>));
         one.reason = one.columns.packs > 0   ? "blocks have columns in registers"
@@ -204,7 +204,7 @@ SoftmaxPlan plan_of_columns(int64_t outer, int64_t dim, int64_t inner, int tenso
     return best;
 }
 
-// The plan of softmax and log_softmax. aligned: whether x and y begin at multiples of 16 bytes.
+// The plan of softmax and log_softmax. aligned: whether x and y start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                          const Chip& chip, size_t bytes = 0, bool aligned = true) {
@@ -218,7 +218,7 @@ SoftmaxPlan log_softmax_plan(int64_t rows, int64_t cols, const SoftmaxOptions& o
     return softmax_plan<T>(rows, cols, options, chip, bytes, aligned);
 }
 
-// The plan of both gradients. aligned: whether y, dy and dx do.
+// The plan of both gradients. aligned: whether y, dy and dx start at multiples of 16 bytes.
 template <class T>
 SoftmaxPlan softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxOptions& options,
                                   const Chip& chip, size_t bytes = 0, bool aligned = true) {
@@ -257,7 +257,8 @@ SoftmaxPlan log_softmax_backward_plan(int64_t rows, int64_t cols, const SoftmaxO
 
 // ---------------------------------------------------------------- workspaces
 
-// The most that plans for any address want. columns: along another axis; plan(aligned): along the last.
+// Stores the largest workspace that a plan wants at any alignment. columns: along another axis; plan(aligned): along
+// the last.
 template <class Columns, class PlanOf>
 cudaError_t most_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                  const SoftmaxOptions& options, Columns columns, PlanOf plan) {
@@ -299,7 +300,7 @@ cudaError_t log_softmax_backward_workspace_bytes(size_t* bytes, int64_t rows, in
 
 // ---------------------------------------------------------------- the calls
 
-// Each row by its plan.
+// Launches what the plan of these rows says.
 template <Algorithm kAlgorithm, class T>
 cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* workspace,
                             size_t bytes, cudaStream_t stream) {
@@ -309,7 +310,7 @@ cudaError_t softmax_of_rows(const T* x, T* y, int64_t rows, int64_t cols, void* 
     const SoftmaxPlan best =
         plan_of_rows<T>(rows, cols, this_chip(), bytes, smem_softmax::are_aligned(x, y));
     if (best.tier == Tier::lanes) {
-        // While the L2 has room for y it puts the parts of a sector together, however they come.
+        // While y fits into the L2, the L2 merges the parts of a sector in whatever order they arrive.
         constexpr int64_t kCached = 40'000'000;  // bytes; an H200's L2 has 50 MB
         const bool small = rows * cols * static_cast<int64_t>(sizeof(T)) <= kCached;
         if constexpr (kAlgorithm == Algorithm::softmax) {
@@ -363,7 +364,7 @@ cudaError_t launch_gradient(const T* y, const T* dy, T* dx, int64_t rows, int64_
                                                      stream);
 }
 
-// y = softmax of each row of x. y may be x. Workspaces: few rows, of hundreds of thousands of columns.
+// y = softmax of each row of x. y may be x. A workspace pays for few rows of hundreds of thousands of columns.
 template <class T>
 cudaError_t softmax(const T* x, T* y, int64_t rows, int64_t cols, const SoftmaxOptions& options,
                     void* workspace, size_t bytes, cudaStream_t stream) {
@@ -378,7 +379,7 @@ cudaError_t log_softmax(const T* x, T* y, int64_t rows, int64_t cols, const Soft
                                                   stream);
 }
 
-// dx from y, which softmax gave, and from its gradient dy. dx may be y or dy.
+// dx from the result y of softmax and its gradient dy. dx may be y or dy.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              const SoftmaxOptions& options, void* workspace, size_t bytes,
@@ -387,7 +388,7 @@ cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64
                                                stream);
 }
 
-// dx from y, which log_softmax gave.
+// dx from the result y of log_softmax and its gradient dy. dx may be y or dy.
 template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                                  const SoftmaxOptions& options, void* workspace, size_t bytes,

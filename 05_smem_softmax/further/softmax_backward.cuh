@@ -2,13 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 05_smem_softmax/further/softmax_backward, version 1.0
 //
-// The gradient of softmax and of log-softmax, from the result y and the gradient dy of the result: rows
-// of any length.
-//   new here   two tensors on the chip, in the places that online_cached.cuh and cluster_softmax.cuh
-//              have for one; what the blocks of a row tell each other is a sum
-//   traffic    2 reads + 1 write per element of what is kept, 4 reads + 1 write of the rest
+// The gradient of softmax and of log-softmax for rows of any length, from the result y and its gradient dy.
+//   new here   two tensors on the chip where online_cached.cuh and cluster_softmax.cuh have one; the blocks of
+//              a row exchange a sum
+//   traffic    2 reads + 1 write per element that is kept, 4 reads + 1 write of the rest
 //   accepts    float, __half, __nv_bfloat16, double; any width and any address; dx may be dy or y
-//   needs      CUDA 12.5, as cluster_softmax.cuh, which says so where it is older
+//   needs      CUDA 12.5, as cluster_softmax.cuh
 //   source     softmax: dx = (dy - sum(y * dy)) * y; log-softmax: dx = dy - exp(y) * sum(dy)
 #pragma once
 #include "cluster_softmax.cuh"
@@ -31,7 +30,7 @@ __device__ Sum<Compute> merged(Sum<Compute> a, Sum<Compute> b) {
 }
 
 template <class Compute>
-__device__ Sum<Compute> warp_merge(Sum<Compute> mine) {
+__device__ Sum<Compute> merge_in_warp(Sum<Compute> mine) {
     return {warp_softmax::group_sum<32>(mine.sum)};
 }
 
@@ -44,7 +43,7 @@ __device__ void send(Sum<Compute> set, Sum<Compute>* there, uint64_t* arrived) {
 
 // ---------------------------------------------------------------- the kernels
 
-// What the packs of y and dy add to the sum.
+// Returns what a pack of y and one of dy add to the sum.
 template <Algorithm kAlgorithm, class T>
 __device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
     const Numbers<T> y = numbers_of<T>(y_words);
@@ -55,12 +54,12 @@ __device__ ComputeOf<T> terms_of(uint4 y_words, uint4 dy_words) {
     return sum;
 }
 
-// The pack of dx, once the sum is known.
+// Returns a pack of dx, once the sum is known.
 template <Algorithm kAlgorithm, class T>
-__device__ PackOf<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
+__device__ WidePack<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> sum) {
     const Numbers<T> y = numbers_of<T>(y_words);
     const Numbers<T> dy = numbers_of<T>(dy_words);
-    PackOf<T> pack;
+    WidePack<T> pack;
 #pragma unroll
     for (int i = 0; i < kWidest<T>; ++i) {
         pack.element[i] = gradient_of<kAlgorithm, T>(y.of[i], dy.of[i], sum);
@@ -68,16 +67,16 @@ __device__ PackOf<T> gradients_of(uint4 y_words, uint4 dy_words, ComputeOf<T> su
     return pack;
 }
 
-// As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y,
-// dy and dx all begin at multiples of 16 bytes; otherwise elements come and go one by one.
+// As row_on_chip_kernel, with half as many packs of each of two tensors. kWhole: whether the packs of y, dy and
+// dx all start at multiples of 16 bytes; otherwise elements are loaded and stored one by one.
 template <Algorithm kAlgorithm, bool kMore, bool kWhole, class Team, class T>
 __global__ void __launch_bounds__(1024, 1)
     row_backward_kernel(const T* y, const T* dy, T* dx, Team team, int64_t cols, int64_t slice,
                         int kept) {
     using Compute = ComputeOf<T>;
     constexpr int kPack = kWidest<T>;
-    constexpr int kPairs = kHeld / 2;  // of packs, in registers
-    [[maybe_unused]] constexpr int kAtOnce = sizeof(T) == 2 ? 2 : 4;
+    constexpr int kPairs = kHeld / 2;  // pairs of packs in registers
+    [[maybe_unused]] constexpr int kUnroll = sizeof(T) == 2 ? 2 : 4;
     __shared__ typename Team::template Scratch<Sum<Compute>> scratch;
     __shared__ Sum<Compute> warps[32];
     team.open(scratch);
@@ -99,7 +98,7 @@ __global__ void __launch_bounds__(1024, 1)
             return from[offset];
         } else {
             const T* const elements = reinterpret_cast<const T*>(from + offset);
-            PackOf<T> pack;
+            WidePack<T> pack;
 #pragma unroll
             for (int i = 0; i < kPack; ++i) pack.element[i] = elements[i];
             return words_of<T>(pack);
@@ -113,7 +112,7 @@ __global__ void __launch_bounds__(1024, 1)
         }
     };
 
-    // Zeros add nothing, in every type.
+    // Zeros add nothing to either sum.
     uint4 held_y[kPairs];
     uint4 held_dy[kPairs];
 #pragma unroll
@@ -142,7 +141,7 @@ __global__ void __launch_bounds__(1024, 1)
     for (int p = 0; p < kPairs; ++p) mine.sum += terms_of<kAlgorithm, T>(held_y[p], held_dy[p]);
     if constexpr (kMore) {
         __pipeline_wait_prior(0);
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             mine.sum += terms_of<kAlgorithm, T>(keep_y[place], keep_dy[place]);
@@ -154,10 +153,10 @@ __global__ void __launch_bounds__(1024, 1)
         }
     }
 
-    mine = warp_merge(mine);
+    mine = merge_in_warp(mine);
     if (thread % 32 == 0) warps[thread / 32] = mine;
     __syncthreads();
-    if (thread < 32) mine = warp_merge(warps, (threads + 31) / 32);
+    if (thread < 32) mine = merge_in_warp(warps, (threads + 31) / 32);
     const Compute sum = team.exchange(scratch, mine).sum;
 
     const auto give = [&](int64_t offset, const uint4& y_words, const uint4& dy_words) {
@@ -169,7 +168,7 @@ __global__ void __launch_bounds__(1024, 1)
     }
     if (thread < part.ends) dx_row[part.end] = gradient_of<kAlgorithm, T>(end_y, end_dy, sum);
     if constexpr (kMore) {
-#pragma unroll kAtOnce
+#pragma unroll kUnroll
         for (int p = kPairs; p < known; ++p) {
             const int place = (p - kPairs) * threads;
             give(int64_t{p} * threads, keep_y[place], keep_dy[place]);
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(1024, 1)
     }
 }
 
-// As rows_in_turn_kernel.
+// The work of the gradients, for rows_in_turn().
 template <Algorithm kAlgorithm, class T>
 struct GradientOfRows {
     using Element = T;
@@ -207,7 +206,7 @@ struct GradientOfRows {
         return gradient_of<kAlgorithm, T>(static_cast<Compute>(element[0]),
                                           static_cast<Compute>(element[1]), row.sum);
     }
-    static __device__ PackOf<T> results(Set row, const uint4 (&words)[kInputs][1]) {
+    static __device__ WidePack<T> results(Set row, const uint4 (&words)[kInputs][1]) {
         return gradients_of<kAlgorithm, T>(words[0][0], words[1][0], row.sum);
     }
 };
@@ -221,8 +220,7 @@ __global__ void __launch_bounds__(kTurnThreads, 2)
 
 // ---------------------------------------------------------------- the launch
 
-// Bytes of scratch with which few rows of this shape take less time on the current device: 0 where
-// they do not.
+// Returns the bytes of scratch that make rows of this shape faster on the current device; 0 if none do.
 template <class T>
 size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
     if (rows <= 0 || cols <= 0) return 0;
@@ -230,7 +228,7 @@ size_t softmax_backward_workspace_bytes(int64_t rows, int64_t cols) {
                               rows);
 }
 
-// The gradient of each row, cut so: as launch_as.
+// Launches the gradient of each row by this cut, as launch_as does.
 template <Algorithm kAlgorithm, class T>
 cudaError_t launch_backward_as(const Cut& cut, const T* y, const T* dy, T* dx, int64_t rows,
                                int64_t cols, void* workspace, cudaStream_t stream) {
@@ -269,12 +267,12 @@ cudaError_t launch_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_
     return launch_backward_as<kAlgorithm>(cut, y, dy, dx, rows, cols, workspace, stream);
 }
 
-// dx of softmax, from its result y and the gradient dy of that (rows x cols, device memory, dx may be
-// either), of any width; a block per row where there are no clusters, or y, dy and dx are not misaligned
-// by the same. workspace may be null; with softmax_backward_workspace_bytes() of it, 16-byte aligned and
-// of any content, few long rows take less time. It belongs to one call at a time, on one stream: two calls
-// that may overlap need one each. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, a
-// negative size, more than 2^31 - 1 columns, an address that no T has.
+// Computes dx of softmax from its result y and the gradient dy of that (rows x cols, device memory, dx may be
+// either), of any width. A block has a row where there are no clusters, or where y, dy and dx are misaligned by
+// different amounts. workspace may be null; with softmax_backward_workspace_bytes() of it, aligned to 16 bytes,
+// few long rows are faster. A workspace belongs to one call at a time, on one stream: calls that overlap need
+// one each. Asynchronous on stream. Returns cudaErrorInvalidValue for a null or misaligned pointer, a negative
+// size, or more than 2^31 - 1 columns.
 template <class T>
 cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                              void* workspace, size_t workspace_bytes, cudaStream_t stream) {
@@ -282,7 +280,7 @@ cudaError_t softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64
                                                stream);
 }
 
-// dx of log_softmax.
+// The same for log_softmax.
 template <class T>
 cudaError_t log_softmax_backward(const T* y, const T* dy, T* dx, int64_t rows, int64_t cols,
                                  void* workspace, size_t workspace_bytes, cudaStream_t stream) {

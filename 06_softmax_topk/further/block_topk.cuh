@@ -3,21 +3,19 @@
 // softmax-stages 06_softmax_topk/further/block_topk, version 1.0
 //
 // Up to 1024 best of a row, by a block.
-//   new here   the best are not kept in order while the row is read: a threshold guessed from a sample keeps most
-//              elements out, the others wait in shared memory, and of these the k best are found by counting in
-//              256 bins at a time. Where the guess was wrong the row is read again, with thresholds that are safe
-//   traffic    1 read per element, 2 where the guess was wrong, and of a long row 2048 elements more for the sample
+//   new here   no list is kept in order while the row is read: a threshold guessed from a sample rejects most
+//              elements, the candidates wait in shared memory, and counting in 256 bins finds the k best. If the
+//              guess was wrong, the block reads the row again with safe thresholds
+//   traffic    1 read per element, 2 after a wrong guess; for a long row 2048 more elements for the sample
 //   accepts    float, __half, __nv_bfloat16; any address; k up to 1024 and up to cols, which are up to 2^31 - 1
-//   order      as in the lesson, whatever the number of blocks that share a row
+//   order      as in the lesson, for any number of blocks per row
 //   source     ours; a threshold from a sample: Floyd & Rivest 1975, "Expected time bounds for selection"
 #pragma once
-#include <cub/block/block_reduce.cuh>
-
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk {
 
-// The threads that have a list together, a block's or a warp's, wait for each other.
+// A barrier for the threads that share a list, a block's or a warp's.
 template <int kThreads>
 __device__ void meet() {
     if constexpr (kThreads == 32) {
@@ -36,21 +34,21 @@ __device__ bool any_of(bool mine) {
     }
 }
 
-// Candidates of a row in shared memory. Its threads make the same calls; threadIdx.x numbers them. Room grows with the
-// threads, so that a multiprocessor holds lists for all the threads that it can have.
+// Candidates of a row in shared memory. All threads of the list make the same calls; threadIdx.x numbers them. Room
+// grows with the threads, so a multiprocessor holds lists for all of its threads.
 template <int kOfList>
 class CandidateList {
 public:
     static constexpr int kThreads = kOfList, kRoom = 16 * kThreads;
     static constexpr int kBins = 256;
-    // Elements of a sample that a thread has: of a block's 2048, of a warp's 512.
+    // Sample elements per thread: 2048 for a block, 512 for a warp.
     static constexpr int kSample = kThreads == 32 ? 16 : 8;
     struct Shared {
         Key keys[kRoom];
         Pack<int, 4> bins[2][kBins / 4];
         int count;
         unsigned top;     // no element is better
-        unsigned bottom;  // each thread has had one as good
+        unsigned bottom;  // each thread has had an element at least this good
     };
 
     __device__ CandidateList(Shared& shared, int64_t k)
@@ -58,7 +56,7 @@ public:
         while (places_ < k_) places_ *= 2;
         restart();
     }
-    // Without any candidate, and no threshold.
+    // Removes all candidates and the threshold.
     __device__ void restart() {
         meet<kThreads>();
         threshold_ = {};
@@ -72,12 +70,12 @@ public:
 
     __device__ const Threshold& threshold() const { return threshold_; }
     __device__ int k() const { return k_; }
-    // For all threads the same, once they have met: more than kRoom if not all that was put has a place.
+    // The same in all threads, after a barrier: more than kRoom if some candidates found no place.
     __device__ int count() const { return shared_.count; }
     __device__ Key key(int i) const { return shared_.keys[i]; }
 
-    // An element that `rank` of the threads' reach, and no more than `most` but for equal ones; 0 if there are fewer.
-    // exists: a bit for each of the thread's that is one.
+    // Returns an element that at least `rank` of the threads' elements reach, and apart from equal ones at most
+    // `most`; 0 if there are fewer. exists: a bit for each of the thread's elements that exists.
     template <int kCount>
     __device__ uint32_t reached_by(int rank, int most, const float (&x)[kCount], unsigned exists) {
         const uint32_t best = exists != 0 ? ordered(max_of<0, kCount>(x)) : 0;
@@ -94,20 +92,21 @@ public:
         });
         return element <= 1 ? 0 : element;
     }
-    // The most that may reach what `rank` of all that the threads will see should: if that is k, as many as are sorted.
+    // Returns how many elements may reach a guess for `rank`: for rank k, as many as the final sort takes.
     __device__ int most_for(int rank) const {
         return rank == k_ ? places_ : rank + rank / 4;
     }
-    // From now on, candidates are elements that are as good.
+    // Makes `element` the threshold, without proof that k elements reach it.
     __device__ void guess(uint32_t element) {
         threshold_ = {Key{element} << 32, number_of(element)};
     }
-    // For all threads the same: k of what is or will be put reach it.
+    // Raises the threshold to a key that k candidates reach or will reach. The same in all threads.
     __device__ void raise_to(Key key) {
         threshold_.raise(key);
     }
 
-    // A warp's candidates, a bit for each. key_of_lowest(bits): that of the lowest. False if there was no room.
+    // Stores a warp's candidates, one per bit. key_of_lowest(bits): the key of the lowest bit. Returns false if there
+    // was no room.
     template <class KeyOfLowest>
     __device__ bool put_at_once(unsigned bits, KeyOfLowest key_of_lowest) {
         const int mine = __popc(bits);
@@ -123,8 +122,8 @@ public:
         }
         return __all_sync(~0u, at <= kRoom);
     }
-    // The same of all threads, with a threshold that rises where there is no room. not_below(element): a bit for
-    // each that is as good. key_of_lowest(bits): a free place where none is set.
+    // Stores the candidates of all threads, and raises the threshold when there is no room. not_below(element): a bit
+    // for each of the thread's elements that is at least as good. key_of_lowest(bits): a free place if no bit is set.
     template <class KeyOfLowest, class NotBelow>
     __device__ void put_all(unsigned bits, KeyOfLowest key_of_lowest, NotBelow not_below) {
         for (;;) {
@@ -134,8 +133,8 @@ public:
             bits &= not_below(element_of(threshold_.key));
         }
     }
-    // The threshold becomes one that k reach, and no more than `most`, k or more; what does not reach it goes.
-    // (The threads have met since the last put.)
+    // Raises the threshold to a key that k to `most` candidates reach (k <= most), and removes all others. (A barrier
+    // has followed the last put.)
     __device__ void keep_best(int most) {
         const int count = min(shared_.count, kRoom);
         uint32_t best = 0;
@@ -147,7 +146,7 @@ public:
             for (int i = threadIdx.x; i < count; i += kThreads) visit(shared_.keys[i]);
         }));
         if (threadIdx.x == 0) shared_.count = 0;
-        constexpr int kSome = 4;  // of a thread
+        constexpr int kSome = 4;  // per thread
         for (int begin = 0; begin < count; begin += kSome * kThreads) {
             Key keys[kSome];
             unsigned bits = 0;
@@ -162,7 +161,7 @@ public:
         }
         meet<kThreads>();
     }
-    // All have put what they wanted. The k best, in order.
+    // Returns the k best in order. All threads have stored their candidates.
     __device__ const Key* sorted() {
         meet<kThreads>();
         if (shared_.count > places_) keep_best(places_);
@@ -170,8 +169,8 @@ public:
         return k_ <= 2 * kThreads ? sorted<2>() : sorted<4>();
     }
 
-    // All have put what they wanted. What is there in order, or the k best if there is much; count() then says
-    // how many. Few keys are counted instead of sorted: each of those that are better.
+    // Returns all candidates in order, or the k best if there are many; count() says how many. A small number is ranked
+    // instead of sorted: each thread counts the keys better than its own.
     __device__ const Key* in_order() {
         meet<kThreads>();
         const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
@@ -188,7 +187,7 @@ public:
         return shared_.keys;
     }
 
-    // The one that the lowest bit stands for; a free place where none is set.
+    // Returns the key of the lowest bit, or a free place if no bit is set.
     template <int kCount>
     __device__ static Key lowest_of(unsigned bits, const Key (&keys)[kCount]) {
         Key key = 0;
@@ -198,8 +197,8 @@ public:
     }
 
 private:
-    // As many candidates of a warp's lanes as there is room for, if they reach the threshold; a bit for each
-    // that is left is returned.
+    // Stores as many candidates of a warp's lanes as there is room for, if they reach the threshold. Returns a bit
+    // for each that is left.
     template <class KeyOfLowest>
     __device__ unsigned put(unsigned bits, KeyOfLowest key_of_lowest) {
         while (__any_sync(~0u, bits != 0)) {
@@ -216,7 +215,7 @@ private:
         }
         return bits;
     }
-    // The block's largest, or what was larger in an earlier call, after which the threads have met.
+    // Returns the block's largest number, or a larger one of an earlier call. A barrier has followed that call.
     __device__ uint32_t top_of(uint32_t mine) {
         for (int bit = 16; bit > 0; bit /= 2) mine = max(mine, __shfl_xor_sync(~0u, mine, bit));
         if (lane_ == 0) atomicMax(&shared_.top, mine);
@@ -224,16 +223,17 @@ private:
         return shared_.top;
     }
 
-    // A number that `rank` of the block's reach, and no more than `most` but for equal ones; low if there are
-    // fewer. for_each(visit): the thread's numbers. Those below low or above high are none.
+    // Returns a number that at least `rank` of the block's numbers reach, and apart from equal ones at most `most`;
+    // low if there are fewer. for_each(visit): the thread's numbers; it ignores those below low or above high.
     //
-    // The range is cut into 256 bins, and the numbers in each are counted. From the best bin down, in one of them
-    // the count passes the rank: that is the next range.
+    // Cuts the range into 256 bins and counts the numbers in each. From the best bin down, the bin in which the count
+    // passes `rank` is the next range.
     template <class K, class ForEach>
     __device__ K kth_best(K low, K high, int rank, int most, ForEach for_each) {
-        int above = 0;  // numbers that are better than the range
+        int above = 0;  // numbers better than the range
         for (int turn = 0;; ++turn) {
-            Pack<int, 4>* bins = shared_.bins[turn % 2];  // the other's may still be read
+            Pack<int, 4>* bins =
+                shared_.bins[turn % 2];  // threads may still read the bins of the other turn
 #pragma unroll
             for (int j = 0; j < kBins / kThreads; ++j) {
                 const unsigned i = j * kThreads + threadIdx.x;
@@ -243,11 +243,12 @@ private:
             const int shift = max(0, 56 - __clzll(static_cast<long long>(high - low)));
             for_each([&](K key) {
                 if (key < low || key > high) return;
-                const auto bin = kBins - 1 - static_cast<int>((key - low) >> shift);  // best first
+                const auto bin =
+                    kBins - 1 - static_cast<int>((key - low) >> shift);  // the best bin first
                 atomicAdd(&bins[bin / 4].element[bin % 4], 1);
             });
             meet<kThreads>();
-            // Each warp for itself: a lane has eight bins.
+            // Each warp by itself: a lane has eight bins.
             int counts[8], mine = 0;
 #pragma unroll
             for (int i = 0; i < 8; i += 4) {
@@ -255,7 +256,7 @@ private:
 #pragma unroll
                 for (int j = 0; j < 4; ++j) mine += counts[i + j] = four.element[j];
             }
-            int up_to = mine;  // in this lane's bins and all that are better
+            int up_to = mine;  // in this lane's bins and all better ones
             for (int step = 1; step < 32; step *= 2) {
                 const int before = __shfl_up_sync(~0u, up_to, step);
                 if (lane_ >= step) up_to += before;
@@ -280,12 +281,12 @@ private:
         }
     }
 
-    // A thread has kEach neighbours of a list of kEach * kThreads (Batcher's bitonic sort).
+    // Sorts a list of kEach * kThreads, of which a thread has kEach neighbours (Batcher's bitonic sort).
     template <int kEach>
     __device__ const Key* sorted() {
         Key* keys = shared_.keys;
         const int count = shared_.count, thread = static_cast<int>(threadIdx.x);
-        const bool has_any = thread * kEach < places_;  // so have all of the warp, or none
+        const bool has_any = thread * kEach < places_;  // the same in all lanes of a warp
         Key mine[kEach];
 #pragma unroll
         for (int j = 0; j < kEach; ++j) {
@@ -293,11 +294,11 @@ private:
             mine[j] = i < count ? keys[i] : 0;
         }
         for (int size = 2; size <= places_; size *= 2) {
-            // Of two places, whether the lower has the better key.
+            // Whether the lower of two places gets the better key.
             const auto is_falling = [&](int j) { return ((thread * kEach + j) & size) == 0; };
             for (int bit = size / 2; bit > 0; bit /= 2) {
                 const int other_thread = bit / kEach;
-                if (other_thread >= 32) {  // of another warp
+                if (other_thread >= 32) {  // in another warp
                     meet<kThreads>();
 #pragma unroll
                     for (int j = 0; j < kEach; ++j) keys[j * kThreads + thread] = mine[j];
@@ -338,42 +339,25 @@ private:
 
     Shared& shared_;
     int k_, lane_;
-    int places_ = 32;  // of the sorted list
+    int places_ = 32;  // places of the sorted list
     Threshold threshold_;
 };
 
 constexpr int kBlock = 256;       // threads
-constexpr int64_t kMostK = 1024;  // of which a block sorts the best
+constexpr int64_t kMostK = 1024;  // the longest list that a block sorts
 using BlockList = CandidateList<kBlock>;
-constexpr int kRoom = BlockList::kRoom;  // candidates that a block keeps
+constexpr int kRoom = BlockList::kRoom;  // candidates that a block holds
 
-// The block's pair, in thread 0.
-struct MergeNormalizers {
-    __device__ Normalizer operator()(Normalizer a, Normalizer b) const { return merge(a, b); }
-};
-
-// The pair of a block's threads, in all of them.
-template <int kThreads>
-__device__ Normalizer of_block(Normalizer mine) {
-    using ReduceNormalizers = cub::BlockReduce<Normalizer, kThreads>;
-    __shared__ typename ReduceNormalizers::TempStorage scratch;
-    __shared__ Normalizer normalizer;
-    const Normalizer all = ReduceNormalizers(scratch).Reduce(mine, MergeNormalizers{});
-    if (threadIdx.x == 0) normalizer = all;
-    __syncthreads();
-    return normalizer;
-}
-
-// Of a slice's elements so many a thread, from as many places all over it, some packs side by side at each. For slices
-// of more than a batch.
+// Loads a sample: kCount elements per thread, from places all over the range, with some neighbouring packs at each. For
+// ranges longer than a batch.
 template <int kThreads, class T, int kCount>
-__device__ void load_sample(const Slice<T>& slice, float (&x)[kCount]) {
+__device__ void load_sample(const Range<T>& range, float (&x)[kCount]) {
     constexpr int kPack = 16 / sizeof(T), kPacks = kCount / kPack, kLanes = kThreads == 32 ? 8 : 16;
     constexpr int64_t kPlaces = kPacks * kThreads / kLanes;
-    // One pack less at either end: these may lie in part outside.
+    // One pack less at either end, since those may lie partly outside.
     const int64_t packs =
-        (slice.end - slice.begin - 2 * kPack) / kPack / kPlaces;  // from place to place
-    const auto* all = reinterpret_cast<const Pack<T, kPack>*>(slice.row + slice.first_pack()) + 1;
+        (range.end - range.begin - 2 * kPack) / kPack / kPlaces;  // packs from place to place
+    const auto* all = reinterpret_cast<const Pack<T, kPack>*>(range.row + range.first_pack()) + 1;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
         const auto thread = static_cast<int>(threadIdx.x);
@@ -384,38 +368,38 @@ __device__ void load_sample(const Slice<T>& slice, float (&x)[kCount]) {
     }
 }
 
-// What reaches the rank-th best of so many of a row's elements are very likely k of the row or more: of the k
-// best, a Poisson-distributed number is among so many, and more than four deviations above its mean it seldom is.
+// Returns a rank such that very likely at least k elements of the row reach the sample's element of that rank. The
+// number of the k best in the sample has a Poisson distribution; four deviations above its mean are rarely exceeded.
 __host__ __device__ inline int likely_rank(int64_t k, int64_t some, int64_t cols) {
     const float mean = static_cast<float>(k) * static_cast<float>(some) / static_cast<float>(cols);
     return static_cast<int>(fminf(static_cast<float>(k), mean + 4 * sqrtf(mean) + 6));
 }
 
-// Guesses the list's threshold from a sample of a slice. The row has `cols` elements.
+// Guesses the list's threshold from a sample of a range. The row has `cols` elements.
 template <class List, class T>
-__device__ void guess_from_sample(List& list, const Slice<T>& slice, int64_t cols) {
+__device__ void guess_from_sample(List& list, const Range<T>& range, int64_t cols) {
     constexpr int kSample = List::kSample;
     float x[kSample];
-    load_sample<List::kThreads>(slice, x);
+    load_sample<List::kThreads>(range, x);
     const int rank = likely_rank(list.k(), kSample * List::kThreads, cols);
     const uint32_t element = list.reached_by(rank, rank + rank / 4, x, (1u << kSample) - 1);
     if (element != 0) list.guess(element);
 }
 
-// Puts a slice's candidates, and returns the thread's pair. The row has `cols` elements. Not safe: the threshold
-// is a guess, and no warp waits for another. The list has too many if there was no room, perhaps fewer than k,
-// and the pair is worth something only if there was room.
+// Stores a range's candidates and returns the thread's pair. The row has `cols` elements. Not safe: the threshold is a
+// guess, and no warp waits for another. Then the list may count more than it has room for, or fewer than k; without
+// enough room, the pair is invalid.
 template <bool kSafe, class List, class T>
-__device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols) {
+__device__ Normalizer put_range(List& list, const Range<T>& range, int64_t cols) {
     constexpr int kThreads = List::kThreads;
     using Part = Batch<kThreads, T>;
-    const int64_t begin = slice.first_pack(), length = slice.end - slice.begin;
+    const int64_t begin = range.first_pack(), length = range.end - range.begin;
     const bool has_sample = !kSafe && length > Part::kCols;
-    if (has_sample) guess_from_sample(list, slice, cols);
+    if (has_sample) guess_from_sample(list, range, cols);
     Normalizer mine{-INFINITY, 0.f};
-    for (int64_t first = begin; first < slice.end; first += Part::kCols) {
-        const Part part(slice, first, threadIdx.x);
-        float x[kAtOnce];
+    for (int64_t first = begin; first < range.end; first += Part::kCols) {
+        const Part part(range, first, threadIdx.x);
+        float x[kBatchElements];
         part.load(x);
         unsigned bits = 0;
         if (add_batch(mine, x, list.threshold().least)) {
@@ -445,13 +429,13 @@ __device__ Normalizer put_slice(List& list, const Slice<T>& slice, int64_t cols)
     return mine;
 }
 
-// Threads that a multiprocessor shares its registers out to, so that none has too few.
+// Threads per multiprocessor for which the registers suffice.
 constexpr int resident_threads(int of_block, size_t element_bytes) {
     return of_block == kBlock || (of_block == 128 && element_bytes > 2) ? 1024 : 768;
 }
 
-// A block per row and slice of it: blockIdx.x is the row, blockIdx.y the slice. What is found goes to `outputs`,
-// of slices to `partial`, up to k keys each.
+// A block per row and slice: blockIdx.x is the row, blockIdx.y the slice. Results go to `outputs`, those of slices to
+// `partial`, up to k keys each.
 template <class List, class T>
 __global__ void __launch_bounds__(List::kThreads,
                                   resident_threads(List::kThreads, sizeof(T)) / List::kThreads)
@@ -459,17 +443,17 @@ __global__ void __launch_bounds__(List::kThreads,
     constexpr int kThreads = List::kThreads;
     __shared__ typename List::Shared shared;
     const int64_t row = blockIdx.x;
-    const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
+    const auto slice = part_of(Range<T>{x + row * cols, 0, cols}, blockIdx.y, gridDim.y);
     const bool is_shared = partial.best != nullptr;
 
     List list(shared, k);
-    Normalizer mine = put_slice<false>(list, slice, cols);
-    // A slice may have fewer: whoever merges it sees whether that matters.
+    Normalizer mine = put_range<false>(list, slice, cols);
+    // A slice may have fewer than k; the merge sees whether that matters.
     if (list.count() > List::kRoom || (list.count() < k && !is_shared)) {
         list.restart();
-        mine = put_slice<true>(list, slice, cols);
+        mine = put_range<true>(list, slice, cols);
     }
-    const Normalizer all = of_block<kThreads>(mine);
+    const Normalizer all = merge_in_block<kThreads>(mine);
     if (!is_shared) {
         const Key* keys = list.sorted();
         for (int64_t i = threadIdx.x; i < k; i += kThreads) write(outputs, row, k, i, keys[i], all);
@@ -486,7 +470,7 @@ __global__ void __launch_bounds__(List::kThreads,
     }
 }
 
-// A block per row merges what the slices of the row left.
+// One block per row merges what the slices of the row left.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     merge_slices_kernel(const T* x, Partial partial, int64_t slices, Outputs<T> outputs,
@@ -508,9 +492,9 @@ __global__ void __launch_bounds__(kBlock)
         atomicMax(&longest, counts[slice]);
         atomicMin(&least, static_cast<unsigned>(cuts[slice] >> 32));
     }
-    const Normalizer all = of_block<kBlock>(mine);
+    const Normalizer all = merge_in_block<kBlock>(mine);
 
-    constexpr int kSome = 8;  // of a thread at a time
+    constexpr int kSome = 8;  // per thread and step
     const int length = longest, places = static_cast<int>(slices) * length;
     for (int begin = 0; begin < places; begin += kSome * kBlock) {
         Key keys[kSome];
@@ -527,12 +511,12 @@ __global__ void __launch_bounds__(kBlock)
             bits, [&](unsigned some) { return BlockList::lowest_of(some, keys); },
             [](float) { return ~0u; });
     }
-    // k reach a threshold now, if there are so many.
+    // If there are k candidates, k of them reach this threshold.
     if (list.count() >= k) {
         list.raise_to(Key{least} << 32);
         list.keep_best(static_cast<int>(k));
     }
-    // A slice that cut off more may lack some of the best. (Hardly ever: where a slice has many more than others.)
+    // A slice with a higher cut may lack some of the best. (Rare: a slice with many more of them than the others.)
     bool has_lost = false;
     for (int64_t slice = threadIdx.x; slice < slices; slice += kBlock) {
         has_lost |= cuts[slice] > list.threshold().key;
@@ -542,17 +526,17 @@ __global__ void __launch_bounds__(kBlock)
         for (int64_t which = 0; which < slices; ++which) {
             const Key cut = cuts[which];
             if (cut <= list.threshold().key) continue;
-            const auto slice = part_of(Slice<T>{x + row * cols, 0, cols}, which, slices);
+            const auto slice = part_of(Range<T>{x + row * cols, 0, cols}, which, slices);
             for (int64_t first = slice.first_pack(); first < slice.end; first += Part::kCols) {
                 const Part part(slice, first, threadIdx.x);
-                float u[kAtOnce];
+                float u[kBatchElements];
                 part.load(u);
                 const auto not_below = [&](float element) { return part.candidates(u, element); };
                 list.put_all(
                     not_below(element_of(list.threshold().key)),
                     [&](unsigned some) {
                         const Key key = part.lowest(some, u);
-                        return key < cut ? key : 0;  // what is above has been put
+                        return key < cut ? key : 0;  // the slice has already stored what lies above
                     },
                     not_below);
             }

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/cluster_topk, version 1.0
 //
-// Up to 1024 best of each of a few long rows, by a cluster of blocks a row.
-//   new here   one launch, and blocks that wait for each other in it: each leaves its candidates in order in its shared
-//              memory; the place of a candidate in the row's list is the number of better ones in all of these lists,
-//              so the block that found it writes it. Nobody merges, and nothing goes through device memory
-//   traffic    as block_topk.cuh; rows of up to a batch are their own sample
+// Up to 1024 best of each of a few long rows, by a cluster of blocks per row.
+//   new here   one launch: each block sorts its candidates in its shared memory, then counts for each of them the
+//              better ones in the other blocks' lists. That is its place in the row's list, so the block writes it.
+//              No block merges lists, and nothing goes through device memory
+//   traffic    as block_topk.cuh; a row of up to one batch is its own sample
 //   accepts    as block_topk.cuh
 //   needs      compute capability 9.0
 //   source     ours
@@ -17,28 +17,28 @@
 
 namespace softmax_topk {
 
-// A cluster looks at a row as one block of all its threads would: each block's elements lie all over a batch.
+// A cluster loads a row as one large block would: each block's elements are spread over every batch.
 template <int kBlocks, class T, int kCount>
 using ClusterBatch = Batch<kBlocks * kBlock, T, kCount>;
 
-// Elements of the row that a cluster's block has, up to a few at either end.
+// Returns the number of the row's elements that a block has, up to a few at either end.
 template <int kBlocks, class T>
-__device__ int64_t share_of(const Slice<T>& row, int rank) {
+__device__ int64_t share_of(const Range<T>& row, int rank) {
     constexpr int64_t kCols = kBlock * 16 / sizeof(T);  // side by side
     const int64_t rest = row.end % (kBlocks * kCols) - rank * kCols;
     return row.end / (kBlocks * kCols) * kCols + (rest < 0 ? 0 : rest < kCols ? rest : kCols);
 }
 
-// Puts the candidates of a cluster's block, and returns the thread's pair. Not safe, as put_slice<false>().
+// Stores the candidates of a cluster's block and returns the thread's pair. Not safe, as put_range<false>().
 template <int kBlocks, int kCount, class T>
-__device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) {
+__device__ Normalizer put_share(BlockList& list, const Range<T>& row, int rank) {
     using Part = ClusterBatch<kBlocks, T, kCount>;
     const int thread = rank * kBlock + static_cast<int>(threadIdx.x);
     int64_t first = row.first_pack();
     const bool is_one_batch = row.end - first <= Part::kCols;
     typename Part::Held next;
     Part(row, first, thread).fetch(next);
-    if (!is_one_batch) guess_from_sample(list, row, row.end);  // all blocks the same
+    if (!is_one_batch) guess_from_sample(list, row, row.end);  // the same in all blocks
     Normalizer mine{-INFINITY, 0.f};
     while (first < row.end) {
         const Part part(row, first, thread);
@@ -48,8 +48,8 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
         if (first < row.end) Part(row, first, thread).fetch(next);
         const bool any = add_batch(mine, x, list.threshold().least);
         if (is_one_batch) {
-            // Of each half of a thread's elements the best one: few are better than the last of these that counts
-            // and not among them.
+            // The best of each half of a thread's elements. Few other elements are better than the last of these that
+            // counts.
             constexpr int kHalf = kCount / 2;
             const float best[] = {max_of<0, kHalf>(x), max_of<kHalf, kHalf>(x)};
             const int likely = likely_rank(list.k(), share_of<kBlocks>(row, rank), row.end);
@@ -65,72 +65,72 @@ __device__ Normalizer put_share(BlockList& list, const Slice<T>& row, int rank) 
     return mine;
 }
 
-// What a block tells the others of its list.
-struct Told {
-    Key cut;  // what lies below it may be missing
+// What a block publishes about its list.
+struct Summary {
+    Key cut;  // keys below it may be missing
     Normalizer normalizer;
     int count;
 };
 
-// Blocks that a multiprocessor has room for. (Elements of 16 bits take more registers than two would leave.)
+// Blocks per multiprocessor. (16-bit elements take more registers than two blocks would leave.)
 constexpr int resident_blocks(size_t element_bytes) {
     return element_bytes == 2 ? 1 : 2;
 }
 
-// blockIdx.x is the row, blockIdx.y the block's number in the row's cluster, which has the whole row.
+// blockIdx.x is the row, blockIdx.y the block's number in the cluster, which has the whole row.
 template <int kBlocks, int kCount, class T>
 __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
     cluster_topk_kernel(const T* x, Outputs<T> outputs, int64_t cols, int64_t k) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     constexpr int kOthers =
-        kRoom - static_cast<int>(kMostK);  // keys of all blocks that are looked at together
+        kRoom - static_cast<int>(kMostK);  // keys of all blocks that are compared at a time
     __shared__ BlockList::Shared shared;
-    __shared__ Told told;
-    __shared__ int better[kMostK];  // of each key of the list
+    __shared__ Summary summary;
+    __shared__ int better[kMostK];  // for each key of the list, the number of better ones
     __shared__ int reached;         // keys that reach all cuts
     const auto cluster = cooperative_groups::this_cluster();
     const int rank = static_cast<int>(blockIdx.y);
     const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-    const Slice<T> row{x + blockIdx.x * cols, 0, cols};
+    const Range<T> row{x + blockIdx.x * cols, 0, cols};
 
     BlockList list(shared, k);
     Normalizer mine = put_share<kBlocks, kCount>(list, row, rank);
     for (bool is_sure = false;; is_sure = true) {
-        const Normalizer of_share = of_block<kBlock>(mine);
+        const Normalizer of_share = merge_in_block<kBlock>(mine);
         const bool is_full = list.count() > kRoom;
         if (is_full) list.restart();
         const Key* keys = list.in_order();
-        // What k of the block's are better than is not among the row's best, either.
+        // A key beaten by k keys of this block cannot be in the row's top k.
         const int length = static_cast<int>(k), count = min(list.count(), length);
         if (thread == 0) {
             const Key least = list.count() > length ? keys[length - 1] : list.threshold().key;
-            told = {is_full ? ~Key{0} : least, of_share, count};
+            summary = {is_full ? ~Key{0} : least, of_share, count};
             reached = 0;
         }
         for (int i = thread; i < count; i += kBlock) better[i] = 0;
         __cluster_barrier_arrive();
         __cluster_barrier_wait();
 
-        // Lane i of each warp asks block i.
-        Told said{1, {-INFINITY, 0.f}, 0};
-        if (lane < kBlocks) said = *cluster.map_shared_rank(&told, lane);
-        const Normalizer all = warp_normalizer(said.normalizer);
-        Key cut = said.cut;
-        int longest = said.count;
+        // Lane i of each warp reads the summary of block i.
+        Summary heard{1, {-INFINITY, 0.f}, 0};
+        if (lane < kBlocks) heard = *cluster.map_shared_rank(&summary, lane);
+        const Normalizer all = merge_in_warp(heard.normalizer);
+        Key cut = heard.cut;
+        int longest = heard.count;
 #pragma unroll
         for (int bit = 16; bit > 0; bit /= 2) {
             const Key other = __shfl_xor_sync(~0u, cut, bit);
             cut = other > cut ? other : cut;
             longest = max(longest, __shfl_xor_sync(~0u, longest, bit));
         }
-        longest |= 1;  // lists that are searched side by side begin in different banks
+        longest |= 1;  // an odd length: lists searched side by side start in different banks
 
-        // As many lists at once as there is room for, mostly all.
+        // As many lists at a time as there is room for, mostly all.
         Key* others = shared.keys + kMostK;
         const int at_once = min(kBlocks, kOthers / longest);
         for (int from = 0; from < kBlocks; from += at_once) {
             const int lists = min(at_once, kBlocks - from), places = lists * longest;
-            constexpr int kSome = 4;  // of a thread at a time
+            constexpr int kSome = 4;  // per thread and step
             int mine_reached = 0;
             for (int begin = 0; begin < places; begin += kSome * kBlock) {
                 Key some[kSome];
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
                 for (int i = 0; i < kSome; ++i) {
                     const int at = begin + i * kBlock + thread;
                     const int which = min(at / longest, lists - 1), place = at % longest;
-                    const int theirs = __shfl_sync(~0u, said.count, from + which);
+                    const int theirs = __shfl_sync(~0u, heard.count, from + which);
                     some[i] = 0;
                     if (at < places && place < theirs)
                         some[i] = cluster.map_shared_rank(shared.keys, from + which)[place];
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
             }
             if (lane == 0 && mine_reached > 0) atomicAdd(&reached, mine_reached);
             __syncthreads();
-            // kBlocks neighbours look for one key, each in a list.
+            // kBlocks neighbouring threads search for one key, each in one list.
             const int which = thread % kBlocks;
             for (int begin = 0; begin < count; begin += kBlock / kBlocks) {
                 const int i = begin + thread / kBlocks;
@@ -174,19 +174,19 @@ __global__ void __launch_bounds__(kBlock, resident_blocks(sizeof(T)))
             }
             __syncthreads();
         }
-        __cluster_barrier_arrive();  // this block has read what it needs of the others
-        // All that may be among the best is in the lists if k keys reach the cuts.
+        __cluster_barrier_arrive();  // this block has read what it needs from the others
+        // If k keys reach all cuts, the lists contain all of the row's best.
         if (is_sure || reached >= k) {
 #pragma unroll 1  // nearly always one trip
             for (int i = thread; i < count; i += kBlock) {
                 if (better[i] < k) write(outputs, blockIdx.x, k, better[i], keys[i], all);
             }
-            __cluster_barrier_wait();  // nobody leaves while others read from it
+            __cluster_barrier_wait();  // others may still read this block's memory
             return;
         }
         __cluster_barrier_wait();
         list.restart();
-        mine = put_slice<true>(list, part_of(row, rank, kBlocks), cols);
+        mine = put_range<true>(list, part_of(row, rank, kBlocks), cols);
     }
 #else  // never launched: see largest_cluster_here()
     __trap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The next token: one of the likeliest columns, at random: nvcc -std=c++17 -arch=native example_sample.cu && ./a.out
+// The next token, a random one of the likeliest columns: nvcc -std=c++17 -arch=native example_sample.cu && ./a.out
 #include <cstdio>
 
 #include "sample.cuh"

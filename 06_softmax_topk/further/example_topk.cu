@@ -13,7 +13,7 @@ int main() {
     cudaMallocManaged(&columns, rows * k * sizeof(int32_t));
     if (columns == nullptr) return std::fprintf(stderr, "no memory\n"), 1;
     for (int64_t i = 0; i < rows * cols; ++i) x[i] = static_cast<float>(i * 5 % cols);
-    // Few long rows take less time with a workspace: topk_workspace_bytes() says of how many bytes.
+    // Few long rows are faster with a workspace; topk_workspace_bytes() returns its size.
     cudaError_t status =
         softmax_stages::topk(x, probabilities, columns, rows, cols, k, {}, nullptr, 0, nullptr);
     if (status == cudaSuccess) status = cudaDeviceSynchronize();

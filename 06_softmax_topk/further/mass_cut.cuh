@@ -2,26 +2,24 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/mass_cut, version 1.0
 //
-// Where a row, were it sorted, would have to be cut, so that what comes before has so many elements, or so much
-// of the probability. Nothing is sorted.
-//   new here   masses are whole numbers, so that a sum is the same in any order; the last element that stays is
-//              found two bits of its key at a time, for each of which the row is read once
-//   traffic    a read for every two bits of a key (and of a column, where the cut goes through equal elements)
+// Finds where a sorted row would be cut so that a given number of elements, or a given share of the probability, comes
+// before the cut, without sorting.
+//   new here   masses are whole numbers, so sums do not depend on their order; the last element that stays is found two
+//              bits of its key per read
+//   traffic    a read for every two bits of a key (and of a column, if the cut goes through equal elements)
 //   order      as in the lesson: of equal elements the lower columns stay
-//   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which choose
-//              digits by how many elements have them; here it may also be by how probable those are
+//   source     Alabi et al. 2012, "Fast k-selection algorithms for graphics processing units", which chooses digits by
+//              the number of elements that have them; here also by their probability
 #pragma once
 #include <cmath>
 #include <type_traits>
 
-#include <cub/block/block_reduce.cuh>
-
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk::sampling {
 
-// Probabilities in units so small that those of a row's columns can be added up in 62 bits. The best has 2^40
-// of them, or fewer, where there are more than four million columns. What has less than one is never chosen.
+// Probabilities in units so small that 62 bits hold the sum of a row. The best column has 2^40 units, or fewer in
+// rows of more than four million columns. A column with less than one unit is never chosen.
 using Mass = unsigned long long;
 
 inline float units_of_best(int64_t cols) {
@@ -30,79 +28,37 @@ inline float units_of_best(int64_t cols) {
     return std::ldexp(1.f, bits);
 }
 
-// exp(x / temperature), relative to that of `best`.
+// exp(x / temperature) relative to the best element's.
 struct Weights {
     float best;
     float scale;  // log2(e) / temperature
-    float units;  // of the best
+    float units;  // of the best element
 
     __device__ float weight(float x) const { return fast_exp2((x - best) * scale); }
     __device__ Mass mass(float x) const { return static_cast<Mass>(weight(x) * units); }
 };
 
-__device__ inline Mass sum_of_warp(Mass mine) {  // in all lanes
-    for (int bit = 16; bit > 0; bit /= 2) mine += __shfl_xor_sync(~0u, mine, bit);
-    return mine;
-}
-// The block's sums of so many masses, and its largest number, in all threads.
-template <int kThreads, int kCount>
-__device__ void sum_for_all(Mass (&mine)[kCount]) {
-    __shared__ Mass of_warp[kThreads / 32][kCount];
-    __shared__ Mass of_block[kCount];
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-        mine[i] = sum_of_warp(mine[i]);
-        if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32][i] = mine[i];
-    }
-    __syncthreads();  // also: all have read the last call's sums
-    if (threadIdx.x < kCount) {
-        Mass sum = 0;
-        for (int warp = 0; warp < kThreads / 32; ++warp) sum += of_warp[warp][threadIdx.x];
-        of_block[threadIdx.x] = sum;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) mine[i] = of_block[i];
-}
-template <int kThreads>
-__device__ Mass sum_for_all(Mass mine) {
-    Mass one[] = {mine};
-    sum_for_all<kThreads>(one);
-    return one[0];
-}
-template <int kThreads, class Number>
-__device__ Number largest_for_all(Number mine) {
-    const auto larger = [](Number a, Number b) { return a > b ? a : b; };
-    using BlockReduce = cub::BlockReduce<Number, kThreads>;
-    __shared__ typename BlockReduce::TempStorage scratch;
-    __shared__ Number result;
-    mine = BlockReduce(scratch).Reduce(mine, larger);
-    if (threadIdx.x == 0) result = mine;  // only thread 0 has the block's result
-    __syncthreads();
-    return result;
-}
-
-// A digit is two bits. Of each but the last: the mass of all keys that are larger than any that has it.
+// A digit is two bits. For each digit but the last, `above` is the mass of all keys larger than any with this digit.
 constexpr int kDigit = 2;
 constexpr int kTried = (1 << kDigit) - 1;
 
-// A key, the mass of all that are larger, and the same with that of the key.
+// A key, the mass above it, and the mass down to and including it.
 struct Found {
     uint32_t key;
     Mass above;
     Mass with;
 };
 
-// The smallest key of so many bits with less mass above it than `limit`, which is more than 0: the last that
-// stays, where what comes first is to make up that mass. for_each(visit): visit(key, mass) of everything that the
-// thread looks after, always the same.
+// Returns the smallest key of `bits` bits with less mass above it than `limit` (above 0): the last key that stays if
+// the first keys are to make up that mass. for_each(visit): calls visit(key, mass) for each of the thread's elements,
+// in every pass the same.
 template <int kThreads, class ForEach>
 __device__ Found find(int bits, Mass limit, ForEach for_each) {
     Found found{0, 0, ~Mass{0}};
     for (int left = bits; left > 0;) {
         const int digit = left < kDigit ? left : kDigit;
         left -= digit;
-        const uint32_t smaller = (1u << left) - 1;  // what may follow a digit
+        const uint32_t smaller = (1u << left) - 1;  // the bits after this digit
         Mass above[kTried] = {};
         for_each([&](uint32_t key, Mass mass) {
 #pragma unroll
@@ -110,8 +66,8 @@ __device__ Found find(int bits, Mass limit, ForEach for_each) {
                 if (key > (found.key | i << left | smaller)) above[i] += mass;
             }
         });
-        sum_for_all<kThreads>(above);
-        int chosen = 0;  // the first digit above which there is little enough
+        sums_in_block<kThreads>(above);
+        int chosen = 0;  // the first digit with little enough mass above it
 #pragma unroll
         for (int i = 0; i < kTried; ++i) {
             const bool is_digit = i < (1 << digit) - 1;
@@ -129,14 +85,14 @@ __device__ Found find(int bits, Mass limit, ForEach for_each) {
     return found;
 }
 
-// Bits that tell `count` things apart.
+// Returns the bits that number `count` things.
 __host__ __device__ inline int bits_for(int64_t count) {
     int bits = 0;
     while (int64_t{1} << bits < count) ++bits;
     return bits;
 }
 
-// The order of a type's numbers in as few bits as it has: behind a narrow one's all others are equal.
+// Bits of a type's ordered numbers: for narrow types, all further bits are equal.
 template <class T>
 constexpr int kKeyBits = sizeof(T) == 4              ? 32
                          : std::is_same_v<T, __half> ? 19
@@ -154,26 +110,26 @@ struct Cut {
     __device__ bool keeps(uint32_t of, int32_t col) const {
         return of > key || (of == key && col <= last);
     }
-    // Where both say that it stays.
+    // Keeps what both cuts keep.
     __device__ void join(const Cut& other) {
         last = key == other.key ? min(last, other.last) : key > other.key ? last : other.last;
         key = max(key, other.key);
     }
 };
 
-// Visits the elements of a slice, which kThreads threads share: visit(element, column). Loads are few at a time:
-// what is computed of each takes more registers than x does elsewhere.
+// Visits the elements of a range, which kThreads threads share: visit(element, column). Few loads are in flight,
+// because the visitor needs more registers than usual.
 template <int kThreads, class T, class Visit>
-__device__ void for_each_element(const Slice<T>& slice, int thread, Visit visit) {
+__device__ void for_each_element(const Range<T>& range, int thread, Visit visit) {
     constexpr uint32_t kLoads = 8;
-    const auto end = static_cast<uint32_t>(slice.end);
-    const uint32_t begin = static_cast<uint32_t>(slice.begin) + static_cast<uint32_t>(thread);
+    const auto end = static_cast<uint32_t>(range.end);
+    const uint32_t begin = static_cast<uint32_t>(range.begin) + static_cast<uint32_t>(thread);
     for (uint32_t first = begin; first < end; first += kLoads * kThreads) {
         float x[kLoads];
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i) {
             const uint32_t col = first + i * kThreads;
-            x[i] = col < end ? static_cast<float>(slice.row[col]) : 0.f;
+            x[i] = col < end ? static_cast<float>(range.row[col]) : 0.f;
         }
 #pragma unroll
         for (uint32_t i = 0; i < kLoads; ++i) {
@@ -183,17 +139,17 @@ __device__ void for_each_element(const Slice<T>& slice, int thread, Visit visit)
     }
 }
 
-// The first elements of a row's order that make up `limit`, which is more than 0. measure(element, column): what
-// an element adds to that; of equal elements the same, or nothing.
+// Returns the cut after the first elements of a row's order that make up `limit` (above 0). measure(element, column):
+// what an element adds; equal elements add the same, or nothing.
 template <int kThreads, class T, class Measure>
-__device__ Cut cut_at(const Slice<T>& row, Mass limit, Measure measure) {
+__device__ Cut cut_at(const Range<T>& row, Mass limit, Measure measure) {
     const Found by_element = find<kThreads>(kKeyBits<T>, limit, [&](auto visit) {
         for_each_element<kThreads>(row, threadIdx.x, [&](float u, int32_t col) {
             visit(order_of<T>(u), measure(u, col));
         });
     });
     if (by_element.with <= limit) return {by_element.key, INT32_MAX};
-    // Only some of those that are equal to the last one stay: the first columns, which have the largest keys.
+    // Only some of the elements equal to the last one stay: the first columns, which have the largest keys.
     const int bits = bits_for(row.end);
     const uint32_t largest = (1u << bits) - 1;
     const Found by_column = find<kThreads>(bits, limit - by_element.above, [&](auto visit) {

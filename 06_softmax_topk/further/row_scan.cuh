@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/row_scan, version 1.0
 //
-// What the fast ways to a row's best have in common.
-//   new here   an element and its column in one number, whose order is the list's; 16 elements of a thread
-//              at a time, of which one maximum tells whether any may be among the best
+// What all fast ways share: keys, thresholds, batches.
+//   new here   one number for an element and its column, which compares as the list does; 16 elements per thread
+//              at a time, whose maximum says whether any of them may be among the best
 //   accepts    float, __half, __nv_bfloat16; any address; up to 2^31 - 1 columns
 //   order      as in the lesson
 //   source     ours
@@ -21,8 +21,7 @@ using online_softmax::Normalizer;
 using warp_softmax::fast_exp2;
 using warp_softmax::Pack;
 
-// Where results go, rows x k each, the logarithms of the sums of exponentials one a row. What is nullptr is
-// not wanted; columns are wanted in 32 or in 64 bits.
+// Where results go: rows x k each, and one log_sum_exp per row. Any may be nullptr. Columns go to 32 or to 64 bits.
 template <class T>
 struct Outputs {
     T* probabilities;
@@ -32,11 +31,11 @@ struct Outputs {
     float* log_sum_exp;
 };
 
-// An element and its column as one number: the greater comes first. No two columns have the same, and none
-// has 0, which is a free place.
+// An element and its column as one number: the greater key comes first. No two columns have the same key. 0 is no
+// element's key and marks a free place.
 using Key = unsigned long long;
 
-// In the order of the numbers. -0 becomes 0, and NaN the largest.
+// Returns an unsigned number that compares as the float does. -0 becomes 0, and NaN the largest number.
 __device__ inline uint32_t ordered(float u) {
     const uint32_t bits = __float_as_uint(u + 0.f);
     const uint32_t turned = bits >> 31 != 0 ? ~0u : 0x80000000u;
@@ -47,7 +46,7 @@ __device__ inline float number_of(uint32_t ordered) {
     return __uint_as_float(ordered >> 31 != 0 ? ordered & 0x7fffffffu : ~ordered);
 }
 
-// Of equal elements the lower column is the greater.
+// Among equal elements the lower column has the greater key.
 __device__ inline Key key_of(float u, int32_t col) {
     return Key{ordered(u)} << 32 | ~static_cast<uint32_t>(col);
 }
@@ -58,11 +57,11 @@ __device__ inline int32_t column_of(Key key) {
     return static_cast<int32_t>(~static_cast<uint32_t>(key));
 }
 
-// The k-th best so far. Only what is as good may be among the best of all.
+// The k-th best so far: only elements that reach it can be among the best of all.
 struct Threshold {
-    Key key = 1;  // any but a free place
-    // What an element needs whose column is behind those seen so far: more than the k-th best has. (Of +inf and
-    // NaN there is no more: NaN, which no element is less than.)
+    Key key = 1;  // anything but a free place
+    // The smallest value with which a later column can still enter the list: the next above the k-th best. (Nothing is
+    // above +inf and NaN; then it is NaN, and no element is less than NaN.)
     float least = -INFINITY;
 
     __device__ bool is_none() const { return key == 1; }
@@ -74,48 +73,48 @@ struct Threshold {
     }
 };
 
-// Elements that a thread looks at before it asks for more: that many loads wait for memory together.
-constexpr int kAtOnce = 16;
+// Elements of a thread in a batch: so many loads are in flight together.
+constexpr int kBatchElements = 16;
 
 // Columns begin .. end of a row.
 template <class T>
-struct Slice {
+struct Range {
     const T* row;
     int64_t begin, end;
 
-    // Packs of 16 bytes begin at multiples of 16: the first at or before the slice.
+    // Packs start at multiples of 16 bytes. Returns the column of the first one, at or before the range.
     __device__ int64_t first_pack() const {
         return begin -
                static_cast<int64_t>(reinterpret_cast<uintptr_t>(row + begin) % 16 / sizeof(T));
     }
 };
 
-// A row in so many parts of equal length, which begin at multiples of 128 bytes of the row.
+// Returns one of `parts` equal parts of a row, which start at multiples of 128 bytes of the row.
 template <class T>
-__device__ Slice<T> part_of(const Slice<T>& row, int64_t part, int64_t parts) {
+__device__ Range<T> part_of(const Range<T>& row, int64_t part, int64_t parts) {
     const int64_t line = 128 / sizeof(T);
     const int64_t cols = (row.end + parts * line - 1) / (parts * line) * line;
     const auto up_to = [&](int64_t p) { return p * cols < row.end ? p * cols : row.end; };
     return {row.row, up_to(part), up_to(part + 1)};
 }
 
-// The part of a slice that kThreads threads look at together, kCount elements each, from column `first` on.
-// Columns are counted from there. (What a thread holds lies in registers, so that no variable may index it.)
-template <int kThreads, class T, int kCount = kAtOnce>
+// What kThreads threads load together from a range, from column `first` on, kCount elements each. Places count from
+// there. (A thread holds its elements in registers, so no index may be a run-time variable.)
+template <int kThreads, class T, int kCount = kBatchElements>
 class Batch {
 public:
     static constexpr int kPack = 16 / sizeof(T);
     static constexpr int kCols = kThreads * kCount;
     using Held = Pack<T, kPack>[kCount / kPack];
 
-    __device__ Batch(const Slice<T>& slice, int64_t first, int thread)
-        : at_(slice.row + first),
+    __device__ Batch(const Range<T>& range, int64_t first, int thread)
+        : at_(range.row + first),
           first_(static_cast<int32_t>(first)),
           mine_(thread * kPack),
-          from_(static_cast<int>(slice.begin > first ? slice.begin - first : 0)),
-          count_(static_cast<int>(slice.end - first < kCols ? slice.end - first : kCols) - from_) {}
+          from_(static_cast<int>(range.begin > first ? range.begin - first : 0)),
+          count_(static_cast<int>(range.end - first < kCols ? range.end - first : kCols) - from_) {}
 
-    // Outside of the slice -inf. Packs that lie inside or outside as a whole are loaded as such.
+    // Loads the thread's elements, -inf outside of the range. Packs that lie wholly inside or outside move as packs.
     __device__ void fetch(Held& held) const {
         const auto pack = [&](int i) {
             return *reinterpret_cast<const Pack<T, kPack>*>(at_ + place(i));
@@ -138,7 +137,7 @@ public:
             }
         }
     }
-    // What was fetched, as numbers.
+    // Converts what fetch() loaded.
     __device__ static void unpack(const Held& held, float (&x)[kCount]) {
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
@@ -150,7 +149,7 @@ public:
         fetch(held);
         unpack(held, x);
     }
-    // Where the thread's element i is in the batch and in the row, and whether it is in the slice.
+    // The place of the thread's element i in the batch, its column in the row, and whether it is in the range.
     __device__ int place(int i) const {
         return i / kPack * kThreads * kPack + mine_ + i % kPack;
     }
@@ -167,7 +166,7 @@ public:
         return first_ + place;
     }
 
-    // A bit for each element that there is.
+    // Returns a bit for each element that exists.
     __device__ unsigned all() const {
         unsigned bits = ~0u >> (32 - kCount);
         if (is_whole()) return bits;
@@ -177,18 +176,17 @@ public:
         }
         return bits;
     }
-    // Of these a bit for each that is not less than `least`.
+    // Returns a bit for each element that is not less than `least`.
     __device__ unsigned candidates(const float (&x)[kCount], float least) const {
         unsigned bits = 0;
 #pragma unroll
         for (int i = 0; i < kCount; ++i) {
             if (!(x[i] < least)) bits |= 1u << i;
         }
-        // What is outside of the slice looks like -inf, which is less than most thresholds.
+        // Elements outside of the range are -inf, which is less than most thresholds.
         return least > -INFINITY ? bits : bits & all();
     }
-    // The element of the lowest bit; a free place where none is set. Each bit of its number says which half of
-    // what is left has it.
+    // Returns the key of the lowest bit's element, or a free place if no bit is set.
     __device__ Key lowest(unsigned bits, const float (&x)[kCount]) const {
         const int which = __ffs(static_cast<int>(bits)) - 1;
         const float u = chosen<0, kCount>(x, which);
@@ -196,7 +194,7 @@ public:
     }
 
 private:
-    // The element `which` of kSome from kFirst on: each bit of the number says which half has it.
+    // Returns element `which` of kSome from kFirst on: each bit of `which` selects a half.
     template <int kFirst, int kSome>
     __device__ static float chosen(const float (&x)[kCount], int which) {
         if constexpr (kSome == 1) {
@@ -213,17 +211,17 @@ private:
     int mine_, from_, count_;
 };
 
-// What is subtracted from elements whose maximum is m; inf - inf would be NaN.
+// Returns what to subtract for a maximum of m: 0 for infinities, because inf - inf would be NaN.
 __device__ inline float base_of(float m) {
     return fabsf(m) == INFINITY ? 0.f : m;
 }
-// exp(x), or with another scale exp(x / temperature).
+// Returns exp(x), or with another scale exp(x / temperature).
 constexpr float kLog2e = 1.4426950408889634f;
 __device__ inline float short_exp(float x, float scale = kLog2e) {
     return fast_exp2(x * scale);
 }
 
-// Of kSome elements from kFirst on. NaN is no maximum.
+// Returns the maximum of kSome elements from kFirst on, ignoring NaN.
 template <int kFirst, int kSome, int kCount>
 __device__ float max_of(const float (&x)[kCount]) {
     float max = x[kFirst];
@@ -232,14 +230,14 @@ __device__ float max_of(const float (&x)[kCount]) {
     return max;
 }
 
-// A set and a batch as one set; tells whether one of the batch may have `least` or more. NaN makes d NaN.
+// Adds a batch to a set. Returns whether an element of the batch may have `least` or more. NaN makes d NaN.
 template <int kCount>
 __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least,
                           float scale = kLog2e) {
     const float max = fmaxf(max_of<0, kCount / 2>(x), max_of<kCount / 2, kCount / 2>(x));
     const float m = fmaxf(set.m, max);
     const float base = base_of(m);
-    float sums[4] = {};  // no addition waits for all before it
+    float sums[4] = {};  // four chains, so that an addition waits for fewer others
 #pragma unroll
     for (int i = 0; i < kCount; ++i) sums[i % 4] += short_exp(x[i] - base, scale);
     set.d = set.d * short_exp(set.m - base, scale) + ((sums[0] + sums[1]) + (sums[2] + sums[3]));
@@ -247,26 +245,14 @@ __device__ bool add_batch(Normalizer& set, const float (&x)[kCount], float least
     return !(max < least) || set.d != set.d;
 }
 
-// Two sets as one.
-__device__ inline Normalizer merge(Normalizer a, Normalizer b) {
-    const float m = fmaxf(a.m, b.m);
-    const float base = base_of(m);
-    return {m, a.d * short_exp(a.m - base) + b.d * short_exp(b.m - base)};
-}
-// Of a warp's lanes, in all of them.
-__device__ inline Normalizer warp_normalizer(Normalizer mine, float scale = kLog2e) {
-    const float m = warp_softmax::warp_max(mine.m);
-    return {m, warp_softmax::warp_sum(mine.d * short_exp(mine.m - base_of(m), scale))};
-}
-
-// The i-th best of a row with this normalizer, to where it is wanted.
+// Writes the i-th best of a row with this normalizer.
 template <class T>
 __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t i, Key key,
                       Normalizer normalizer) {
     const int64_t at = row * k + i;
     const float u = element_of(key);
     if (outputs.probabilities != nullptr) {
-        // +inf has no ratio to anything: the whole row becomes NaN.
+        // exp(inf - inf) has no value: the whole row becomes NaN.
         const float m = normalizer.m == INFINITY ? NAN : normalizer.m;
         outputs.probabilities[at] = static_cast<T>(expf(u - m) / normalizer.d);
     }
@@ -278,12 +264,12 @@ __device__ void write(const Outputs<T>& outputs, int64_t row, int64_t k, int64_t
     }
 }
 
-// What a slice leaves for whoever merges the slices of a row: its best and its normalizer.
+// What each slice of a row leaves for the launch that merges the slices: its best keys and its normalizer.
 struct Partial {
-    Key* best;  // k or more places a slice
+    Key* best;  // k or more places per slice
     Normalizer* normalizers;
-    // Of slices that blocks leave, whose best are in no order: how many, and a key that all of them reach, and
-    // nothing else that may be among the row's best.
+    // For slices that blocks leave unsorted: the number of keys, and a cut that all of them reach. Whatever else of the
+    // slice may be among the row's best lies below the cut.
     Key* cuts;
     int* counts;
 };

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/sample, version 1.0
 //
-// The front call: the next token of a language model, a column of each row, chosen at random by its probability.
+// The front call: a language model's next token, a random column of each row by its probability.
 //   call       sample: see front_call.cuh
 //   timed      sample
-//   new here   sample_plan(): a pure function that says whether cuts are found in a list of the best, or by reading
+//   new here   sample_plan(): a pure function that says whether to find cuts in a list of the best or by reading
 //              the row again
-//   traffic    one read, and one warp's part of the row again; with cuts one read, and more where a list is too short
+//   traffic    one read, and one warp's part of the row again; with cuts one read, and more if a list is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 rows and columns
 //   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
 #pragma once
@@ -16,22 +16,22 @@
 
 namespace softmax_stages {
 
-// How a column is chosen. What is as it stands here changes nothing.
+// How to choose a column. The defaults change nothing.
 struct SampleOptions {
     float temperature = 1.f;  // x is divided by it; 0: the best column
-    int64_t top_k = 0;        // the so many best columns stay; 0: all
-    float top_p = 1.f;        // the fewest best columns stay that together have this probability
-    float min_p = 0.f;        // what is less probable than this share of the best goes
+    int64_t top_k = 0;        // keeps this many best columns; 0: all
+    float top_p = 1.f;        // keeps the fewest best columns that together have this probability
+    float min_p = 0.f;        // drops columns below this share of the best one's probability
     uint64_t seed = 0;
     uint64_t offset = 0;  // another one for each token of a sequence
 };
 
 struct SamplePlan {
     softmax_topk::sampling::Way way;
-    int64_t listed;  // of the way by lists: how many best of each row are listed
+    int64_t listed;  // for lists: the places of each row's list
     const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with so many it would not read rows again and again; else 0
+    size_t workspace_bytes;       // used by this plan
+    size_t more_workspace_bytes;  // if not 0: with so much it would not read rows repeatedly
 };
 
 inline bool is_valid(const SampleOptions& options) {
@@ -46,7 +46,7 @@ inline bool is_possible(int64_t rows, int64_t cols, const SampleOptions& options
     return rows >= 0 && rows <= INT32_MAX && cols >= 0 && cols <= INT32_MAX && is_valid(options);
 }
 
-// Options as kernels take them.
+// Returns the options in the form that kernels take.
 inline softmax_topk::sampling::Draw draw_of(const SampleOptions& options, int64_t cols) {
     const int64_t top_k = options.top_k < cols ? options.top_k : 0;
     return {softmax_topk::kLog2e / options.temperature,
@@ -58,7 +58,7 @@ inline softmax_topk::sampling::Draw draw_of(const SampleOptions& options, int64_
             options.offset};
 }
 
-// Lists begin at multiples of 256 bytes of the workspace; behind them lies what topk() asks for.
+// The workspace: lists at multiples of 256 bytes, then what topk() needs.
 constexpr size_t list_part(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
@@ -84,7 +84,7 @@ SamplePlan sample_plan(int64_t rows, int64_t cols, const SampleOptions& options,
                 0};
     const int64_t listed = cuts_k ? options.top_k : std::min(cols, kMostK);
     const size_t lists = list_bytes<T>(rows, listed);
-    Chip without_clusters = chip;  // those need no workspace: enough for any
+    Chip without_clusters = chip;  // clusters need no workspace; this one is enough for any
     without_clusters.largest_cluster = 0;
     const TopkPlan of_list =
         topk_plan<T>(rows, cols, listed, {}, without_clusters, SIZE_MAX, false);
@@ -129,10 +129,10 @@ cudaError_t sample_from_lists(const T* x, int64_t rows, int64_t cols,
     return softmax_topk::sampling::launch_from_list(x, rows, cols, draw, lists, chosen, stream);
 }
 
-// A column of each row of x, chosen at random: to columns, int32_t or int64_t, and the probability with which it was
-// chosen, among what stays, to probabilities, where that is not nullptr. The same x, options and rows give the same
-// columns in every run. Options that mean nothing are refused: a temperature below 0 or so small that its reciprocal is
-// infinite, top_k below 0, top_p outside of (0, 1], min_p outside of [0, 1]. Of rows without columns nothing is chosen.
+// Chooses a random column of each row of x and writes it to columns (int32_t or int64_t), and its probability among
+// what stays to probabilities, unless that is nullptr. The same x, options and rows give the same columns in every
+// run. Returns cudaErrorInvalidValue for a temperature below 0 or with an infinite reciprocal, top_k below 0, top_p
+// outside of (0, 1], or min_p outside of [0, 1]. Does nothing for rows without columns.
 template <class T, class Index>
 cudaError_t sample(const T* x, Index* columns, float* probabilities, int64_t rows, int64_t cols,
                    const SampleOptions& options, void* workspace, size_t bytes,

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/sampling, version 1.0
 //
-// The kernels of sample(): a column of each row, chosen at random by its probability.
-//   new here   one random number a row: it points into the columns that stay, each as wide as its probability
-//   order      temperature, top-k, top-p of what that leaves, min-p: as in Hugging Face's transformers; of equal
+// The kernels of sample(): a random column of each row, by its probability.
+//   new here   one random number per row points into the columns that stay, each as wide as its probability
+//   order      temperature, top-k, top-p of what that leaves, min-p, as in Hugging Face's transformers; of equal
 //              elements the lower columns stay, as in a stable sort
-//   traffic    one read, and one warp's part of the row again; with cuts one read, and more where a list is too short
+//   traffic    one read, and one warp's part of the row again; with cuts one read, and more if a list is too short
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; up to 2^31 - 1 columns; any address
 //   rows       with NaN or +inf, or of -inf alone, have no distribution: column -1, probability NaN
 //   source     Holtzman et al. 2020 (top-p), Nguyen et al. 2024, "Turning up the heat" (min-p)
@@ -21,8 +21,7 @@
 
 namespace softmax_topk::sampling {
 
-// Where a row's column goes, in 32 bits or 64, and the probability with which it was chosen among what stays.
-// What is nullptr is not wanted.
+// Where a row's column goes, in 32 or 64 bits, and its probability among what stays. Any may be nullptr.
 struct Chosen {
     int32_t* narrow;
     int64_t* wide;
@@ -42,30 +41,30 @@ inline Chosen chosen_to(int64_t* columns, float* probabilities) {
     return {nullptr, columns, probabilities};
 }
 
-// Options as kernels take them.
+// The options in the form that kernels take.
 struct Draw {
     float scale;     // log2(e) / temperature
-    float units;     // of mass, of the best element
+    float units;     // of mass, for the best element
     uint32_t top_k;  // 0: all
     float top_p;
     float min_p;
     uint64_t seed;
     uint64_t offset;
 
-    // Where in so much mass the row's number points.
+    // Returns the mass at which the row's random number points.
     __device__ Mass target(int64_t row, Mass total) const {
         return __umul64hi(random_bits(seed, static_cast<uint64_t>(row), offset), total);
     }
 };
 
-// How much of the total the first columns have to make up. (Half a unit more or less is nothing.)
+// Returns the mass that the first columns must make up. (A rounding of half a unit does not matter.)
 __device__ inline Mass limit_of(float top_p, Mass total) {
     return max(Mass{1}, static_cast<Mass>(ceil(double{top_p} * static_cast<double>(total))));
 }
 
 // ---------------------------------------------------------------- from the whole row
 
-// The part in which the target lies, the target from there on, and all mass together.
+// The part in which the target lies, the target within it, and the total mass.
 struct Place {
     int part;
     Mass target;
@@ -81,10 +80,10 @@ __device__ Place place_of(const Mass (&parts)[kThreads / 32], const Draw& draw, 
     return {part, target, total};
 }
 
-// The column of a part at which the masses before it and its own pass the target: found(column, element), by the
-// one thread that has it. of: the part's mass, as the target knows it; rounded otherwise, it is scaled.
+// Finds the column of a part at which the sum of masses passes the target; its thread calls found(column, element).
+// of: the part's mass as the target assumes it; if the sum is rounded otherwise, the target is scaled.
 template <int kThreads, class T, class MassOf, class WhenFound>
-__device__ void choose_in(const Slice<T>& part, Mass target, Mass of, MassOf mass_of,
+__device__ void choose_in(const Range<T>& part, Mass target, Mass of, MassOf mass_of,
                           WhenFound found) {
     using BlockScan = cub::BlockScan<Mass, kThreads, cub::BLOCK_SCAN_WARP_SCANS>;
     __shared__ typename BlockScan::TempStorage scratch;
@@ -109,7 +108,7 @@ __device__ void choose_in(const Slice<T>& part, Mass target, Mass of, MassOf mas
     }
 }
 
-// Temperature alone: one read for the parts' normalizers, of which one is chosen and read again.
+// Temperature alone: one read for the pairs of all parts, and a second read of the chosen part.
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads)
     whole_row_kernel(const T* x, int64_t cols, Draw draw, Chosen chosen) {
@@ -117,17 +116,17 @@ __global__ void __launch_bounds__(kThreads)
     __shared__ Mass masses[kThreads / 32];
     const int64_t row = blockIdx.x;
     const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
 
-    const Slice<T> mine = part_of(all, warp, kThreads / 32);
+    const Range<T> mine = part_of(all, warp, kThreads / 32);
     using Part = Batch<32, T>;
     Normalizer normalizer{-INFINITY, 0.f};
     for (int64_t first = mine.first_pack(); first < mine.end; first += Part::kCols) {
-        float v[kAtOnce];
+        float v[kBatchElements];
         Part(mine, first, lane).load(v);
         add_batch(normalizer, v, INFINITY, draw.scale);
     }
-    normalizer = warp_normalizer(normalizer, draw.scale);
+    normalizer = merge_in_warp(normalizer, draw.scale);
     if (lane == 0) parts[warp] = normalizer;
     const bool is_odd = __syncthreads_or(!(normalizer.d < INFINITY));  // NaN or +inf
 
@@ -144,7 +143,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     __syncthreads();
     const Place place = place_of<kThreads>(masses, draw, row);
-    // Relative to its own best: a part may be chosen in which all else would be nothing.
+    // Relative to the part's own best, because beside the row's best all of the part might have no mass.
     const Weights in_part{parts[place.part].m, draw.scale, draw.units};
     choose_in<kThreads>(
         part_of(all, place.part, kThreads / 32), place.target, masses[place.part],
@@ -156,19 +155,19 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <int kThreads, class T, class MassOf>
-__device__ Mass mass_of_row(const Slice<T>& row, MassOf mass_of) {
+__device__ Mass mass_of_row(const Range<T>& row, MassOf mass_of) {
     Mass mine = 0;
     for_each_element<kThreads>(row, threadIdx.x,
                                [&](float u, int32_t col) { mine += mass_of(u, col); });
-    return sum_for_all<kThreads>(mine);
+    return sum_in_block<kThreads>(mine);
 }
 
-// Any cuts, each found by reading the row again.
+// Any cuts. Finds each by reading the row again.
 template <int kThreads, class T>
 __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw& draw,
                                const Chosen& chosen) {
     __shared__ Mass masses[kThreads / 32];
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
 
     float best = -INFINITY;
     bool is_odd = false;
@@ -176,7 +175,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
         best = fmaxf(best, u);
         is_odd = is_odd || !(u < INFINITY);
     });
-    best = largest_for_all<kThreads>(best);
+    best = max_in_block<kThreads>(best);
     if (__syncthreads_or(is_odd) || best == -INFINITY) {
         if (threadIdx.x == 0) chosen.put_nothing(row);
         return;
@@ -200,7 +199,7 @@ __device__ void choose_by_cuts(const T* x, int64_t row, int64_t cols, const Draw
     Mass mine = 0;
     for_each_element<32>(part_of(all, threadIdx.x / 32, kThreads / 32), threadIdx.x % 32,
                          [&](float u, int32_t col) { mine += mass_that_stays(u, col); });
-    mine = sum_of_warp(mine);
+    mine = sum_in_warp(mine);
     if (threadIdx.x % 32 == 0) masses[threadIdx.x / 32] = mine;
     __syncthreads();
     const Place place = place_of<kThreads>(masses, draw, row);
@@ -219,7 +218,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // ---------------------------------------------------------------- from a list of the best
 
-// What topk() found of rows: so many best each, the best first, and the logarithms of the sums.
+// What topk() returned for rows: the best of each, in order, and the logarithms of the sums.
 template <class T>
 struct Lists {
     T* elements;
@@ -228,10 +227,9 @@ struct Lists {
     int64_t length;
 };
 
-// A row's mass from the logarithm of its sum, and by how much that may be off: half a unit in the last place for
-// each of the sums that a thread of topk() makes one after the other, for those of the merges and for exponentials,
-// and as much of the two numbers whose difference is taken; twice that, to be sure. Of each column what is less than
-// a unit of mass is cut off besides.
+// A row's mass from the logarithm of its sum, and a bound of its error: half a unit in the last place for each
+// sequential sum of a thread of topk(), for each merge and exponential, and for the two numbers whose difference is
+// taken; twice that to be safe. Besides, each column loses less than one unit of mass.
 struct Rough {
     Mass mass, off;
 };
@@ -243,8 +241,9 @@ __device__ inline Rough rough_mass(float log_sum_exp, int64_t cols, const Weight
             static_cast<Mass>(mass * places * 0x1p-23f) + static_cast<Mass>(cols)};
 }
 
-// Any cuts, found in the list. Where it ends before they are, in the row; kIsAll: it cannot. A thread for each
-// place of the list. The row's mass is added up where a place is too near the limit for a rough one.
+// Any cuts, found in the list, with one thread per place. If the list ends before a cut, the block reads the row;
+// kIsAll: the list has the whole row. It adds up the row's mass only if a place is too near the limit for the rough
+// mass.
 template <int kThreads, bool kIsAll, class T>
 __global__ void __launch_bounds__(kThreads)
     from_list_kernel(const T* x, int64_t cols, Lists<T> lists, Draw draw, Chosen chosen) {
@@ -282,7 +281,7 @@ __global__ void __launch_bounds__(kThreads)
                 in(limit_of(draw.top_p, total - off), limit_of(draw.top_p, total + off));
             if (__syncthreads_or(!mass_is_known || is_near))
                 total =
-                    mass_of_row<kThreads>(Slice<T>{x + row * cols, 0, cols},
+                    mass_of_row<kThreads>(Range<T>{x + row * cols, 0, cols},
                                           [&](float each, int32_t) { return weights.mass(each); });
         }
         const Mass limit = limit_of(draw.top_p, total);
@@ -293,8 +292,8 @@ __global__ void __launch_bounds__(kThreads)
         if (!__syncthreads_or(is_settled || (is_listed && !stays)))
             return choose_by_cuts<kThreads>(x, row, cols, draw, chosen);
     }
-    const Mass left = sum_for_all<kThreads>(stays ? mass : 0);
-    // The larger the column, the smaller its key: above the one that is chosen lie those before it.
+    const Mass left = sum_in_block<kThreads>(stays ? mass : 0);
+    // The larger the column, the smaller its key: the columns before the chosen one have larger keys.
     const int bits = bits_for(cols);
     const uint32_t largest = (1u << bits) - 1;
     const uint32_t mine = largest - static_cast<uint32_t>(col);
@@ -311,19 +310,19 @@ __global__ void __launch_bounds__(kThreads)
 template <int kThreads, class T>
 __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols, Chosen chosen) {
     const int64_t row = blockIdx.x;
-    const Slice<T> all{x + row * cols, 0, cols};
+    const Range<T> all{x + row * cols, 0, cols};
     using Part = Batch<kThreads, T>;
     Key mine = 0;
     for (int64_t first = all.first_pack(); first < all.end; first += Part::kCols) {
         const Part part(all, first, threadIdx.x);
-        float v[kAtOnce];
+        float v[kBatchElements];
         part.load(v);
 #pragma unroll
-        for (int i = 0; i < kAtOnce; ++i) {
+        for (int i = 0; i < kBatchElements; ++i) {
             if (part.has(i)) mine = max(mine, key_of(v[i], part.column(i)));
         }
     }
-    const Key best = largest_for_all<kThreads>(mine);
+    const Key best = max_in_block<kThreads>(mine);
     if (threadIdx.x != 0) return;
     if (fabsf(element_of(best)) < INFINITY) {
         chosen.put(row, column_of(best), 1.f);
@@ -336,7 +335,7 @@ __global__ void __launch_bounds__(kThreads) best_kernel(const T* x, int64_t cols
 
 enum class Way { best, whole_row, list, cuts };
 
-// A short row has a warp, any other a block of as many threads as there may be; a short list a few of them.
+// A warp for a short row, a full block for any other; for a short list a few warps.
 constexpr int64_t kShortRow = 1024;
 constexpr int kWarp = 32, kBlockOfShortList = 128, kLargestBlock = 1024;
 
@@ -348,7 +347,7 @@ template <class T>
 cudaError_t launch_from_list(const T* x, int64_t rows, int64_t cols, const Draw& draw,
                              const Lists<T>& lists, const Chosen& chosen, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(rows);
-    if (lists.length <= kBlockOfShortList) {  // none but top-k, or a whole row, is so short
+    if (lists.length <= kBlockOfShortList) {  // only top-k, or a whole row, is so short
         from_list_kernel<kBlockOfShortList, true>
             <<<blocks, kBlockOfShortList, 0, stream>>>(x, cols, lists, draw, chosen);
     } else if (draw.top_k > 0 || lists.length == cols) {
@@ -374,7 +373,7 @@ cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const D
     }
     return cudaGetLastError();
 }
-// By any way but that of lists.
+// Launches any way but that of lists.
 template <class T>
 cudaError_t launch_rows(Way way, const T* x, int64_t rows, int64_t cols, const Draw& draw,
                         const Chosen& chosen, cudaStream_t stream) {

@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/short_rows, version 1.0
 //
-// Up to 32 best of many short rows: a router's experts, say.
-//   new here   a few lanes have a row, 16 elements each, and sort them in registers. An element and its column
-//              share one 32-bit number, which costs a float its last bits; a check proves that nothing
-//              depended on them, or the row is sorted again by longer numbers
+// Up to 32 best of many short rows, such as a router's experts.
+//   new here   a few lanes hold a row, 16 elements each, and sort it in registers. One 32-bit number holds an element
+//              and its column, which costs a float its last bits. A check proves that these did not matter, or
+//              the row is sorted again with longer keys
 //   traffic    1 read per element
 //   accepts    float, __half, __nv_bfloat16; any address; up to 512 columns; k up to 32 and up to cols
 //   order      as in the lesson
@@ -17,10 +17,10 @@
 
 namespace softmax_topk {
 
-constexpr int kHeld = kAtOnce;  // elements of a lane
+constexpr int kHeld = kBatchElements;  // elements per lane
 constexpr int kShortBlock = 128;
 
-// An element's last bits make room for its column. 16-bit types have none there: of those the number is exact.
+// The column replaces the element's last bits. 16-bit types have none there, so their keys are exact.
 template <int kCols>
 __device__ uint32_t narrow_key(float u, int col) {
     return (ordered(u) & ~(kCols - 1u)) | (kCols - 1u - static_cast<unsigned>(col));
@@ -29,7 +29,7 @@ template <int kCols>
 __device__ int place_of(uint32_t key) {
     return static_cast<int>(kCols - 1u - (key & (kCols - 1u)));
 }
-// The least element that has this key's bits: the element itself if its last bits are 0.
+// Returns the smallest element with these upper bits.
 template <int kCols>
 __device__ float least_of(uint32_t key) {
     return number_of(key & ~(kCols - 1u));
@@ -46,8 +46,8 @@ __device__ __forceinline__ void exchange(K& better, K& worse) {
     better = a > b ? a : b;
     worse = a > b ? b : a;
 }
-// Numbers in order, the best first, by a fixed list of exchanges (Batcher's odd-even merge sort). Of kCount
-// numbers from kFirst on, both halves are in order; merge looks at every kStep-th.
+// Sorts numbers, the best first, by a fixed list of exchanges (Batcher's odd-even merge sort). merge_halves takes
+// kCount numbers from kFirst on, in two sorted halves, and looks at every kStep-th.
 template <int kFirst, int kCount, int kStep, class K>
 __device__ __forceinline__ void merge_halves(K (&keys)[kHeld]) {
     if constexpr (2 * kStep < kCount) {
@@ -69,7 +69,7 @@ __device__ __forceinline__ void sort(K (&keys)[kHeld]) {
         merge_halves<kFirst, kCount, 1>(keys);
     }
 }
-// The same for the first kCount, if they rise and then fall.
+// Sorts the first kCount numbers, if they rise and then fall.
 template <int kCount, class K>
 __device__ __forceinline__ void sort_bitonic(K (&keys)[kHeld]) {
 #pragma unroll
@@ -81,8 +81,8 @@ __device__ __forceinline__ void sort_bitonic(K (&keys)[kHeld]) {
     }
 }
 
-// The best of a row whose elements kLanes lanes have, in order. kBest = 8: the first 8 of `keys`, in each lane.
-// kBest = 32: of each pair of lanes the even one has the first 16, the odd one those behind.
+// Returns the sorted best of a row that kLanes lanes hold. kBest = 8: each lane gets all 8 in the first places of
+// `keys`. kBest = 32: of each pair of lanes, the even one gets the first 16, the odd one the last.
 template <int kLanes, int kBest, class K>
 __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     const bool is_odd = (threadIdx.x & 1) != 0;
@@ -98,8 +98,7 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     } else {
         sort(keys);
     }
-    // Two lists, one the other way round: place by place the better are the best of both, rising and then
-    // falling.
+    // With one of two lists reversed, the better key of each place is among the best of both, in bitonic order.
     const auto best_of = [&](auto kept, int lane_bits) {
         constexpr int kCount = decltype(kept)::value;
         K others[kHeld];
@@ -117,7 +116,7 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
             sort_bitonic<8>(keys);
         }
     } else {
-        // 32 of two lanes.
+        // The 32 keys of two lanes.
         K others[kHeld];
 #pragma unroll
         for (int i = 0; i < kHeld; ++i) others[i] = __shfl_xor_sync(~0u, keys[kHeld - 1 - i], 1);
@@ -129,7 +128,7 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
 #pragma unroll
         for (int bit = 2; bit < kLanes; bit *= 2) {
             best_of(std::integral_constant<int, kHeld>{},
-                    bit | 1);  // the last of 32 is an odd lane's
+                    bit | 1);  // the last of 32 is in an odd lane
 #pragma unroll
             for (int i = 0; i < kHeld; ++i) {
                 const K other = __shfl_xor_sync(~0u, keys[i], 1);
@@ -140,8 +139,8 @@ __device__ __forceinline__ void best_of_row(K (&keys)[kHeld]) {
     }
 }
 
-// Whether columns had no say in which are the k best and in what order: k elements of the row, NaN among them, have
-// the k-th one's bits or more, and no two of these the same.
+// True if columns did not influence which are the k best, nor their order: exactly k elements of the row, NaN included,
+// reach the upper bits of the k-th, and no two of them share their upper bits.
 template <int kLanes, int kBest>
 __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld], int k) {
     constexpr int kCols = kLanes * kHeld, kOwn = kBest == 8 ? 8 : kHeld;
@@ -152,7 +151,7 @@ __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld]
 #pragma unroll
     for (int i = 0; i < kOwn; ++i) {
         if (i + 1 < kOwn) is_tied |= begin + i + 1 < k && same(best[i], best[i + 1]);
-        last = begin + i < k ? best[i] : last;  // (of k - 1 alone nvcc would make an index)
+        last = begin + i < k ? best[i] : last;  // (nvcc would index the array with k - 1)
     }
     if constexpr (kBest != 8) {
         const uint32_t next = __shfl_xor_sync(~0u, best[0], 1);
@@ -169,9 +168,9 @@ __device__ bool is_proven(const uint32_t (&best)[kHeld], const float (&x)[kHeld]
     return !is_tied && reached == k;
 }
 
-// The normalizer of a row, in all its lanes.
+// Returns the pair of a row in all of its lanes.
 template <int kLanes>
-__device__ Normalizer row_normalizer(const float (&x)[kHeld]) {
+__device__ Normalizer pair_in_lanes(const float (&x)[kHeld]) {
     float m = x[0];
 #pragma unroll
     for (int i = 1; i < kHeld; ++i) m = fmaxf(m, x[i]);
@@ -186,11 +185,11 @@ __device__ Normalizer row_normalizer(const float (&x)[kHeld]) {
     return {m, d};
 }
 
-// The lanes of a row share what is to be written: visit(place, key) for the places below k.
+// Shares the k results among the lanes of a row: calls visit(place, key) for each place below k.
 template <int kLanes, int kBest, class K, class Visit>
 __device__ __forceinline__ void for_each_best(const K (&keys)[kHeld], int k, Visit visit) {
     constexpr int kOwn = kBest == 8 ? 8 : kHeld;
-    constexpr int kWriters = kBest == 8 ? kLanes : kLanes / 2;  // lanes that have the same places
+    constexpr int kWriters = kBest == 8 ? kLanes : kLanes / 2;  // lanes with the same places
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
     const int writer = kBest == 8 ? lane : lane / 2;
     const int begin = kBest == 8 ? 0 : (lane & 1) * kHeld;
@@ -212,13 +211,13 @@ __global__ void __launch_bounds__(kShortBlock, 8)
     using Part = Batch<kLanes, T>;
     const int64_t row = (int64_t{blockIdx.x} * kShortBlock + threadIdx.x) / kLanes;
     const int lane = static_cast<int>(threadIdx.x) % kLanes;
-    // Lanes without a row take part in all shuffles, with no columns.
+    // Lanes without a row take part in all shuffles, without columns.
     const int64_t mine = row < rows ? row : 0;
-    const Slice<T> slice{x + mine * cols, 0, row < rows ? cols : 0};
-    const Part part(slice, slice.first_pack(), lane);
+    const Range<T> range{x + mine * cols, 0, row < rows ? cols : 0};
+    const Part part(range, range.first_pack(), lane);
     float u[kHeld];
     part.load(u);
-    const Normalizer normalizer = row_normalizer<kLanes>(u);
+    const Normalizer normalizer = pair_in_lanes<kLanes>(u);
 
     uint32_t narrow[kHeld];
 #pragma unroll
@@ -253,7 +252,7 @@ __global__ void __launch_bounds__(kShortBlock, 8)
         });
     } else {
         Key keys[kHeld];
-        // From the lane to itself: or nvcc would keep 16 registers for what `narrow` was made of.
+        // A shuffle from each lane to itself: otherwise nvcc would keep 16 more registers for the source of `narrow`.
         const int self = static_cast<int>(threadIdx.x % 32);
 #pragma unroll
         for (float& each : u) each = __shfl_sync(~0u, each, self);

@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/small_lists, version 1.0
 //
-// Up to 512 best of rows that are not long, by as few threads as have room for the candidates.
-//   new here   a block's way, a threshold guessed from a sample and candidates that wait in shared memory, by a block
-//              of 128 or 64 threads, or by a warp, which waits at no barrier: more rows are under way at once, and
-//              while one row's candidates are put in order others are read
-//   traffic    as block_topk.cuh; the sample has 512 elements, 1024 of 128 threads
-//   accepts    float, __half, __nv_bfloat16; any address; k up to 4 a thread and up to cols
+// Up to 512 best of rows of moderate length, by as few threads as have room for the candidates.
+//   new here   the list of block_topk.cuh for a block of 128 or 64 threads, or for a warp, which needs no barrier: more
+//              rows are in flight at once, and some load while others sort
+//   traffic    as block_topk.cuh; the sample has 512 elements, 1024 for 128 threads
+//   accepts    float, __half, __nv_bfloat16; any address; k up to 4 per thread and up to cols
 //   order      as in the lesson
 //   source     as block_topk.cuh
 #pragma once
@@ -15,7 +14,7 @@
 
 namespace softmax_topk {
 
-constexpr int kListWarps = 4;  // of a block, a row each
+constexpr int kListWarps = 4;  // per block, with a row each
 
 // A warp per row: threadIdx.y is the warp, threadIdx.x the lane.
 template <class T>
@@ -25,36 +24,35 @@ __global__ void __launch_bounds__(kListWarps * 32, 6)
     __shared__ List::Shared shared[kListWarps];
     const int64_t row = int64_t{blockIdx.x} * kListWarps + threadIdx.y;
     if (row >= rows) return;
-    const Slice<T> slice{x + row * cols, 0, cols};
+    const Range<T> range{x + row * cols, 0, cols};
 
     List list(shared[threadIdx.y], k);
-    Normalizer mine = put_slice<false>(list, slice, cols);
+    Normalizer mine = put_range<false>(list, range, cols);
     if (list.count() > List::kRoom || list.count() < k) {
         list.restart();
-        mine = put_slice<true>(list, slice, cols);
+        mine = put_range<true>(list, range, cols);
     }
-    const Normalizer all = warp_normalizer(mine);
+    const Normalizer all = merge_in_warp(mine);
     const Key* keys = list.sorted();
     for (int64_t i = threadIdx.x; i < k; i += 32) write(outputs, row, k, i, keys[i], all);
 }
 
-// Whether so many threads sort k elements, and what reaches their guess, the sample's element of that rank or of up to
-// a quarter more, hardly ever needs more room than they have: three deviations more than is expected.
+// True if this list can sort k elements and hardly ever lacks room: the candidates expected from the sample's element
+// of the likely rank, or of up to a quarter more, plus three deviations.
 template <class List>
 bool has_room_for(int64_t k, int64_t cols) {
     constexpr int64_t kSample = List::kSample * List::kThreads;
-    constexpr int64_t kBatch = kAtOnce * List::kThreads;
+    constexpr int64_t kBatch = kBatchElements * List::kThreads;
     if (k > 4 * List::kThreads) return false;
-    if (cols <= kBatch) return true;  // its own sample
+    if (cols <= kBatch) return true;  // the row is its own sample
     const float rank = static_cast<float>(likely_rank(k, kSample, cols)) * 9 / 8;
     const float expected = rank * static_cast<float>(cols) / static_cast<float>(kSample);
     return expected * (1 + 3 / std::sqrt(rank)) <= static_cast<float>(List::kRoom);
 }
 
-// Threads that should have a row: the fewest that have room for its candidates, if with so few for each of the rows the
-// GPU is at least half full.
+// Returns the threads per row: the fewest with room for its candidates that still leave the GPU at least half full.
 inline int threads_of_list(int64_t rows, int64_t cols, int64_t k, int multiprocessors) {
-    constexpr int64_t kHalf = 512;  // threads of a multiprocessor, of those with 64 registers
+    constexpr int64_t kHalf = 512;  // threads per multiprocessor, with 64 registers each
     const auto are_enough = [&](int threads) { return rows * threads >= kHalf * multiprocessors; };
     if (are_enough(32) && has_room_for<CandidateList<32>>(k, cols)) return 32;
     if (are_enough(64) && has_room_for<CandidateList<64>>(k, cols)) return 64;

@@ -2,16 +2,16 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/topk, version 1.0
 //
-// The front call: the k most likely columns of each row, of whatever one has.
+// The front call: the k most likely columns of each row.
 //   call       topk: see front_call.cuh
 //   timed      front_topk
-//   new here   topk_plan(): a pure function that says who takes a row: a few lanes, a warp, a block, or several blocks
-//   traffic    1 read per element; where thresholds are guessed, for k above 32 or by a cluster, a sample, too, and
-//              now and then 2 reads: see block_topk.cuh
+//   new here   topk_plan(): a pure function that says who takes a row: a few lanes, a warp, a block or several
+//   traffic    1 read per element. For k above 32, and for clusters, thresholds are guessed: then also a sample, and
+//              now and then a second read (block_topk.cuh)
 //   accepts    float, __half, __nv_bfloat16; int32_t and int64_t columns; k up to 1024 and up to cols, which are
 //              up to 2^31 - 1; any address; on request logits and the logarithm of each row's sum
-//   order      as in the lesson: that of a stable descending sort of x, to the same bits on every way
-//   needs      nothing but x and the results, but few long rows take less time with a workspace
+//   order      of a stable descending sort of x, as in the lesson; all ways return the same bits
+//   needs      no workspace, but few long rows are faster with one
 #pragma once
 #include <algorithm>
 
@@ -25,22 +25,22 @@ namespace softmax_topk {
 
 enum class Way { lanes, warp, block_of_warps, block, cluster };
 
-struct Plan {
+struct TopkPlan {
     Way way;
-    int threads;     // that have a row, of the first way and of blocks
-    int64_t slices;  // blocks that share a row
+    int threads;     // per row, for Way::lanes and for blocks
+    int64_t slices;  // blocks per row
     const char* reason;
-    size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with so many, more blocks would share a row; else 0
+    size_t workspace_bytes;       // used by this plan
+    size_t more_workspace_bytes;  // if not 0: so much workspace would let more blocks share a row
 };
 
 constexpr int64_t kListed = 32;  // places of a warp's list
 
-// Blocks have the rows: several each, if there are too few rows to keep all multiprocessors loading, of
-// hardly less than a batch for each thread.
-inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
-                           size_t workspace_bytes) {
-    constexpr int64_t kBlocksForAll = 3, kCols = 256 * kAtOnce, kMostSlices = 512;
+// The plan for blocks: several per row, with hardly less than a batch per thread, if rows are too few to keep all
+// multiprocessors loading.
+inline TopkPlan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int multiprocessors,
+                               size_t workspace_bytes) {
+    constexpr int64_t kBlocksForAll = 3, kCols = 256 * kBatchElements, kMostSlices = 512;
     const int64_t slices = std::min({kBlocksForAll * multiprocessors / std::max<int64_t>(rows, 1),
                                      (cols + kCols - 1) / kCols, kMostSlices});
     const auto keys = static_cast<size_t>(rows * slices * std::max(k, kListed));
@@ -48,20 +48,20 @@ inline Plan plan_of_blocks(Way way, int64_t rows, int64_t cols, int64_t k, int m
                                                    (sizeof(Normalizer) + sizeof(Key) + sizeof(int));
     if (slices < 2) return {way, kBlock, 1, "a block has a row", 0, 0};
     if (workspace_bytes < needed)
-        return {way, kBlock, 1, "a block has a row, for want of a workspace", 0, needed};
+        return {way, kBlock, 1, "a block has a row: no workspace to share it", 0, needed};
     return {way, kBlock, slices, "few rows: several blocks share one", needed, 0};
 }
 
-constexpr int kLargestCluster = 16;      // blocks, that any GPU offers
-constexpr int kOfCluster = 2 * kAtOnce;  // elements that a thread of a cluster looks at together
+constexpr int kLargestCluster = 16;                   // blocks; the most that any GPU offers
+constexpr int kClusterElements = 2 * kBatchElements;  // of a cluster's thread in a batch
 
-// Blocks of a cluster that has a row, as few as hold all of it at once; 0 where blocks that leave their best in a
-// workspace were timed faster (NVIDIA H200; above k = 256 an H100). Clusters have to fit on the GPU together, or
-// nearly. They do not pay for very short lists of long rows, which take next to no time to merge, nor for long lists
-// where a row is more than a batch of the cluster, or has hardly more columns than the lists of all blocks together.
+// Returns the blocks of a cluster per row, as few as hold the whole row at once; 0 where slices with a workspace were
+// timed faster (on an H200; above k = 256 on an H100). All clusters must fit on the GPU together, or nearly. Clusters
+// do not pay for very short lists of long rows, whose merge costs next to nothing, nor for long lists if a row is
+// longer than the cluster's batch or hardly longer than all blocks' lists together.
 inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t element_bytes,
                              int multiprocessors, int largest_cluster) {
-    constexpr int64_t kCols = 256 * kOfCluster;  // that a block holds
+    constexpr int64_t kCols = 256 * kClusterElements;  // that a block holds
     const int places =
         resident_blocks(element_bytes) == 2 ? multiprocessors * 5 / 4 : multiprocessors;
     const auto fits = [&](int64_t blocks) { return rows * blocks <= places; };
@@ -77,16 +77,16 @@ inline int blocks_of_cluster(int64_t rows, int64_t cols, int64_t k, size_t eleme
     return pays ? blocks : 0;
 }
 
-// Whether these are numbers of rows and columns, and of places in a list.
+// True if these sizes are valid.
 inline bool is_possible(int64_t rows, int64_t cols, int64_t k) {
     return rows >= 0 && cols >= 0 && cols <= INT32_MAX && k >= 0 && k <= cols && k <= kMostK;
 }
 
-constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch: a grid has so many blocks
+constexpr int64_t kMostRows = int64_t{1} << 30;  // of one launch
 
-// What the launchers below have in common.
+// What all launchers below take.
 template <class T>
-struct Problem {
+struct Arguments {
     const T* x;
     Outputs<T> outputs;
     int64_t rows, cols, k;
@@ -94,7 +94,7 @@ struct Problem {
 };
 
 template <int kLanes, int kBest, class T>
-cudaError_t launch_lanes(const Problem<T>& p) {
+cudaError_t launch_lanes(const Arguments<T>& p) {
     constexpr int64_t kRows = kShortBlock / kLanes;
     const auto blocks = static_cast<unsigned>((p.rows + kRows - 1) / kRows);
     short_rows_kernel<kLanes, kBest><<<blocks, kShortBlock, 0, p.stream>>>(
@@ -102,7 +102,7 @@ cudaError_t launch_lanes(const Problem<T>& p) {
     return cudaGetLastError();
 }
 template <int kBest, class T>
-cudaError_t launch_lanes(int lanes, const Problem<T>& p) {
+cudaError_t launch_lanes(int lanes, const Arguments<T>& p) {
     switch (lanes) {
         case 2:
             return launch_lanes<2, kBest>(p);
@@ -118,17 +118,18 @@ cudaError_t launch_lanes(int lanes, const Problem<T>& p) {
 }
 
 template <class T>
-cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial) {
+cudaError_t launch_warps(const TopkPlan& plan, const Arguments<T>& p, Partial partial) {
     if (plan.way == Way::warp) {
         const auto blocks = static_cast<unsigned>((p.rows + kWarps - 1) / kWarps);
-        // Short rows at once, or in two parts: one threshold for twice as many elements.
-        const auto kernel = p.cols <= 4 * 32 * kAtOnce ? warp_topk_kernel<false, 2 * kAtOnce, T>
-                                                       : warp_topk_kernel<false, kAtOnce, T>;
+        // Short rows in one batch, or in two: one threshold then serves twice as many elements.
+        const auto kernel = p.cols <= 4 * 32 * kBatchElements
+                                ? warp_topk_kernel<false, 2 * kBatchElements, T>
+                                : warp_topk_kernel<false, kBatchElements, T>;
         kernel<<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
         return cudaGetLastError();
     }
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
-    warp_topk_kernel<true, kAtOnce>
+    warp_topk_kernel<true, kBatchElements>
         <<<blocks, kWarps * 32, 0, p.stream>>>(p.x, p.outputs, partial, p.rows, p.cols, p.k);
     if (plan.slices > 1) {
         merge_lists_kernel<<<blocks.x, kMergingWarps * 32, 0, p.stream>>>(partial, plan.slices,
@@ -138,7 +139,7 @@ cudaError_t launch_warps(const Plan& plan, const Problem<T>& p, Partial partial)
 }
 
 template <class T>
-cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial) {
+cudaError_t launch_blocks(const TopkPlan& plan, const Arguments<T>& p, Partial partial) {
     const dim3 blocks(static_cast<unsigned>(p.rows), static_cast<unsigned>(plan.slices));
     const auto launch = [&](auto kernel) {
         kernel<<<blocks, plan.threads, 0, p.stream>>>(p.x, p.outputs, partial, p.cols, p.k);
@@ -162,9 +163,9 @@ cudaError_t launch_blocks(const Plan& plan, const Problem<T>& p, Partial partial
 }
 
 template <int kBlocks, int kCount, class T>
-cudaError_t launch_cluster(const Problem<T>& p) {
+cudaError_t launch_cluster(const Arguments<T>& p) {
     const auto kernel = cluster_topk_kernel<kBlocks, kCount, T>;
-    bool is_allowed = false;  // more than 8 blocks must be asked for
+    bool is_allowed = false;  // more than 8 blocks need permission
     cudaError_t status = warp_softmax::ask_once(
         &is_allowed,
         [=](bool* answer, int) {
@@ -183,18 +184,19 @@ cudaError_t launch_cluster(const Problem<T>& p) {
     config.attrs = &attribute;
     config.numAttrs = 1;
     status = cudaLaunchKernelEx(&config, kernel, p.x, p.outputs, p.cols, p.k);
-    if (status != cudaSuccess) cudaGetLastError();  // reported here: not to be found again later
+    if (status != cudaSuccess)
+        cudaGetLastError();  // already returned: must not be found again later
     return status;
 }
 template <class T>
-cudaError_t launch_cluster(int64_t blocks, const Problem<T>& p) {
-    if (blocks == 4) return launch_cluster<4, kOfCluster>(p);
-    if (blocks == 8) return launch_cluster<8, kOfCluster>(p);
-    return launch_cluster<kLargestCluster, kOfCluster>(p);
+cudaError_t launch_cluster(int64_t blocks, const Arguments<T>& p) {
+    if (blocks == 4) return launch_cluster<4, kClusterElements>(p);
+    if (blocks == 8) return launch_cluster<8, kClusterElements>(p);
+    return launch_cluster<kLargestCluster, kClusterElements>(p);
 }
 
 template <class T>
-cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
+cudaError_t launch(const TopkPlan& plan, const Arguments<T>& p, void* workspace) {
     if (plan.way == Way::cluster) return launch_cluster(plan.slices, p);
     Partial partial{};
     if (plan.slices > 1) {
@@ -211,8 +213,7 @@ cudaError_t launch(const Plan& plan, const Problem<T>& p, void* workspace) {
     return launch_blocks(plan, p, partial);
 }
 
-// Where results go, rows x k each, the logarithms of the sums of exponentials one a row. Any may be nullptr:
-// not wanted. Index: int32_t or int64_t.
+// Where results go: rows x k each, and one log_sum_exp per row. Any may be nullptr. Index: int32_t or int64_t.
 template <class T, class Index>
 struct Results {
     T* probabilities;
@@ -238,16 +239,16 @@ Outputs<T> outputs_of(const Results<T, Index>& results) {
 
 namespace softmax_stages {
 
-// More results, where they are not nullptr.
+// Further results; nullptr: none.
 template <class T>
 struct TopkOptions {
-    T* logits = nullptr;           // rows x k: the elements of x themselves
-    float* log_sum_exp = nullptr;  // of each row
+    T* logits = nullptr;           // rows x k: the elements of x
+    float* log_sum_exp = nullptr;  // one per row
 };
 
-using TopkPlan = softmax_topk::Plan;
+using TopkPlan = softmax_topk::TopkPlan;
 
-// aligned: whether x begins at a multiple of 16 bytes.
+// aligned: whether x starts at a multiple of 16 bytes.
 template <class T>
 TopkPlan topk_plan(int64_t rows, int64_t cols, int64_t k, const TopkOptions<T>&, const Chip& chip,
                    size_t bytes = 0, bool aligned = true) {
@@ -263,12 +264,14 @@ TopkPlan topk_plan(int64_t rows, int64_t cols, int64_t k, const TopkOptions<T>&,
         return plan_of_blocks(Way::block, rows, cols, k, multiprocessors, bytes);
     }
     constexpr auto kPack = static_cast<int64_t>(16 / sizeof(T));
-    const int64_t misplaced = aligned && cols % kPack == 0 ? 0 : kPack - 1;  // at most, of a row
+    const int64_t misplaced = aligned && cols % kPack == 0
+                                  ? 0
+                                  : kPack - 1;  // the most elements of a row outside of whole packs
     for (int lanes = 2; lanes <= 32; lanes *= 2) {
         if (cols + misplaced <= lanes * kHeld)
-            return {Way::lanes, lanes, 1, "a few lanes have a row in their registers", 0, 0};
+            return {Way::lanes, lanes, 1, "a few lanes hold a row in registers", 0, 0};
     }
-    constexpr int64_t kWarpsForAll = 16;  // of a multiprocessor: so many keep it loading
+    constexpr int64_t kWarpsForAll = 16;  // per multiprocessor, which keep it loading
     if (rows >= kWarpsForAll * multiprocessors)
         return {Way::warp, 0, 1, "enough rows for a warp each", 0, 0};
     return plan_of_blocks(Way::block_of_warps, rows, cols, k, multiprocessors, bytes);
@@ -286,8 +289,8 @@ cudaError_t topk_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols, int6
     return cudaSuccess;
 }
 
-// The k best of each row of x, the best first: their softmax to probabilities and their columns, int32_t or int64_t, to
-// indices, rows x k each. Each result may be nullptr: it is not wanted. k: up to cols and 1024; cols: up to 2^31 - 1.
+// Writes the k best of each row of x, the best first: their softmax to probabilities, their columns (int32_t or
+// int64_t) to indices, rows x k each. Any result may be nullptr. k: up to cols and 1024; cols: up to 2^31 - 1.
 template <class T, class Index>
 cudaError_t topk(const T* x, std::common_type_t<T>* probabilities, Index* indices, int64_t rows,
                  int64_t cols, int64_t k, const TopkOptions<T>& options, void* workspace,
@@ -304,7 +307,7 @@ cudaError_t topk(const T* x, std::common_type_t<T>* probabilities, Index* indice
         const auto from = [&](auto* rows_of, int64_t width) {
             return rows_of == nullptr ? nullptr : rows_of + row * width;
         };
-        const softmax_topk::Problem<T> part{
+        const softmax_topk::Arguments<T> part{
             x + row * cols,
             {from(all.probabilities, k), from(all.columns, k), from(all.wide_columns, k),
              from(all.logits, k), from(all.log_sum_exp, 1)},

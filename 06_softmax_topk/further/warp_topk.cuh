@@ -2,27 +2,27 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 06_softmax_topk/further/warp_topk, version 1.0
 //
-// Up to 32 best of a row, by warps that never wait for each other while they read.
-//   new here   a warp's list has a place in each lane; what may be better waits in a queue, until it fills a
-//              second list, which is sorted and merged by shuffles
-//   traffic    1 read per element, and next to nothing written
+// Up to 32 best of a row, by warps that do not wait for each other while they read.
+//   new here   a warp's list has one place per lane; candidates wait in a queue until they fill a second list,
+//              which shuffles sort and merge
+//   traffic    1 read per element
 //   accepts    float, __half, __nv_bfloat16; any address; k up to 32 and up to cols, which are up to 2^31 - 1
-//   order      as in the lesson, whatever the number of warps and blocks that share a row
-//   source     queue and merging network: Johnson, Douze, Jegou 2017, "Billion-scale similarity search
-//              with GPUs" (WarpSelect)
+//   order      as in the lesson, for any number of warps and blocks per row
+//   source     queue and merging network: Johnson, Douze, Jegou 2017, "Billion-scale similarity search with
+//              GPUs" (WarpSelect)
 #pragma once
-#include "row_scan.cuh"
+#include "reductions.cuh"
 
 namespace softmax_topk {
 
-// Of a lane and of the one whose number differs in `bit`, the lower has the better of the two.
+// Exchanges keys between lanes whose indices differ in `bit`: the lower lane gets the better key.
 template <class K>
 __device__ K exchanged(K mine, int bit, bool better_first = true) {
     const K other = __shfl_xor_sync(~0u, mine, bit);
     const bool is_lower = (threadIdx.x & bit) == 0;
     return (is_lower == better_first) == (mine > other) ? mine : other;
 }
-// A warp's keys in order, the best in lane 0 (Batcher's bitonic sort).
+// Sorts a warp's keys, the best in lane 0 (Batcher's bitonic sort).
 template <class K>
 __device__ K sorted(K mine) {
 #pragma unroll
@@ -34,8 +34,8 @@ __device__ K sorted(K mine) {
     }
     return mine;
 }
-// The best 32 of two lists in order. One of them the other way round, lane by lane the better: these are the
-// best, rising and then falling, which five exchanges put in order.
+// Returns the best 32 of two sorted lists. With b reversed, each lane keeps the better key of its place. These are the
+// 32 best in bitonic order, which five exchanges sort.
 template <class K>
 __device__ K merged(K a, K b) {
     const K other = __shfl_sync(~0u, b, 31 - static_cast<int>(threadIdx.x % 32));
@@ -45,9 +45,9 @@ __device__ K merged(K a, K b) {
     return mine;
 }
 
-constexpr int kWarps = 8;  // of a block
+constexpr int kWarps = 8;  // per block
 
-// The best 32 that a warp has seen, and those that wait to be looked at. All lanes make the same calls.
+// The best 32 that a warp has found, and the candidates in its queue. All lanes make the same calls.
 class WarpList {
 public:
     __device__ WarpList(Key (&queue)[kWarps][64], int64_t k)
@@ -55,35 +55,36 @@ public:
 
     __device__ const Threshold& threshold() const { return threshold_; }
 
-    // Of each lane a candidate, or a free place.
+    // Each lane offers a candidate, or a free place.
     __device__ void offer(Key key) {
         const bool wanted = key >= threshold_.key;
         const unsigned who = __ballot_sync(~0u, wanted);
         if (wanted) queue_[waiting_ + __popc(who & ((1u << lane_) - 1))] = key;
         waiting_ += __popc(who);
         if (waiting_ < 32) return;
-        __syncwarp();  // what the lanes have put there is about to be read
+        __syncwarp();  // before lanes read what others wrote
         add(sorted(queue_[lane_]));
         waiting_ -= 32;
         const Key next = lane_ < waiting_ ? queue_[lane_ + 32] : 0;
-        __syncwarp();  // all have read before anybody overwrites
+        __syncwarp();  // before lanes overwrite what others read
         if (lane_ < waiting_) queue_[lane_] = next;
     }
-    // Two elements of each lane, as numbers in their order, 0 for none. The k-th best of these is a threshold,
-    // since k have as much; it is returned.
+    // Takes two elements per lane, as ordered numbers; 0 for none. Their k-th best is a threshold, since k elements
+    // reach it. Returns it.
     __device__ uint32_t raise(uint32_t one, uint32_t another) {
-        const uint32_t best = k_ <= 16 ? sorted(max(one, another))  // of each lane one will do
-                                       : merged(sorted(one), sorted(another));
+        const uint32_t best = k_ <= 16
+                                  ? sorted(max(one, another))  // one element per lane is enough
+                                  : merged(sorted(one), sorted(another));
         const uint32_t least = __shfl_sync(~0u, best, k_ - 1);
         threshold_.raise(Key{least} << 32);
         return least;
     }
-    // A list in order.
+    // Merges a sorted list.
     __device__ void add(Key list) {
         best_ = merged(best_, list);
         threshold_.raise(__shfl_sync(~0u, best_, k_ - 1));
     }
-    // The lane's place in the list of all that was offered.
+    // Returns the lane's place in the list of all that was offered.
     __device__ Key finish() {
         __syncwarp();
         if (waiting_ > 0) add(sorted(lane_ < waiting_ ? queue_[lane_] : 0));
@@ -99,31 +100,31 @@ private:
     Threshold threshold_;
 };
 
-// What a warp knows of a set of elements.
-struct Seen32 {
-    Key best;  // a place in each lane
+// The result of a set of elements: the best 32 and the pair.
+struct PairAndBest {
+    Key best;  // one place per lane
     Normalizer normalizer;
 };
 
-// kCount elements of a lane at a time.
+// Scans a range, kCount elements per lane at a time.
 template <int kCount, class T>
-__device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64]) {
+__device__ PairAndBest scan(const Range<T>& range, int64_t k, Key (&queue)[kWarps][64]) {
     using Part = Batch<32, T, kCount>;
     const int lane = static_cast<int>(threadIdx.x % 32);
-    // Of a long row the next batch is on its way while one is looked at.
-    constexpr bool kTwoAtOnce = kCount == kAtOnce;
+    // In long rows, the next batch loads while the warp looks at this one.
+    constexpr bool kTwoBatches = kCount == kBatchElements;
     WarpList list(queue, k);
     Normalizer mine{-INFINITY, 0.f};
     typename Part::Held next;
-    int64_t first = slice.first_pack();
-    if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
-    while (first < slice.end) {
-        const Part part(slice, first, lane);
+    int64_t first = range.first_pack();
+    if (kTwoBatches && first < range.end) Part(range, first, lane).fetch(next);
+    while (first < range.end) {
+        const Part part(range, first, lane);
         float x[kCount];
-        if (!kTwoAtOnce) part.fetch(next);
+        if (!kTwoBatches) part.fetch(next);
         Part::unpack(next, x);
         first += Part::kCols;
-        if (kTwoAtOnce && first < slice.end) Part(slice, first, lane).fetch(next);
+        if (kTwoBatches && first < range.end) Part(range, first, lane).fetch(next);
 
         const bool any = add_batch(mine, x, list.threshold().least);
         if (!__any_sync(~0u, any)) continue;  // most batches
@@ -146,12 +147,12 @@ __device__ Seen32 scan(const Slice<T>& slice, int64_t k, Key (&queue)[kWarps][64
             bits &= bits - 1;
         }
     }
-    return {list.finish(), warp_normalizer(mine)};
+    return {list.finish(), merge_in_warp(mine)};
 }
 
-// The block's warps as one, in warp 0: half of them merge what the other half knows, and so on.
+// Merges the results of a block's warps into warp 0: in each step, half of the warps take over the other half's.
 template <int kCount, int kPlaces>
-__device__ Seen32 merge_warps(Seen32 mine, Key (&best)[kCount][kPlaces]) {
+__device__ PairAndBest merge_lists_in_block(PairAndBest mine, Key (&best)[kCount][kPlaces]) {
     __shared__ Normalizer normalizers[kCount];
     const int warp = static_cast<int>(threadIdx.x / 32), lane = static_cast<int>(threadIdx.x % 32);
     for (int half = kCount / 2; half > 0; half /= 2) {
@@ -168,8 +169,8 @@ __device__ Seen32 merge_warps(Seen32 mine, Key (&best)[kCount][kPlaces]) {
     return mine;
 }
 
-// kShared: the warps of a block share a row, or a part of it; blockIdx.y is the part. Otherwise each has a row
-// of its own. What is found goes to `outputs`, of parts to `partial`, 32 keys each.
+// kShared: whether the warps of a block share a row, or a part of it (blockIdx.y); otherwise each warp has a row.
+// Results go to `outputs`, those of parts to `partial`, 32 keys each.
 template <bool kShared, int kCount, class T>
 __global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     warp_topk_kernel(const T* x, Outputs<T> outputs, Partial partial, int64_t rows, int64_t cols,
@@ -177,37 +178,38 @@ __global__ void __launch_bounds__(kWarps * 32, kShared ? 3 : 4)
     __shared__ Key queue[kWarps][64];
     const int64_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t row = kShared ? blockIdx.x : int64_t{blockIdx.x} * kWarps + warp;
-    if (row >= rows) return;  // whole warps, which nobody waits for
+    if (row >= rows) return;  // whole warps, and no barrier follows
     const int64_t parts = kShared ? int64_t{gridDim.y} * kWarps : 1;
     const int64_t part = kShared ? int64_t{blockIdx.y} * kWarps + warp : 0;
-    Seen32 seen = scan<kCount>(part_of(Slice<T>{x + row * cols, 0, cols}, part, parts), k, queue);
+    PairAndBest found =
+        scan<kCount>(part_of(Range<T>{x + row * cols, 0, cols}, part, parts), k, queue);
     if constexpr (kShared) {
-        seen = merge_warps(seen, queue);
+        found = merge_lists_in_block(found, queue);
         if (warp != 0) return;
         if (partial.best != nullptr) {
             const int64_t slice = row * gridDim.y + blockIdx.y;
-            partial.best[slice * 32 + lane] = seen.best;
-            if (lane == 0) partial.normalizers[slice] = seen.normalizer;
+            partial.best[slice * 32 + lane] = found.best;
+            if (lane == 0) partial.normalizers[slice] = found.normalizer;
             return;
         }
     }
-    if (lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+    if (lane < k) write(outputs, row, k, lane, found.best, found.normalizer);
 }
 
-// A block per row merges what the slices of the row left.
+// One block per row merges what the slices of the row left.
 constexpr int kMergingWarps = 32;
 template <class T>
 __global__ void __launch_bounds__(kMergingWarps * 32)
     merge_lists_kernel(Partial partial, int64_t slices, Outputs<T> outputs, int64_t k) {
     __shared__ Key lists[kMergingWarps][32];
     const int64_t row = blockIdx.x, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    Seen32 seen{0, {-INFINITY, 0.f}};
+    PairAndBest found{0, {-INFINITY, 0.f}};
     for (int64_t slice = row * slices + warp; slice < (row + 1) * slices; slice += kMergingWarps) {
-        seen.best = merged(seen.best, partial.best[slice * 32 + lane]);
-        seen.normalizer = merge(seen.normalizer, partial.normalizers[slice]);
+        found.best = merged(found.best, partial.best[slice * 32 + lane]);
+        found.normalizer = merge(found.normalizer, partial.normalizers[slice]);
     }
-    seen = merge_warps(seen, lists);
-    if (warp == 0 && lane < k) write(outputs, row, k, lane, seen.best, seen.normalizer);
+    found = merge_lists_in_block(found, lists);
+    if (warp == 0 && lane < k) write(outputs, row, k, lane, found.best, found.normalizer);
 }
 
 }  // namespace softmax_topk

@@ -2,21 +2,21 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention, version 1.0
 //
-// The front call: o = softmax(scale q k^T) v, of whatever one has; no score goes to memory.
+// The front call: o = softmax(scale q k^T) v for any layout and type; no score goes to memory.
 //   call       attention: see front_call.cuh
 //   timed      attention
-//   new here   attention_plan(): a pure function that says which kernel, and how many blocks share a query's keys
+//   new here   attention_plan(): a pure function that chooses the kernel and how many blocks share a query's keys
 //   traffic    as fused_attention.cuh and attention_mma.cuh
 //   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any distances; masks by lengths and causal;
 //              packed sequences; on request each query's log-sum-exp
-//   rows       that see no key, or -inf alone, are 0; with NaN or +inf among their scores they are NaN
+//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
 #include "attention_mma.cuh"
 
 namespace softmax_stages {
 
-// In elements: from a row of a head to the next, from a head to the next, from a sequence to the next.
+// Distances in elements from a row of a head to the next, from a head to the next, from a sequence to the next.
 struct AttentionDistances {
     int64_t row = kClose, head = kClose, sequence = kClose;
 };
@@ -26,8 +26,8 @@ struct AttentionOptions {
     float scale = 0.f;                 // of a score; 0: 1 / sqrt(size)
     bool causal = false;               // query i sees keys 0 to i + keys - queries
     const int32_t* lengths = nullptr;  // keys that count, of each sequence; nullptr: all
-    // Packed sequences lie behind each other: at which row the queries and the keys of each begin, batch + 1 numbers; both
-    // or neither. `queries` and `keys` are then the most that a sequence has.
+    // For packed sequences: the row at which each one's queries and keys begin, batch + 1 numbers; both or neither.
+    // `queries` and `keys` are then the most that a sequence has.
     const int32_t* first_query = nullptr;
     const int32_t* first_key = nullptr;
     float* log_sum_exp = nullptr;  // of a query's scores, [batch, heads, queries] or [rows, heads]
@@ -38,11 +38,11 @@ enum class AttentionWay { query_per_block, mma };
 
 struct AttentionPlan {
     AttentionWay way;
-    int queries;    // of a block
+    int queries;    // that a block takes
     int64_t parts;  // blocks that share a query's keys
     const char* reason;
     size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // with so many, more blocks would share; else 0
+    size_t more_workspace_bytes;  // with these, more blocks would share a query's keys; else 0
 };
 
 // The problem as this stage's kernels take it.
@@ -57,7 +57,7 @@ fused_attention::AttentionProblem<T> attention_problem(const T* q, const T* k, c
         const auto or_close = [](int64_t distance, int64_t close) {
             return distance == kClose ? close : distance;
         };
-        fused_attention::Heads<std::remove_pointer_t<decltype(data)>> all;
+        fused_attention::HeadRows<std::remove_pointer_t<decltype(data)>> all;
         all.data = data;
         all.row = or_close(apart.row, packed ? heads * width : width);
         all.head = or_close(apart.head, packed ? width : rows * all.row);
@@ -88,28 +88,28 @@ template <class T>
 AttentionPlan plan_of(const fused_attention::AttentionProblem<T>& g, const Chip& chip,
                       size_t bytes) {
     using fused_attention::kFewQueries;
-    using fused_attention::kQueriesAtOnce;
+    using fused_attention::kManyQueries;
     const bool by_mma =
         sizeof(T) == 2 && chip.capability >= 8 && g.size <= fused_attention::kMostSizeOfMma;
     const AttentionWay way = by_mma ? AttentionWay::mma : AttentionWay::query_per_block;
     constexpr int64_t kBlocksForAll = 2, kLeastKeys = 256, kMostParts = 64;
-    const int at_once = by_mma ? kQueriesAtOnce : 1;
-    const int64_t tiles = (g.queries + at_once - 1) / at_once;
+    const int queries = by_mma ? kManyQueries : 1;
+    const int64_t tiles = (g.queries + queries - 1) / queries;
     const int64_t blocks = std::max<int64_t>(g.batch * g.heads * tiles, 1);
     const int64_t parts =
         std::min({kBlocksForAll * chip.multiprocessors / blocks, g.keys / kLeastKeys, kMostParts});
-    // A block of 128 queries computes more of a mask's edge in vain, and ends later: timed.
+    // On a mask's edge a block of 128 queries computes more scores that the mask discards, and takes longer: timed.
     constexpr int64_t kLeastSize = 65, kMostKeys = 1024;
     const bool edge_is_much =
         by_mma && g.causal && g.size >= kLeastSize && g.size % 8 == 0 && g.keys <= kMostKeys;
     if (parts < 2 && edge_is_much)
         return {way, kFewQueries, 1, "few keys and a mask: 64 queries a block", 0, 0};
-    if (parts < 2) return {way, at_once, 1, "a block has all keys of its queries", 0, 0};
+    if (parts < 2) return {way, queries, 1, "a block has all keys of its queries", 0, 0};
     const size_t needed = fused_attention::workspace_bytes(g, parts);
     if (bytes < needed)
-        return {way, at_once, 1, "a block has all keys of its queries, for want of a workspace",
+        return {way, queries, 1, "a block has all keys of its queries: no workspace to share them",
                 0,   needed};
-    return {way, at_once, parts, "few queries: several blocks share their keys", needed, 0};
+    return {way, queries, parts, "few queries: several blocks share their keys", needed, 0};
 }
 template <class T>
 AttentionPlan attention_plan(int64_t batch, int64_t heads, int64_t queries, int64_t keys,
@@ -136,7 +136,7 @@ cudaError_t attention_workspace_bytes(size_t* bytes, int64_t batch, int64_t head
     return cudaSuccess;
 }
 
-// By whichever the plan says.
+// Launches the kernel that the plan chooses.
 template <class T>
 cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspace, size_t bytes,
                    cudaStream_t stream) {
@@ -153,8 +153,8 @@ cudaError_t attend(const fused_attention::AttentionProblem<T>& g, void* workspac
 }
 
 // o = softmax(scale q k^T) v of each of batch x heads: q and o have `queries` rows of `size` elements, k and v `keys`.
-// Refused besides: a scale below 0, one list of first rows without the other, more than 2^30 queries in all heads or
-// keys in one. Without keys o is 0.
+// Also refused: a scale below 0, one list of first rows without the other, more than 2^30 queries in all heads or keys
+// in one. Without keys o is 0.
 template <class T>
 cudaError_t attention(const T* q, const T* k, const T* v, T* o, int64_t batch, int64_t heads,
                       int64_t queries, int64_t keys, int64_t size, const AttentionOptions& options,

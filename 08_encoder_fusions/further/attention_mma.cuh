@@ -2,14 +2,14 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/attention_mma, version 1.0
 //
-// fused_attention.cuh on tensor cores: a block has 128 queries, or 64, and takes 64 or 128 keys at a time.
-//   new here   both products by 07's instructions; weights go from the first to the second in registers, where
-//              they lie as the second wants them; the merge comes once for all of these
-//   traffic    keys and values are read once for a block's queries
-//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any addresses that T has, any distances
-//   rows       as there; but NaN or an infinity among values spoils also queries of the block that do not see it
+// fused_attention.cuh on tensor cores: a block takes 128 or 64 queries and goes through 64 or 128 keys at a time.
+//   new here   both products by mma; weights stay in registers, where the second product expects them; one merge for
+//              all keys of a tile
+//   traffic    a block reads keys and values once for all its queries
+//   accepts    __half and __nv_bfloat16; up to 128 elements a head; any aligned addresses, any distances
+//   rows       as there, but NaN or an infinity in a value also spoils queries of the block that do not see it
 //   needs      a GPU of compute capability 8.0
-//   source     Dao 2023, FlashAttention-2; that m may lag behind: FlashAttention-4
+//   source     Dao 2023, FlashAttention-2; FlashAttention-4 (m need not be the maximum)
 #pragma once
 #include "../../04_warp_softmax/ask_once.cuh"
 #include "../../04_warp_softmax/further/lifted_exp.cuh"
@@ -28,38 +28,37 @@ using batched_gemm::mma;
 using warp_softmax::fast_exp2;
 
 constexpr int kBlock = 128;  // threads
-// Of a block: each of four warps has once or twice 16 rows for an mma. Twice, a tile of keys serves more of them; once,
-// there are more blocks, for a GPU that has places left.
-constexpr int kQueriesAtOnce = 128, kFewQueries = 64;
-// As many as leave room in registers: a lane has half a score for each, and half a sum for each element. Of few queries
-// there are mostly few keys, too: no more than these at once.
+// Queries of a block, 16 or twice 16 for each of four warps' mma. With many, a tile of keys serves more queries;
+// with few there are more blocks to fill a GPU.
+constexpr int kManyQueries = 128, kFewQueries = 64;
+// Keys of a tile, as many as registers allow: a lane holds half a score for each key and half a sum for each element.
+// (Few queries mostly come with few keys.)
 template <int kSize, bool kInPacks, int kQueries>
-constexpr int kKeysAtOnce = !kInPacks || kSize > 64 || kQueries == kFewQueries ? 64 : 128;
+constexpr int kKeysOfTile = !kInPacks || kSize > 64 || kQueries == kFewQueries ? 64 : 128;
 constexpr float kLog2e = 1.4426950408889634f;
 
 // Tiles of queries, keys and values, for heads of up to kSize elements.
 template <int kSize, bool kInPacks, int kQueries>
 struct Tiles {
     using OfQueries = batched_gemm::SwizzledTile<kQueries, kSize>;
-    using OfKeys = batched_gemm::SwizzledTile<kKeysAtOnce<kSize, kInPacks, kQueries>, kSize>;
+    using OfKeys = batched_gemm::SwizzledTile<kKeysOfTile<kSize, kInPacks, kQueries>, kSize>;
     static constexpr size_t kBytes = (OfQueries::kElements + 2 * OfKeys::kElements) * 2;
 };
 
-// What a warp's queries have seen: kTimes 16 rows, as mma lays results: a lane has columns lane % 4 * 2 and beside it
-// of every eight, of rows lane / 4 and 8 below. m: of unscaled scores, in all four lanes of a row; d: what the lane
-// has added.
+// The sets of a warp's queries, kTimes 16 rows, in the layout of mma's results: a lane holds columns lane % 4 * 2 and
+// the next of every eight, in rows lane / 4 and lane / 4 + 8. m: of unscaled scores, the same in a row's four lanes; d:
+// only what this lane has added.
 template <int kSize, int kKeys, int kTimes>
-struct SeenByWarp {
+struct KeySetsOfWarp {
     float m[kTimes][2];
     float d[kTimes][2] = {};
     float sum[kTimes][kSize / 8][4] = {};
 
-    __device__ SeenByWarp() {
+    __device__ KeySetsOfWarp() {
         for (auto& of_rows : m) of_rows[0] = of_rows[1] = -INFINITY;
     }
-    // Merges the set of these keys, of which scores are turned into weights. scale: of a score, times log2(e).
-    // m need not be the maximum, only near it: until one is 2^8 times as far up, sums are left as they are, and
-    // weights may be as large as that.
+    // Merges the keys of a tile and turns their scores into weights. scale: of a score, times log2(e). m need not be
+    // the maximum, only near it: the sums change only when a weight would exceed 2^8.
     __device__ void merge(float (&scores)[kTimes][kKeys / 8][4], float scale) {
         constexpr float kNear = 8.f;
         float max[kTimes][2];
@@ -85,7 +84,7 @@ struct SeenByWarp {
                 float& next = of[2 * half + 1];
                 one = fast_exp2(one * scale - base);
                 next = fast_exp2(next * scale - base);
-                d[rows][half] += one + next;  // half as long a chain as one after the other
+                d[rows][half] += one + next;  // halves the chain of dependent additions
             }
         }
     }
@@ -110,7 +109,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     using OfQueries = typename Tiles<kSize, kInPacks, kQueries>::OfQueries;
     using OfKeys = typename Tiles<kSize, kInPacks, kQueries>::OfKeys;
-    constexpr int kKeys = kKeysAtOnce<kSize, kInPacks, kQueries>;
+    constexpr int kKeys = kKeysOfTile<kSize, kInPacks, kQueries>;
     constexpr int kOfWarp = kQueries / 4, kTimes = kOfWarp / 16;
     early_launch::let_next_begin();
     early_launch::wait_for_earlier();
@@ -119,17 +118,17 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     T* const v_tile = k_tile + OfKeys::kElements;
     const auto warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
 
-    // The last queries see most keys, if not all see all: their blocks begin first.
+    // With a causal mask the last queries see most keys, so their blocks begin first.
     const int64_t tiles = (g.queries + kQueries - 1) / kQueries;
     const auto tile = static_cast<int>(tiles - 1 - blockIdx.x % tiles);
     const int64_t head = blockIdx.x / tiles % g.heads, b = blockIdx.x / tiles / g.heads;
     const Sequence sequence(g, b);
     const int first_query = tile * kQueries;
-    if (first_query >= sequence.queries) return;  // of a packed one
+    if (first_query >= sequence.queries) return;  // a short packed sequence
     const int last_query = min(first_query + kQueries, sequence.queries) - 1;
     const int seen = sequence.seen_by(last_query, g.causal);
-    const int at_once = partial.parts * kKeys;
-    const int each = (seen + at_once - 1) / at_once * kKeys;
+    const int of_tiles = partial.parts * kKeys;
+    const int each = (seen + of_tiles - 1) / of_tiles * kKeys;
     const int begin = min(seen, static_cast<int>(blockIdx.y) * each), end = min(seen, begin + each);
 
     using Rows = batched_gemm::Matrices<const T>;
@@ -144,17 +143,17 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
                                                 g.size);
     fetch_keys(k_tile, k, begin);
 
-    // What a lane names of the first 16 x 16 elements for an ldmatrix: rows beside each other for q and v, for k
-    // keys below each other.
+    // The row of the first 16 x 16 elements that a lane names to ldmatrix. q and v: 8 columns of 16 rows, then the
+    // next 8; k: both halves of 8 keys, then of the next 8.
     const int at_q = OfQueries::at(warp * kOfWarp + lane % 16, lane / 16 * 8);
     const int at_k = OfKeys::at(lane % 8 + lane / 16 * 8, lane / 8 % 2 * 8);
     const int at_v = OfKeys::at(lane % 16, lane / 16 * 8);
 
-    SeenByWarp<kSize, kKeys, kTimes> mine;
-    const int my_query = first_query + warp * kOfWarp + lane / 4;  // and 8 further, 16, 24
+    KeySetsOfWarp<kSize, kKeys, kTimes> mine;
+    const int my_query = first_query + warp * kOfWarp + lane / 4;  // also + 8, + 16, + 24
     for (int key = begin; key < end; key += kKeys) {
         __pipeline_wait_prior(0);
-        __syncthreads();  // keys are there; nobody needs the values before
+        __syncthreads();  // all keys have arrived, and no warp reads the last values any more
         fetch_keys(v_tile, v, key);
 
         float scores[kTimes][kKeys / 8][4] = {};
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
             }
 #pragma unroll
             for (int j = 0; j < kKeys / 16; ++j) {
-                uint32_t of_k[4];  // two halves of p for 8 keys, then for 8 more
+                uint32_t of_k[4];  // both halves of p for 8 keys, then for the next 8
                 ldmatrix<false>(of_k, k_tile, OfKeys::further(at_k, 16 * j, p));
 #pragma unroll
                 for (int i = 0; i < 2 * kTimes; ++i) {
@@ -178,7 +177,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
         }
         if (end - key < kKeys || (g.causal && key + kKeys > first_query + sequence.offset + 1)) {
 #pragma unroll
-            for (int i = 0; i < 2 * kTimes; ++i) {  // 8 queries, of which a lane has one
+            for (int i = 0; i < 2 * kTimes; ++i) {  // 8 queries; this lane has one of them
                 const int left = min(end, sequence.seen_by(my_query + 8 * i, g.causal)) - key;
 #pragma unroll
                 for (int j = 0; j < kKeys / 4; ++j) {
@@ -189,13 +188,13 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
         }
 
         __pipeline_wait_prior(0);
-        __syncthreads();  // values are there; nobody needs the keys any more
+        __syncthreads();  // all values have arrived, and no warp reads these keys any more
         fetch_keys(k_tile, k, key + kKeys);
 
         mine.merge(scores, g.scale * kLog2e);
 #pragma unroll
         for (int p = 0; p < kKeys / 16; ++p) {
-            // Keys 0 to 7 for rows 0 to 7 and 8 to 15; the same with 8 keys further.
+            // Keys 0 to 7 for rows 0 to 7 and 8 to 15; then the same for keys 8 to 15.
             uint32_t weights[kTimes][4];
 #pragma unroll
             for (int i = 0; i < 4 * kTimes; ++i) {
@@ -216,10 +215,10 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     }
     __pipeline_wait_prior(0);
 
-    // A lane holds two neighbours in a row, and the next of them beside it: by way of the queries' places, of which
-    // a warp reads its own alone, each comes to have eight.
+    // A lane holds two neighbouring elements of a row. Through the queries' shared memory (each warp uses only its own
+    // part) it gets eight, for stores of 16 bytes.
     T* const o_tile = q_tile + warp * kOfWarp * kSize;
-    __syncthreads();  // of a block that sees no key, others' copies of queries may just have come
+    __syncthreads();  // in a block that sees no key, copies of queries may only now have arrived
 #pragma unroll
     for (int i = 0; i < 2 * kTimes; ++i) {
         const int rows = i / 2, half = i % 2;
@@ -251,7 +250,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
     }
     if (partial.sets != nullptr) return;
     __syncwarp();
-    constexpr int kAcross = kSize / 8;  // lanes beside each other
+    constexpr int kAcross = kSize / 8;  // lanes that store a row
     const int col = lane % kAcross * 8;
 #pragma unroll
     for (int i = lane / kAcross; i < kOfWarp; i += 32 / kAcross) {
@@ -271,7 +270,7 @@ __global__ void __launch_bounds__(kBlock, kQueries == kFewQueries ? 3 : 2)
 // ---- launchers
 
 template <class T>
-bool consists_of_packs(const Heads<T>& x) {
+bool consists_of_packs(const HeadRows<T>& x) {
     const auto distances = static_cast<uint64_t>(x.sequence | x.head | x.row);
     return reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && distances % 8 == 0;
 }
@@ -299,12 +298,12 @@ cudaError_t launch_mma(const AttentionProblem<T>& g, const Partial& partial, cud
     return early_launch::launch(kernel, grid, dim3(kBlock), kBytes, stream, early, 0, g, partial);
 }
 
-// As query_per_block(), of the 16-bit types. queries: of a block, kQueriesAtOnce or kFewQueries (of heads that consist
-// of packs). early: see early_launch.cuh. cudaErrorNotSupported for more than 128 elements a head, and on GPUs that
-// this is not for.
+// As query_per_block(), for the 16-bit types. queries: of a block, kManyQueries or (only if heads consist of packs)
+// kFewQueries. early: see early_launch.cuh. cudaErrorNotSupported for more than 128 elements a head and on GPUs without
+// these instructions.
 template <class T>
 cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* workspace,
-                          size_t bytes, cudaStream_t stream, int queries = kQueriesAtOnce,
+                          size_t bytes, cudaStream_t stream, int queries = kManyQueries,
                           bool early = false) {
     static_assert(sizeof(T) == 2, "tensor cores multiply half or bfloat16 here");
     bool is_empty = false;
@@ -317,10 +316,10 @@ cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* wor
     const auto launch = [&](auto size) {
         constexpr int kSize = size.value;
         if (!consists_of_packs(g))
-            return launch_mma<kSize, false, kQueriesAtOnce>(g, partial, stream, early);
+            return launch_mma<kSize, false, kManyQueries>(g, partial, stream, early);
         return queries == kFewQueries
                    ? launch_mma<kSize, true, kFewQueries>(g, partial, stream, early)
-                   : launch_mma<kSize, true, kQueriesAtOnce>(g, partial, stream, early);
+                   : launch_mma<kSize, true, kManyQueries>(g, partial, stream, early);
     };
     status = g.size <= 32   ? launch(std::integral_constant<int, 32>{})
              : g.size <= 64 ? launch(std::integral_constant<int, 64>{})
@@ -332,11 +331,11 @@ cudaError_t attention_mma(const AttentionProblem<T>& g, int64_t parts, void* wor
     return status;
 }
 
-// 64 queries a block, where blocks of 128 would leave places free.
+// Returns 64 queries a block where blocks of 128 would not fill the GPU, else 128.
 template <class T>
 int queries_of_block(const AttentionProblem<T>& g, int multiprocessors) {
-    const int64_t tiles = (g.queries + kQueriesAtOnce - 1) / kQueriesAtOnce;
-    return g.batch * g.heads * tiles < 2 * multiprocessors ? kFewQueries : kQueriesAtOnce;
+    const int64_t tiles = (g.queries + kManyQueries - 1) / kManyQueries;
+    return g.batch * g.heads * tiles < 2 * multiprocessors ? kFewQueries : kManyQueries;
 }
 
 }  // namespace fused_attention

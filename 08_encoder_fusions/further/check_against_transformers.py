@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds stage 08's encoders to Hugging Face's: makes a BertModel of random weights, saves it, runs
-both on the same hidden states, padded and packed, and compares the tokens that there are.
+"""Compares stage 08's encoders with Hugging Face's: makes a BertModel of random weights, saves it, runs
+both on the same hidden states, padded and packed, and compares all tokens.
 
     python3 08_encoder_fusions/further/check_against_transformers.py [--device cpu] [--dtype float16] [--large]
 
@@ -26,12 +26,12 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", choices=("cpu", "cuda"), help="which build of ours to run")
     parser.add_argument("--dtype", choices=tuple(ALLOWED), default="float32", help="of ours")
-    parser.add_argument("--large", action="store_true", help="of BERT-base's sizes: wants a GPU")
+    parser.add_argument("--large", action="store_true", help="of BERT-base's sizes: needs a GPU")
     return parser.parse_args()
 
 
 def random_bert(torch, transformers, large, activation):
-    """Every parameter is such that leaving it out would show."""
+    """Every parameter is such that leaving it out changes the result."""
     torch.manual_seed(2018)
     sizes = dict(hidden_size=768, num_attention_heads=12, intermediate_size=3072,
                  num_hidden_layers=12) if large else dict(
@@ -61,7 +61,7 @@ def encoded(torch, model, states, lengths):
 
 
 def save(torch, model, folder, prefix):
-    """As save_pretrained() does; with "bert." before all names, as models with a head have it."""
+    """As save_pretrained() does; with "bert." before all names, as in models with a head."""
     model.save_pretrained(folder, safe_serialization=True)
     if not prefix:
         return

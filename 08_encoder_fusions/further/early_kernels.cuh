@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/early_kernels, version 1.0
 //
-// An encoder of few tokens: its kernels are so short that beginning and ending are most of their time.
-//   new here   each kernel of a layer begins while the one before it ends, and a product's weights are on their way
-//              by then; products share k, so that a GPU is full of blocks even if rows are few
-//   accepts    __half, __nv_bfloat16; what else an encoder may be, as ever
-//   needs      a GPU of compute capability 9.0; elsewhere forward.cuh's own kernels
+// An encoder of few tokens, whose kernels are so short that they mostly begin and end.
+//   new here   programmatic dependent launch: each kernel begins while the one before it ends, and asks for weights
+//              meanwhile; blocks share a product's k, so that few rows still fill a GPU
+//   accepts    as forward.cuh; kernels begin early with __half and __nv_bfloat16
+//   needs      a GPU of compute capability 9.0; elsewhere forward.cuh's own kernels run
 //   source     CUDA programming guide, programmatic dependent launch
 #pragma once
 #include "../../07_batched_gemm/further/split_k.cuh"
@@ -14,8 +14,8 @@
 
 namespace encoder_layers {
 
-// What a norm reads first of a row is what the kernel before has written: that is waited for, with all of the rest but
-// what is the same for all rows, which is asked for. A block has a row.
+// Lets a norm begin early: it asks for bias, gamma and beta, which no kernel writes, then waits for the kernel before
+// it, and only then reads its row. A block has a row.
 template <class From>
 struct Early : From {
     using Pack = typename From::Pack;
@@ -23,8 +23,8 @@ struct Early : From {
     int packs;  // of a row
 
     __device__ typename From::Fetched fetch(int64_t at) const {
-        // Packs of a line, asked for together; and blocks that ask, about one a multiprocessor: if all of many did, in
-        // the same places, that would take as long as the norm itself.
+        // A cache line has kOfLine packs. About one block a multiprocessor asks: if many blocks asked for the same
+        // lines, that would take as long as the norm itself.
         constexpr int kOfLine = 8;
         constexpr unsigned kAsking = 128;
         early_launch::let_next_begin();
@@ -39,7 +39,8 @@ struct Early : From {
     }
 };
 
-// By `parts` blocks that share k, early. g.b: weights, which no kernel writes. Errors as of split_k_with().
+// A product by `parts` blocks that share k, launched early. g.b: weights, which no kernel writes. Errors: see
+// split_k_with().
 template <class T, class Epilogue>
 cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
                               const Epilogue& epilogue, cudaStream_t stream) {
@@ -53,7 +54,7 @@ cudaError_t product_sharing_k(const batched_gemm::Problem<T>& g, int64_t parts,
     return cudaErrorNotSupported;
 }
 
-// What lies between products, as forward.cuh wants it.
+// The steps between products, in the form that forward.cuh takes.
 struct EarlyBetween {
     template <class T>
     cudaError_t attention(const fused_attention::AttentionProblem<T>& g,
@@ -74,19 +75,21 @@ struct EarlyBetween {
                      T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
             constexpr int kPack = 8;
-            using encoder_fusions::packs;
-            using Packs = Pack<T, kPack>;
-            using From = Early<encoder_fusions::SumOfThree<Packs>>;
-            const From from{{packs<kPack>(product), packs<kPack>(bias), packs<kPack>(residual)},
-                            packs<kPack>(norm),
-                            static_cast<int>(cols / kPack)};
+            using encoder_fusions::as_packs;
+            using Pack = encoder_fusions::Pack<T, kPack>;
+            using From = Early<encoder_fusions::SumOfThree<Pack>>;
+            const From from{
+                {as_packs<kPack>(product), as_packs<kPack>(bias), as_packs<kPack>(residual)},
+                as_packs<kPack>(norm),
+                static_cast<int>(cols / kPack)};
             const auto launch = [&](auto kernel, int warps) {
                 return early_launch::launch(kernel, dim3(static_cast<unsigned>(rows)),
                                             dim3(32 * static_cast<unsigned>(warps)), 0, stream,
-                                            true, 0, from, packs<kPack>(norm), packs<kPack>(sum),
-                                            packs<kPack>(y), rows, static_cast<int>(cols / kPack));
+                                            true, 0, from, as_packs<kPack>(norm),
+                                            as_packs<kPack>(sum), as_packs<kPack>(y), rows,
+                                            static_cast<int>(cols / kPack));
             };
-            // Of more rows it is not short; and they want the cache, which an early launch gives away.
+            // With more rows the norm is not short, and needs the L1 cache, of which an early launch gives a part away.
             constexpr int64_t kRowsOfMultiprocessor = 8;
             bool in_packs = rows > 0 && rows <= kRowsOfMultiprocessor *
                                                     softmax_stages::this_chip().multiprocessors;

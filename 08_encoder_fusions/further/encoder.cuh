@@ -3,10 +3,10 @@
 // softmax-stages 08_encoder_fusions/further/encoder, version 1.0
 //
 // The front call: a whole encoder like BERT's, from hidden states to hidden states.
-//   call       encoder: see front_call.cuh. It cannot do without a workspace
+//   call       encoder: see front_call.cuh. It needs a workspace
 //   timed      encoder_packed
-//   new here   nothing: forward.cuh with fused attention and our own products
-//   kernels    a layer has 7: three products of four end in what follows them
+//   new here   nothing: forward.cuh with fused attention and 07's products
+//   kernels    7 a layer: the epilogues of three products of four do the next step
 //   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers, heads of up to 256
 #pragma once
 #include "../../04_warp_softmax/front_call.cuh"
@@ -14,24 +14,24 @@
 
 namespace softmax_stages {
 
-// What a layer has learnt: see forward.cuh for how its matrices lie.
+// A layer's weights; forward.cuh says how its matrices lie.
 template <class T>
 using EncoderLayer = encoder_layers::Layer<T>;
 using EncoderActivation = encoder_layers::Activation;
 
 struct EncoderOptions {
     EncoderActivation activation = EncoderActivation::gelu;
-    bool prenorm = false;   // norms come before attention and feed-forward instead of behind
+    bool prenorm = false;   // norms come before attention and feed-forward, not after
     float q_scaling = 1.f;  // scores are divided by this and by sqrt(size)
-    // How many tokens all lengths add up to, at most: then none of padding is computed. -1: the host does not know it.
+    // At most how many tokens all lengths add up to; padding is then not computed. -1: the host does not know it.
     int64_t tokens = -1;
 };
 
 struct EncoderPlan {
-    bool packed;  // whether padding is left out
+    bool packed;  // true if padding is left out
     const char* reason;
     size_t workspace_bytes;       // that it uses
-    size_t more_workspace_bytes;  // that it cannot do without; else 0
+    size_t more_workspace_bytes;  // that it still needs; else 0
 };
 
 inline encoder_layers::Config encoder_config(int64_t batch, int64_t seq, int64_t heads,
@@ -53,9 +53,10 @@ EncoderPlan encoder_plan(int64_t batch, int64_t seq, int64_t heads, int64_t size
     const encoder_layers::Config config =
         encoder_config(batch, seq, heads, size, inner, layers, options);
     const size_t needed = encoder_layers::workspace_bytes<T>(config);
-    if (bytes < needed) return {config.packed, "states have nowhere to lie", 0, needed};
+    if (bytes < needed)
+        return {config.packed, "the workspace is too small for the hidden states", 0, needed};
     return {config.packed,
-            config.packed ? "tokens lie one behind the other" : "sequences are filled up", needed,
+            config.packed ? "tokens are packed, without padding" : "sequences are padded", needed,
             0};
 }
 
@@ -70,10 +71,10 @@ cudaError_t encoder_workspace_bytes(size_t* bytes, int64_t batch, int64_t seq, i
     return encoder_layers::is_possible(config) ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// y = x through all layers: [batch, seq, heads * size]. lengths: tokens of each sequence, or nullptr where all are full;
-// rows behind a sequence's end are not read, and come out 0. weights: `layers` of them in host memory, which is not
-// needed any more when this returns. y may be x. inner: numbers between the two products of the feed-forward part.
-// Refused besides: a workspace of fewer bytes than encoder_workspace_bytes() says, tokens without lengths.
+// y = x through all layers: [batch, seq, heads * size]. lengths: tokens of each sequence, or nullptr if all are full;
+// rows after a sequence's end are not read and become 0. weights: an array of `layers` layers in host memory, which the
+// caller may free when this returns. y may be x. inner: numbers between the two products of the feed-forward part.
+// Also refused: a workspace of fewer bytes than encoder_workspace_bytes() says, and tokens without lengths.
 template <class T>
 cudaError_t encoder(const T* x, const int32_t* lengths, const EncoderLayer<T>* weights, T* y,
                     int64_t batch, int64_t seq, int64_t heads, int64_t size, int64_t inner,

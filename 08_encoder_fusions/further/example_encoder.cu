@@ -16,7 +16,7 @@ int main() {
     const softmax_stages::EncoderLayer<__half> layer{{p, p}, {p, p}, {p, p},
                                                      {p, p}, {p, p}, {p, p}};
     const softmax_stages::EncoderLayer<__half> weights[layers] = {layer, layer};
-    void* workspace = nullptr;  // an encoder cannot do without
+    void* workspace = nullptr;  // an encoder needs one
     size_t bytes = 0;
     cudaError_t status = softmax_stages::encoder_workspace_bytes<__half>(&bytes, batch, seq, heads,
                                                                          size, inner, layers, {});

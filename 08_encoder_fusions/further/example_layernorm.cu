@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layer norm of two rows and what is added to them, in place: nvcc -std=c++17 -arch=native example_layernorm.cu && ./a.out
+// Layer norm of two rows and a residual, in place: nvcc -std=c++17 -arch=native example_layernorm.cu && ./a.out
 #include <cstdio>
 
 #include "layernorm.cuh"
@@ -14,7 +14,7 @@ int main() {
     for (int64_t i = 0; i < rows * cols; ++i) x[i] = static_cast<float>(i);
     for (int64_t i = 0; i < cols; ++i) gamma[i] = 1.f, beta[i] = 0.f;
     softmax_stages::LayernormOptions<float> options;
-    options.residual = x;  // x + x is normalised
+    options.residual = x;  // the norm of x + x
     cudaError_t status =
         softmax_stages::layernorm(x, gamma, beta, x, rows, cols, options, nullptr, 0, nullptr);
     if (status == cudaSuccess) status = cudaDeviceSynchronize();

@@ -3,11 +3,11 @@
 // softmax-stages 08_encoder_fusions/further/forward, version 1.0
 //
 // A whole encoder like BERT's: layers of attention and feed-forward, from hidden states to hidden states.
-//   new here   nothing but the order: 07's products, and between them this stage's kernels; sequences filled up
-//              (padded) or one behind the other (packed), attention in one kernel (fused) or in five
-//   kernels    a layer has 7 with fused attention: three products of four end in what follows them
+//   new here   only the order of kernels: 07's products, and this stage's kernels between them; sequences padded, or
+//              packed (one after another without padding); attention in one kernel (fused) or in five
+//   kernels    7 a layer with fused attention: the epilogues of three products of four do the next step
 //   accepts    float, __half, __nv_bfloat16; hidden states of up to 16384 numbers; any other sizes
-//   source     FasterTransformer's BERT: its inputs, outputs and what its constructor takes; Vaswani et al. 2017
+//   source     FasterTransformer's BERT: its inputs, outputs and constructor arguments; Vaswani et al. 2017
 #pragma once
 #include "../../07_batched_gemm/further/mma_gemm.cuh"
 #include "attention.cuh"
@@ -28,19 +28,18 @@ struct Config {
     int64_t inner;        // numbers between the two products of the feed-forward part
     int64_t layers;
     Activation activation = Activation::gelu;
-    bool prenorm = false;  // norms come before attention and feed-forward instead of behind
+    bool prenorm = false;  // norms come before attention and feed-forward, not after
     Attention attention = Attention::fused;
-    bool packed =
-        false;  // no row of padding is computed, but for tokens beyond what lengths add up to:
-    int64_t tokens = 0;  // how many there are, which the host has to know; what is more comes out 0
-    bool split_qkv = false;  // Q, K and V by a product each
+    bool packed = false;  // no padding between tokens
+    int64_t tokens = 0;   // if packed: rows to compute, at least as many as the lengths add up to
+    bool split_qkv = false;  // Q, K and V have a product each
     float q_scaling = 1.f;   // scores are divided by this and by sqrt(size)
 
     int64_t hidden() const { return heads * size; }
     int64_t rows() const { return packed ? tokens : batch * seq; }
 };
 
-// y = x weight^T + bias; weight: a row for each number of y, as PyTorch's Linear has it.
+// y = x weight^T + bias; weight has a row for each number of y, as PyTorch's Linear.
 template <class T>
 struct Linear {
     const T* weight;
@@ -56,8 +55,8 @@ struct Layer {
     Norm<T> feed_forward_norm;
 };
 
-// ---- a layer's kernels: who multiplies otherwise, by cuBLASLt say, writes a struct like OwnProducts; and who does
-// otherwise what lies between products, one like Between
+// ---- a layer's kernels: a struct like OwnProducts has the products (another may call cuBLASLt), a struct like Between
+// the steps between them
 
 struct Between {
     template <class T>
@@ -65,7 +64,7 @@ struct Between {
                           cudaStream_t stream) const {
         return softmax_stages::attend(g, nullptr, 0, stream);
     }
-    // y = norm(product + bias + residual), and that sum, if it is wanted: rows x cols.
+    // y = norm(product + bias + residual); sum receives that sum unless it is nullptr. rows x cols.
     template <class T>
     cudaError_t norm(const T* product, const T* bias, const T* residual, const Norm<T>& norm,
                      T* sum, T* y, int64_t rows, int64_t cols, cudaStream_t stream) const {
@@ -74,7 +73,7 @@ struct Between {
     }
 };
 
-// Whether tensor cores take a product of 16-bit numbers.
+// True if 07's tensor-core kernels take this product of 16-bit numbers.
 template <class T>
 bool takes_mma(const batched_gemm::Problem<T>& g) {
     return batched_gemm::has_tensor_cores() && batched_gemm::consists_of_packs(g);
@@ -86,7 +85,7 @@ struct OwnProducts : Between {
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         return product_of_heads(g, stream);
     }
-    // The same, of a batch; b: what a kernel has just written.
+    // The same for a batch; b: what a kernel has just written.
     template <class T>
     cudaError_t product_of_heads(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
         if constexpr (sizeof(T) == 2) {
@@ -94,7 +93,7 @@ struct OwnProducts : Between {
         }
         return batched_gemm::register_tiled(g, stream);
     }
-    // c = activation(a b + bias), of one matrix whose rows lie close together. bias: a number a column.
+    // c = activation(a b + bias) for one matrix with contiguous rows. bias: a number a column.
     template <class T, class Activation>
     cudaError_t product(const batched_gemm::Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
@@ -110,7 +109,7 @@ struct OwnProducts : Between {
     }
 
 private:
-    // Of the four ways in which a and b may be stored those two that an encoder has: fewer kernels to compile.
+    // An encoder stores a and b in two of the four possible ways: fewer kernels to compile.
     template <class T, class Epilogue>
     static cudaError_t mma(const batched_gemm::Problem<T>& g, const Epilogue& epilogue,
                            cudaStream_t stream) {
@@ -126,9 +125,8 @@ private:
     }
 };
 
-// The same for Attention::fused alone, of weights alone, with fewer kernels to compile: what tensor cores do not take is
-// multiplied by smaller tiles, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES
-// is defined.
+// OwnProducts for Attention::fused, with fewer kernels to compile: smaller tiles multiply what tensor cores do not
+// take, and the rarer activations have a kernel of their own, unless SOFTMAX_STAGES_ALL_INSTANCES is defined.
 struct FusedProducts : Between {
     template <class T>
     cudaError_t product(const batched_gemm::Problem<T>& g, cudaStream_t stream) const {
@@ -165,16 +163,16 @@ private:
             if (takes_mma(g))
                 return batched_gemm::launch_shape<float, Weights, batched_gemm::Square<T>, true>(
                     g, epilogue, stream);
-            return batched_gemm::tiled(g, stream);  // of a plain product alone
+            return batched_gemm::tiled(g, stream);  // only for a plain product
         } else {
             return batched_gemm::register_tiled(g, stream);
         }
     }
 };
 
-// ---- what there is between them
+// ---- padding
 
-// y = x, and zeros behind each sequence's end, both [batch, seq, row]. y may be x.
+// y = x, with zeros after each sequence's end, both [batch, seq, row]. y may be x.
 template <class Pack>
 __global__ void clear_padding_kernel(const Pack* x, Pack* y, Sequences sequences, int packs,
                                      int tiles) {
@@ -202,12 +200,12 @@ cudaError_t clear_padding(const T* x, T* y, const Sequences& sequences, int64_t 
     return encoder_fusions::for_each_sequence<T>(
         {x, y}, sequences, cols, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
             clear_padding_kernel<<<grid, block, 0, stream>>>(
-                encoder_fusions::packs<pack.value>(x), encoder_fusions::packs<pack.value>(y),
+                encoder_fusions::as_packs<pack.value>(x), encoder_fusions::as_packs<pack.value>(y),
                 sequences, static_cast<int>(cols / pack.value), tiles);
         });
 }
 
-// Tokens behind the last one that there is room for belong to nobody: nothing is written beyond it.
+// Cuts offsets to the number of tokens that buffers have room for, so that no kernel writes beyond it.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     cut_offsets_kernel(int32_t* offsets, int64_t count, int32_t most) {
@@ -215,15 +213,15 @@ __global__ void __launch_bounds__(kThreads)
         offsets[i] = offsets[i] < most ? offsets[i] : most;
 }
 
-// Where everything lies in a workspace, and how long that is. What is used by turns shares its place: all of
-// attention's, and the feed-forward part's.
+// Places buffers in a workspace and adds up its size. Attention's buffers and the feed-forward part's share a place,
+// because a layer uses them in turn.
 template <class T>
 struct Buffers {
-    int32_t* offsets;  // batch + 1: at which token each sequence begins
-    T* states;         // of packed tokens; of padded ones the output serves
-    T* normed;         // where norms come first
-    T* product;        // of a row of hidden numbers a token
-    T *qkv, *context;  // attention's beginning and end; of unfused attention:
+    int32_t* offsets;  // batch + 1: the token at which each sequence begins
+    T* states;         // of packed tokens; padded ones use the output
+    T* normed;         // if norms come first
+    T* product;        // of hidden numbers a token
+    T *qkv, *context;  // attention's input and output; unfused attention also has:
     T *q, *k, *v, *scores, *by_heads;
     T* inner;
     size_t bytes = 0;
@@ -242,7 +240,7 @@ struct Buffers {
         k = take<T>(unfused ? of_batch : 0);
         v = take<T>(unfused ? of_batch : 0);
         scores = take<T>(unfused ? c.batch * c.heads * c.seq * c.seq : 0);
-        by_heads = q;  // which nobody needs once there are scores
+        by_heads = q;  // q is free once the scores are computed
         const size_t attention = bytes;
         bytes = shared;
         inner = take<T>(c.rows() * c.inner);
@@ -253,7 +251,7 @@ private:
     template <class Element>
     Element* take(int64_t count) {
         char* const place = base_ == nullptr ? nullptr : base_ + bytes;
-        constexpr size_t kAlignment = 256;  // of a line in the cache, twice
+        constexpr size_t kAlignment = 256;  // two cache lines
         bytes += (static_cast<size_t>(count) * sizeof(Element) + kAlignment - 1) / kAlignment *
                  kAlignment;
         return reinterpret_cast<Element*>(place);
@@ -261,7 +259,7 @@ private:
     char* base_;
 };
 
-// Whether these are numbers of an encoder, and 30 bits count the queries of all heads, as attention wants it.
+// True if these are sizes of an encoder, and 30 bits count the queries of all heads, as attention requires.
 inline bool is_possible(const Config& c) {
     constexpr int64_t kMost = int64_t{1} << 30;
     const int64_t each[] = {c.batch, c.seq, c.heads, c.size, c.inner, c.layers, c.tokens};
@@ -274,13 +272,13 @@ inline bool is_possible(const Config& c) {
            (c.attention == Attention::unfused || c.size <= fused_attention::kMostSize);
 }
 
-// Bytes of workspace that forward() wants; 0 for what it refuses.
+// Bytes of workspace that forward() needs; 0 for a Config that it refuses.
 template <class T>
 size_t workspace_bytes(const Config& config) {
     return is_possible(config) ? Buffers<T>(config, nullptr).bytes : 0;
 }
 
-// launch(functor) with what a Config names.
+// Calls launch(functor) with the activation that a Config names.
 template <class Launch>
 cudaError_t with_activation(Activation activation, Launch launch) {
     switch (activation) {
@@ -296,7 +294,7 @@ cudaError_t with_activation(Activation activation, Launch launch) {
     return launch(batched_gemm::Gelu{});
 }
 
-// One forward: what a layer and all of them are made of. Every function queues kernels; the first error stays.
+// One forward pass. Each function queues kernels; status_ keeps the first error.
 template <class T, class Products>
 class Forward {
 public:
@@ -315,7 +313,7 @@ public:
             try_to(encoder_fusions::layernorm(in, layers[0].attention_norm, at_.normed, c_.rows(),
                                               c_.hidden(), stream_));
         for (int64_t i = 0; i < c_.layers && status_ == cudaSuccess; ++i) {
-            // A norm that comes first is the next layer's. The last has none: its own goes nowhere.
+            // The last step of a prenorm layer is the next layer's first norm. After the last layer it is not used.
             const Norm<T>& next = layers[i + 1 < c_.layers ? i + 1 : i].attention_norm;
             layer(layers[i], c_.prenorm ? at_.normed : in, in, next);
             in = states_;
@@ -329,7 +327,7 @@ private:
         if (status_ == cudaSuccess) status_ = status;
     }
 
-    // Tokens as layers want them: without padding, or with zeros there. Whatever is in it, NaN too, ends here.
+    // Removes padding, or sets it to zeros, so that no NaN in it goes any further.
     const T* begin(const T* x) {
         if (lengths_ == nullptr) return x;
         const encoder_fusions::Offsets wanted{at_.offsets, nullptr, nullptr};
@@ -360,16 +358,16 @@ private:
     Sequences sequences() const {
         return {c_.batch, c_.seq, lengths_ == nullptr ? nullptr : at_.offsets};
     }
-    // Sequences as their tokens lie.
+    // Where tokens lie in packed or padded buffers.
     Sequences rows() const { return {c_.batch, c_.seq, c_.packed ? at_.offsets : nullptr}; }
 
-    // y = x weight^T, x of `in` and y of `out` numbers a token; a row of y begins ld behind the one before.
+    // y = x weight^T, x with `in` and y with `out` numbers a token; rows of y are ld numbers apart.
     batched_gemm::Problem<T> linear(const T* x, const T* weight, int64_t in, int64_t out, T* y,
                                     int64_t ld) const {
         return {1, c_.rows(), out, in, 1.f, {x, in}, {weight, in, 0, true}, 0.f, {y, ld}};
     }
 
-    // from: what is multiplied; residual: what attention's result is added to, and states_ from then on.
+    // from: the input of the first product; residual: what attention's result is added to (states_ from then on).
     void layer(const Layer<T>& layer, const T* from, const T* residual, const Norm<T>& next) {
         if constexpr (std::is_base_of_v<FusedProducts, Products>) {
             attend(layer.qkv, from);
@@ -393,7 +391,7 @@ private:
         add_up(layer.outer.bias, states_, c_.prenorm ? next : layer.feed_forward_norm);
     }
 
-    // states = product + bias + residual, normalised there or beside it.
+    // states = product + bias + residual, normalised in place, or with prenorm beside it.
     void add_up(const T* bias, const T* residual, const Norm<T>& norm) {
         const T* const product = at_.product;
         T* const sum = c_.prenorm ? states_ : nullptr;
@@ -404,7 +402,7 @@ private:
     int64_t of_head() const { return c_.seq * c_.size; }
     float scale() const { return 1.f / (c_.q_scaling * std::sqrt(static_cast<float>(c_.size))); }
 
-    // One kernel reads Q, K and V where the product has put them, by distances, packed or not.
+    // One kernel reads Q, K and V where the product has put them, packed or padded, by distances between rows.
     void attend(const Linear<T>& qkv, const T* from) {
         const int64_t hidden = c_.hidden(), row = c_.split_qkv ? hidden : 3 * hidden;
         const int64_t part = c_.split_qkv ? c_.rows() * hidden : hidden;
@@ -427,8 +425,8 @@ private:
         try_to(products_.attention(g, stream_));
     }
 
-    // Five kernels, between which scores go through memory; by heads there is padding in any case. (Where it has been
-    // computed with, a sixth clears it.)
+    // Five kernels, with the scores in memory. By heads there is always padding. (In a padded batch a sixth kernel
+    // clears it.)
     void attend_unfused(const Linear<T>& qkv, const T* from) {
         using namespace encoder_fusions;
         const int64_t hidden = c_.hidden(), cols = c_.split_qkv ? hidden : 3 * hidden;
@@ -438,12 +436,12 @@ private:
                                             at_.qkv + first, 3 * hidden),
                                      stream_));
         const T *const sums = at_.qkv, *const result = at_.by_heads;
-        // Weights of padding are 0, which values of it are multiplied by: whatever it has become, NaN too, ends here.
+        // Padding has weight 0, but 0 times NaN is NaN: clear whatever it has become.
         if (lengths_ != nullptr && !c_.packed)
             try_to(clear_padding(sums, at_.qkv, sequences(), 3 * hidden, stream_));
         try_to(add_qkv_bias_transpose(sums, qkv.bias, at_.q, at_.k, at_.v, rows(), c_.heads,
                                       c_.size, stream_));
-        // Scaled before they are rounded: in half, scores as they are may be too large.
+        // The product scales scores before it rounds them: in half, unscaled scores may overflow.
         batched_gemm::Problem<T> g{heads, c_.seq, c_.seq, c_.size, scale(), {}, {}, 0.f, {}};
         g.a = {at_.q, c_.size, of_head()};
         g.b = {at_.k, c_.size, of_head(), true};
@@ -468,13 +466,13 @@ private:
     cudaError_t status_ = cudaSuccess;
 };
 
-// y = x through all layers: [batch, seq, hidden]; rows behind a sequence's end are not read, and come out 0. lengths:
-// tokens of each sequence, 0 to seq, or nullptr where all are full (all of these device memory; y may be x). layers:
-// config.layers of them, in host memory, which is not needed any more when this returns. workspace: of
-// workspace_bytes(), 16-byte-aligned, which belongs to one call at a time. Asynchronous on stream: nothing
-// is allocated or waited for, and it can be captured into a graph. cudaErrorInvalidValue for a null pointer, sizes
-// that is_possible() refuses, a workspace that is too small, and packed tokens without lengths. Products that begin
-// early (early_kernels.cuh) do not wait for weights: kernels launched early just before this must not write these.
+// y = x through all layers: [batch, seq, hidden]; rows after a sequence's end are not read and become 0. lengths:
+// tokens of each sequence, 0 to seq, or nullptr if all are full (all device memory; y may be x). layers: an array of
+// config.layers layers in host memory, which the caller may free when this returns. workspace: workspace_bytes() bytes,
+// 16-byte-aligned, for one call at a time. Asynchronous on stream: it allocates nothing and waits for nothing, so a
+// graph can capture it. cudaErrorInvalidValue for a null pointer, sizes that is_possible() refuses, a workspace that is
+// too small, and packed tokens without lengths. Products that begin early (early_kernels.cuh) do not wait for weights:
+// a kernel launched early just before this must not write them.
 template <class T, class Products = OwnProducts>
 cudaError_t forward(const Config& config, const Layer<T>* layers, const T* x,
                     const int32_t* lengths, T* y, void* workspace, size_t bytes,

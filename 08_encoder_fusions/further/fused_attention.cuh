@@ -4,11 +4,10 @@
 //
 // o = softmax(scale q k^T) v for each query, in one pass over keys and values: no score goes to memory.
 //   new here   03's pair (m, d) gets a third member, the weighted sum of values: such sets merge as pairs do
-//   merges     a set and one more key; the sets of a block's warps; the sets of several blocks
-//   traffic    a query reads all its keys and values once, and itself once a warp; unfused, each score is written
-//              and read twice, too
-//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any addresses that T has, any distances
-//   rows       that see no key, or -inf alone, are 0; with NaN or +inf among their scores they are NaN
+//   merges     a warp's set and one more key; the sets of a block's warps; the sets of several blocks
+//   traffic    each query reads all its keys and values once; unfused, each score is also written and read twice
+//   accepts    float, __half, __nv_bfloat16; up to 256 elements a head; any aligned addresses, any distances
+//   rows       0 where a query sees no key or only -inf; NaN where its scores have NaN or +inf
 //   source     Milakov & Gimelshein 2018 (the pair); Rabe & Staats 2021 and Dao et al. 2022 (the third member)
 #pragma once
 #include <algorithm>
@@ -23,27 +22,27 @@
 
 namespace fused_attention {
 
-// Where the rows of all heads lie, in elements: row i of head h of sequence b begins at
+// Where the rows of all heads lie, by distances in elements: row i of head h of sequence b begins at
 // data + b * sequence + h * head + i * row.
 template <class T>
-struct Heads {
+struct HeadRows {
     T* data = nullptr;
     int64_t sequence = 0, head = 0, row = 0;
 };
 
-// Packed sequences lie behind each other: the rows of sequence b begin at number first_query[b], those of its
-// keys at first_key[b], and `sequence` above counts for nothing.
+// Packed sequences lie one after another: sequence b's queries begin at row first_query[b], its keys and values at
+// row first_key[b], and `sequence` above is not used.
 template <class T>
 struct AttentionProblem {
-    int64_t batch, heads, queries, keys, size;  // of packed sequences the most that one has
-    Heads<const T> q, k, v;
-    Heads<T> o;
+    int64_t batch, heads, queries, keys, size;  // packed: queries and keys of the longest
+    HeadRows<const T> q, k, v;
+    HeadRows<T> o;
     float scale;                           // of a score, above 0
     bool causal = false;                   // query i sees keys 0 to i + keys - queries
     const int32_t* lengths = nullptr;      // keys that count, of each sequence; nullptr: all
     const int32_t* first_query = nullptr;  // batch + 1 numbers, both or neither
     const int32_t* first_key = nullptr;
-    Heads<float> log_sum_exp{};  // of a query's scores; data == nullptr: not wanted
+    HeadRows<float> log_sum_exp{};  // of a query's scores; data == nullptr: not wanted
 };
 
 // One sequence of the batch.
@@ -60,22 +59,22 @@ struct Sequence {
         offset = keys - queries;
         if (g.lengths != nullptr) keys = within(g.lengths[b], keys);
     }
-    // Keys that a query sees: the first so many.
+    // Number of keys that a query sees: the first ones.
     __device__ int seen_by(int query, bool causal) const {
         return causal ? within(query + offset + 1, keys) : keys;
     }
     __device__ static int within(int count, int most) { return max(0, min(count, most)); }
 };
 
-// Rows of one head, from the sequence's first one on.
+// Returns the first row of head `head` of sequence b.
 template <class T>
-__device__ T* rows_of(const Heads<T>& all, const int32_t* packed, int64_t b, int64_t head) {
+__device__ T* rows_of(const HeadRows<T>& all, const int32_t* packed, int64_t b, int64_t head) {
     const int64_t first = packed == nullptr ? b * all.sequence : int64_t{packed[b]} * all.row;
     return all.data + first + head * all.head;
 }
 
-// What is known of a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of
-// exp(s - m) v, of which a lane has elements lane, lane + 32, ... Of one key: {s, 1, v}.
+// Stands for a set of keys: the maximum m of their scores s, d = sum of exp(s - m), and the sum of exp(s - m) v, of
+// which a lane holds elements lane, lane + 32, ... One key is {s, 1, v}.
 template <int kCount>
 struct KeySet {
     float m = -INFINITY;
@@ -83,7 +82,7 @@ struct KeySet {
     float sum[kCount] = {};
 };
 
-// Two sets as one, as in 03: what either holds counts by exp of how far its maximum lies below that of both.
+// Merges two sets, as in 03: each counts by exp of how far its maximum lies below the common one.
 template <int kCount>
 __device__ KeySet<kCount> merge(const KeySet<kCount>& a, const KeySet<kCount>& b) {
     KeySet<kCount> both;
@@ -96,7 +95,7 @@ __device__ KeySet<kCount> merge(const KeySet<kCount>& a, const KeySet<kCount>& b
     return both;
 }
 
-// What blocks that share a query's keys leave to the last merge: of each query one set a part, m, d and the sum.
+// The sets that blocks which share a query's keys leave for merge 3: per query and part m, d and the sum.
 struct Partial {
     float* sets = nullptr;
     int parts = 1;
@@ -105,7 +104,7 @@ struct Partial {
     }
 };
 
-// The result of a query: its set's sum over its d; 0 where it saw nothing.
+// Where a query's result goes: sum / d, or 0 where it saw no key.
 template <class T>
 struct Query {
     T* o;
@@ -122,10 +121,10 @@ struct Query {
     }
 };
 
-constexpr int kWarps = 4;  // that share a query's keys
+constexpr int kWarps = 4;  // of a block, which share its query's keys
 
-// A block per query, or several with a part of its keys each (gridDim.y). threadIdx.x is the lane, threadIdx.y
-// the warp.
+// A block takes a query, or gridDim.y blocks take a part of its keys each. threadIdx.x is the lane, threadIdx.y the
+// warp.
 template <class T, int kCount>
 __global__ void __launch_bounds__(32 * kWarps)
     query_per_block_kernel(const AttentionProblem<T> g, const Partial partial) {
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     const auto query = static_cast<int>(blockIdx.x % g.queries);
     const int64_t head = blockIdx.x / g.queries % g.heads, b = blockIdx.x / g.queries / g.heads;
     const Sequence sequence(g, b);
-    if (query >= sequence.queries) return;  // of a packed one: the whole block
+    if (query >= sequence.queries) return;  // a short packed sequence: the whole block
     const auto lane = static_cast<int>(threadIdx.x), warp = static_cast<int>(threadIdx.y);
     const T* q = rows_of(g.q, g.first_query, b, head) + query * g.q.row;
     const T* k = rows_of(g.k, g.first_key, b, head);
@@ -192,7 +191,7 @@ __global__ void __launch_bounds__(32 * kWarps)
     if (partial.sets == nullptr) result.tell_sum(mine.m, mine.d);
 }
 
-// The sets of all parts of a query as one, by a warp.
+// Merge 3: a warp merges the sets of all parts of a query.
 template <class T, int kCount>
 __global__ void __launch_bounds__(32)
     merge_parts_kernel(const AttentionProblem<T> g, const Partial partial) {
@@ -226,7 +225,7 @@ __global__ void __launch_bounds__(32)
 
 constexpr int64_t kMostSize = 256;
 
-// Whether these are sizes of attention, and whether there is nothing to do.
+// True if these are sizes of attention; *is_empty: there is nothing to do.
 template <class T>
 bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     *is_empty = g.batch == 0 || g.heads == 0 || g.queries == 0 || g.size == 0;
@@ -237,9 +236,9 @@ bool is_possible(const AttentionProblem<T>& g, bool* is_empty) {
     return *is_empty || (g.queries <= kMost / g.heads / g.batch && g.keys <= kMost);
 }
 
-// cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, more than 256 elements a head, a
-// scale that is not above 0, one list of first rows without the other, more than 2^30 queries in all heads or keys in
-// one; else cudaSuccess, and whether there is something to do.
+// Checks a problem: cudaErrorInvalidValue for a null or misaligned pointer, a negative size, more than 256 elements a
+// head, a scale that is not above 0, one list of first rows without the other, more than 2^30 queries in all heads or
+// keys in one. *is_empty: there is nothing to do.
 template <class T>
 cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
     if (!is_possible(g, is_empty) || !(g.scale > 0.f) ||
@@ -254,7 +253,7 @@ cudaError_t look_at(const AttentionProblem<T>& g, bool* is_empty) {
                                                                             : cudaErrorInvalidValue;
 }
 
-// launch(count) with the least std::integral_constant of 1, 2, 4, 8 that holds a row's elements for 32 lanes.
+// Calls launch(count) with the elements a lane holds of a row: 1, 2, 4 or 8, as a std::integral_constant.
 template <class Launch>
 void with_count(int64_t size, Launch launch) {
     if (size <= 32) return launch(std::integral_constant<int, 1>{});
@@ -276,7 +275,7 @@ void merge_parts(const AttentionProblem<T>& g, const Partial& partial, cudaStrea
     });
 }
 
-// Bytes of workspace for so many blocks a query.
+// Bytes of workspace for `parts` blocks a query.
 template <class T>
 size_t workspace_bytes(const AttentionProblem<T>& g, int64_t parts) {
     return parts < 2
@@ -284,7 +283,7 @@ size_t workspace_bytes(const AttentionProblem<T>& g, int64_t parts) {
                : static_cast<size_t>(queries_of_all(g) * parts * (g.size + 2)) * sizeof(float);
 }
 
-// Whether a grid has so many blocks that share a query's keys, and they have room for what they leave.
+// True if a grid has room for `parts` blocks a query, and the workspace for their sets.
 template <class T>
 bool is_shared_by(const AttentionProblem<T>& g, int64_t parts, const void* workspace,
                   size_t bytes) {
@@ -293,9 +292,9 @@ bool is_shared_by(const AttentionProblem<T>& g, int64_t parts, const void* works
                           bytes >= workspace_bytes(g, parts));
 }
 
-// Attention as AttentionProblem says, asynchronous on stream. parts: blocks that share a query's keys; with more than one a
-// workspace of workspace_bytes(g, parts) at a float's address, of one call at a time: else cudaErrorInvalidValue. Other
-// errors: see look_at().
+// Computes attention as AttentionProblem says. Asynchronous on stream. parts: blocks that share a query's keys; several
+// need a workspace of workspace_bytes(g, parts), aligned as float, for one call at a time. Errors:
+// cudaErrorInvalidValue for a workspace that is too small, and those of look_at().
 template <class T>
 cudaError_t query_per_block(const AttentionProblem<T>& g, int64_t parts, void* workspace,
                             size_t bytes, cudaStream_t stream) {

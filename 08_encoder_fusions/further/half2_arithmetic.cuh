@@ -2,10 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/half2_arithmetic, version 1.0
 //
-// FasterTransformer's way: arithmetic in half2, two elements an instruction, each step rounded to 11 bits.
-//   new here   half2 to count with, not only to move: what it saves, and what it loses
-//   traffic    as fused: 1 read + 1 write per element, and 2 reads + 1 write
-//   accepts    __half; the norm up to 4096 columns; what does not consist of pairs is left to the lesson's kernels
+// FasterTransformer's arithmetic: half2, two elements an instruction, each step rounded to 11 bits.
+//   new here   half2 is not only moved but computed in
+//   traffic    2 reads + 1 write per element; the norm 5 + 1
+//   accepts    __half; the norm up to 4096 columns; odd columns and addresses go to the tuned kernels
 //   source     FasterTransformer v1.0, add_bias_act and add_bias_input_layernorm of half (2019)
 #pragma once
 #include <cuda_fp16.h>
@@ -23,17 +23,17 @@ __global__ void half2_bias_gelu_kernel(const Half2* x, const Half2* bias, Half2*
     const Half2* x_row = x + int64_t{blockIdx.x} * pairs;
     Half2* y_row = y + int64_t{blockIdx.x} * pairs;
     for (int p = threadIdx.x; p < pairs; p += kHalf2Threads) {
-        const Half2 sum = __hadd2(x_row[p], bias[p]);        // rounded
-        const Half2 cube = __hmul2(sum, __hmul2(sum, sum));  // twice more
+        const Half2 sum = __hadd2(x_row[p], bias[p]);        // rounds once
+        const Half2 cube = __hmul2(sum, __hmul2(sum, sum));  // rounds twice more
         const float2 s = __half22float2(sum), c = __half22float2(cube);
         const float left = 0.5f * (1.f + tanhf(0.79788456f * (s.x + 0.044715f * c.x)));
         const float right = 0.5f * (1.f + tanhf(0.79788456f * (s.y + 0.044715f * c.y)));
-        const Half2 result = __hmul2(sum, __floats2half2_rn(left, right));  // and twice
+        const Half2 result = __hmul2(sum, __floats2half2_rn(left, right));  // rounds twice more
         y_row[p] = result;
     }
 }
 
-// The sum in half2; mean and variance in float, but of what has been rounded twice.
+// Adds up in half2, so each sum is rounded twice; mean and variance are floats.
 template <class Half2, int kPairs>
 __global__ void half2_layernorm_kernel(const Half2* x, const Half2* bias, const Half2* residual,
                                        Norm<Half2> norm, Half2* y, int pairs) {
@@ -71,7 +71,7 @@ __global__ void half2_layernorm_kernel(const Half2* x, const Half2* bias, const 
     }
 }
 
-// Whether a grid has so many rows, of pairs at these addresses.
+// True if rows consist of pairs at these addresses and fit a grid.
 inline bool consist_of_pairs(std::initializer_list<const __half*> addresses, int64_t rows,
                              int64_t cols) {
     return rows > 0 && cols > 0 && rows <= INT32_MAX && cols <= INT32_MAX &&
@@ -86,7 +86,7 @@ inline __half2* pairs_of(__half* x) {
     return reinterpret_cast<__half2*>(x);
 }
 
-// As add_bias_activation with GeluByTanh, and as add_bias_residual_layernorm.
+// Arguments and errors: as add_bias_activation with GeluByTanh, and as add_bias_residual_layernorm.
 inline cudaError_t half2_bias_gelu(const __half* x, const __half* bias, __half* y, int64_t rows,
                                    int64_t cols, cudaStream_t stream) {
     if (!consist_of_pairs({x, bias, y}, rows, cols))

@@ -5,7 +5,7 @@
 // The front call: y = layernorm(x + bias + residual), of those that there are, and their sum on request.
 //   call       layernorm: see front_call.cuh
 //   timed      layernorm
-//   new here   nothing: the lesson's kernel, with or without what is added first
+//   new here   nothing: tuned_layernorm.cuh, with or without a bias and a residual
 //   traffic    1 read + 1 write per element; 2 + 1 with a residual, 1 write more for the sum
 //   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
 //   rows       as in the lesson
@@ -17,20 +17,20 @@ namespace softmax_stages {
 
 template <class T>
 struct LayernormOptions {
-    float epsilon = 1e-5f;        // is added to the variance
-    const T* bias = nullptr;      // cols numbers that are added to x; nullptr: none
-    const T* residual = nullptr;  // rows x cols that are; nullptr: none
-    T* sum = nullptr;             // rows x cols: x + bias + residual, where it is not nullptr
+    float epsilon = 1e-5f;        // added to the variance
+    const T* bias = nullptr;      // cols numbers, added to each row of x; nullptr: none
+    const T* residual = nullptr;  // rows x cols, added to x; nullptr: none
+    T* sum = nullptr;             // rows x cols: receives x + bias + residual; nullptr: not wanted
 };
 
 struct LayernormPlan {
-    bool adds;  // whether anything is added to x
+    bool adds;  // true if anything is added to x
     const char* reason;
-    size_t workspace_bytes;       // none is ever needed, or of use
-    size_t more_workspace_bytes;  // none
+    size_t workspace_bytes;       // 0: it needs none
+    size_t more_workspace_bytes;  // 0
 };
 
-// What is normalised where one of the two that are added may be missing.
+// Loads the sum of x, bias and residual; bias or residual may be missing. See SumOfThree.
 template <class Pack_>
 struct SumOfSome {
     using Pack = Pack_;
@@ -63,7 +63,7 @@ LayernormPlan layernorm_plan(int64_t, int64_t, const LayernormOptions<T>& option
                : LayernormPlan{false, "a row stays in registers", 0, 0};
 }
 
-// 0: no way needs one.
+// Sets *bytes to 0: the norm needs no workspace.
 template <class T>
 cudaError_t layernorm_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
                                       const LayernormOptions<T>& options) {
@@ -74,12 +74,12 @@ cudaError_t layernorm_workspace_bytes(size_t* bytes, int64_t rows, int64_t cols,
     return is_possible ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// y = (s - mean) / sqrt(variance + epsilon) * gamma + beta of each row of s = x + bias + residual. gamma and beta have cols
-// numbers.
+// y = (s - mean) / sqrt(variance + epsilon) * gamma + beta for each row of s = x + bias + residual. gamma and beta have
+// cols numbers.
 template <class T>
 cudaError_t layernorm(const T* x, const T* gamma, const T* beta, T* y, int64_t rows, int64_t cols,
                       const LayernormOptions<T>& options, void*, size_t, cudaStream_t stream) {
-    using encoder_fusions::packs;
+    using encoder_fusions::as_packs;
     size_t none = 0;
     const cudaError_t possible = layernorm_workspace_bytes<T>(&none, rows, cols, options);
     if (possible != cudaSuccess || rows == 0 || cols == 0) return possible;
@@ -91,19 +91,19 @@ cudaError_t layernorm(const T* x, const T* gamma, const T* beta, T* y, int64_t r
         using Pack = typename decltype(from)::Pack;
         constexpr int kPack = decltype(pack)::value;
         return encoder_fusions::launch_norm<encoder_fusions::Most<Pack>::kStep, 1>(
-            from, packs<kPack>(norm), packs<kPack>(sum), packs<kPack>(y), rows, cols / kPack,
-            stream);
+            from, as_packs<kPack>(norm), as_packs<kPack>(sum), as_packs<kPack>(y), rows,
+            cols / kPack, stream);
     };
     const auto or_x = [&](const T* optional) { return optional == nullptr ? x : optional; };
     return encoder_fusions::with_widest_pack<T>(
         {x, gamma, beta, y, or_x(bias), or_x(residual), or_x(sum)}, cols, [&](auto pack) {
             constexpr int kPack = pack.value;
-            using Packs = encoder_fusions::Pack<T, kPack>;
+            using Pack = encoder_fusions::Pack<T, kPack>;
             if (bias == nullptr && residual == nullptr)
-                return launch(encoder_fusions::Alone<Packs>{packs<kPack>(x)}, pack);
-            return launch(
-                SumOfSome<Packs>{packs<kPack>(x), packs<kPack>(bias), packs<kPack>(residual)},
-                pack);
+                return launch(encoder_fusions::Alone<Pack>{as_packs<kPack>(x)}, pack);
+            return launch(SumOfSome<Pack>{as_packs<kPack>(x), as_packs<kPack>(bias),
+                                          as_packs<kPack>(residual)},
+                          pack);
         });
 }
 

@@ -2,9 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/packs, version 1.1
 //
-// What the tuned kernels share: rows are moved in packs, and a thread has the same pack of several rows.
-//   packs      as in 04: 16 bytes where rows begin and end at multiples of that, else two elements, else one
-//   threads    threadIdx.x walks the packs of a row, threadIdx.y rows; blockIdx.y goes on where a row is wider
+// What the tuned kernels share: a thread moves the same pack of four rows.
+//   new here   the four loads of a thread wait together; blocks fitted to a row's width
+//   packs      04's: 16 bytes where rows begin and end at multiples of that, else two elements, else one
+//   threads    threadIdx.x walks the packs of a row, threadIdx.y rows; blockIdx.y continues where a row is wider
+//   source     ours
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,11 +21,10 @@ using warp_softmax::Pack;
 using warp_softmax::takes_packs;
 using warp_softmax::warp_sum;
 
-// Rows that a thread has under way at the same time: its loads wait together, and what all rows share, a
-// bias, it loads once.
+// Rows that a thread has in flight: their loads wait together, and it loads what all rows share, a bias, once.
 constexpr int kRows = 4;
 
-// Row i, 0 to kRows - 1, of this thread. Threads beside each other have rows beside each other.
+// Row i, 0 to kRows - 1, of this thread. Neighbouring threads have neighbouring rows.
 __device__ inline int64_t row_of_thread(int64_t block, int i) {
     return (block * kRows + i) * blockDim.y + threadIdx.y;
 }
@@ -31,7 +32,7 @@ __device__ inline int pack_of_thread() {
     return static_cast<int>(blockIdx.y * blockDim.x + threadIdx.x);
 }
 
-// Blocks of up to 256 threads for rows of so many packs.
+// Cuts rows of `packs` packs into blocks of up to 256 threads.
 struct Tiling {
     dim3 block;
     int64_t row_blocks;
@@ -41,17 +42,17 @@ struct Tiling {
         constexpr int64_t kThreads = 256;
         pack_blocks = (packs + kThreads - 1) / kThreads;
         const int64_t across = (packs + pack_blocks - 1) / pack_blocks;
-        // Where a row is cut, it is cut between warps.
+        // A row is cut between warps.
         block.x = static_cast<unsigned>(pack_blocks == 1 ? across : (across + 31) / 32 * 32);
         block.y = static_cast<unsigned>(kThreads / block.x);
         const int64_t of_block = kRows * int64_t{block.y};
         row_blocks = rows == 0 ? 0 : (rows - 1) / of_block + 1;
     }
-    // times: how often the rows are there, one set after the other.
+    // True if a grid has room for `times` sets of these rows, one after another.
     bool fits(int64_t times = 1) const {
         return pack_blocks <= 65535 && row_blocks <= INT32_MAX / std::max<int64_t>(times, 1);
     }
-    // How many of the threads of one pack have a row, of so many: only they load what is once a thread, as a bias.
+    // Number of threads per pack that own at least one of `rows` rows: each loads the bias once.
     int64_t threads_with_rows(int64_t rows) const {
         const int64_t last = rows - (row_blocks - 1) * kRows * int64_t{block.y};
         if (row_blocks == 0) return 0;
@@ -62,14 +63,14 @@ struct Tiling {
     }
 };
 
-// Where the tokens of a batch of sequences lie. offsets: batch + 1 rows, of which the first is 0 (device memory);
-// nullptr: all sequences have `seq` tokens. Blocks go through the rows of one sequence after the other.
+// Where the tokens of a batch of sequences lie. offsets: batch + 1 numbers, the first token of each sequence (device
+// memory); with nullptr all sequences have `seq` tokens. Blocks take the rows of one sequence after another.
 struct Sequences {
     int64_t batch;
     int64_t seq;
     const int32_t* offsets;
 
-    static constexpr bool kAsksTogether = false;  // each thread asks for rows() by itself
+    static constexpr bool kAsksTogether = false;  // each thread calls rows() by itself
     struct Rows {
         int64_t first;
         int64_t count;  // seq at most
@@ -80,7 +81,7 @@ struct Sequences {
         return {first, end - first < seq ? end - first : seq};
     }
 
-    // Whether these are numbers of sequences, tokens, and elements in a row, and 32 bits count the latter.
+    // True if these sizes are not negative and 32 bits count a row of parts * heads * size elements.
     bool have_rows_of(int64_t parts, int64_t heads, int64_t size) const {
         constexpr int64_t kMost = INT32_MAX;
         return batch >= 0 && seq >= 0 && heads >= 0 && size >= 0 && batch <= kMost &&
@@ -88,8 +89,8 @@ struct Sequences {
     }
 };
 
-// launch(pack), a constant: the most elements of T, 16 bytes, two or one, of which rows of `cols` consist at
-// all these addresses. cudaErrorInvalidValue for a null pointer, and an address that no T has.
+// Calls launch(pack) with the widest pack, a constant number of elements (16 bytes, two or one), that divides rows of
+// `cols` elements at all these addresses. cudaErrorInvalidValue for a null or misaligned pointer.
 template <class T, class Launch>
 cudaError_t with_widest_pack(std::initializer_list<const T*> addresses, int64_t cols,
                              Launch launch) {
@@ -106,8 +107,8 @@ cudaError_t with_widest_pack(std::initializer_list<const T*> addresses, int64_t 
     return all_take(kElement) ? launch(kElement) : cudaErrorInvalidValue;
 }
 
-// launch(pack, grid, block, tiles) with a thread for kRows rows of `cols` elements of each sequence: `tiles` blocks a
-// sequence, or more side by side. unit: elements that packs divide.
+// Calls launch(pack, grid, block, tiles): `tiles` blocks take the rows of a sequence, of `cols` elements each, kRows a
+// thread. Packs divide `unit` elements.
 template <class T, class Launch>
 cudaError_t for_each_sequence(std::initializer_list<const T*> addresses, const Sequences& sequences,
                               int64_t cols, int64_t unit, Launch launch) {
@@ -121,13 +122,13 @@ cudaError_t for_each_sequence(std::initializer_list<const T*> addresses, const S
     });
 }
 
-// x as packs.
+// Views x as packs.
 template <int kPack, class T>
-__host__ __device__ const Pack<T, kPack>* packs(const T* x) {
+__host__ __device__ const Pack<T, kPack>* as_packs(const T* x) {
     return reinterpret_cast<const Pack<T, kPack>*>(x);
 }
 template <int kPack, class T>
-__host__ __device__ Pack<T, kPack>* packs(T* x) {
+__host__ __device__ Pack<T, kPack>* as_packs(T* x) {
     return reinterpret_cast<Pack<T, kPack>*>(x);
 }
 

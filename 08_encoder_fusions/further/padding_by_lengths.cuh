@@ -2,23 +2,24 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/padding_by_lengths, version 1.0
 //
-// Padding out and in by one kernel: where a sequence begins is not looked up, each block adds it up.
-//   new here   what all blocks need each finds for itself, instead of a kernel before them: no launch to wait for
-//   traffic    per token's element as in padding.cuh; a block of sequence b reads the b lengths before its own, so
-//              of thousands of sequences offsets that a scan has found are better
-//   accepts    as padding.cuh; but nobody counts the lengths that are cut off
+// Removes or restores padding in one kernel: each block adds up where its sequence begins.
+//   new here   all blocks repeat a small sum, and so need no kernel before them to compute it once
+//   traffic    per token's element as tuned_padding.cuh; a block of sequence b also reads the b lengths before its own,
+//              so for thousands of sequences a scan is better
+//   accepts    as tuned_padding.cuh, but does not count lengths that are out of range
 //   source     ours
 #pragma once
 #include "tuned_padding.cuh"
 
 namespace encoder_fusions {
 
-// A batch of sequences as Sequences, by lengths (device memory); others than 0 to seq are cut off.
+// Serves as Sequences, from lengths (device memory) instead of offsets. Lengths are clamped to 0 to seq.
 struct SequencesByLengths {
     const int32_t* lengths;
     int64_t seq;
 
-    static constexpr bool kAsksTogether = true;  // all threads of a block, for the same b
+    static constexpr bool kAsksTogether =
+        true;  // all threads of a block call rows() with the same b
     __device__ int32_t length(int64_t b) const {
         return length_of(lengths[b], static_cast<int32_t>(seq));
     }
@@ -29,15 +30,15 @@ struct SequencesByLengths {
         if (thread == 0) before = 0;
         __syncthreads();
         int32_t tokens = 0;
-#pragma unroll 1  // a trip, or a few
+#pragma unroll 1  // one trip, or a few
         for (int64_t i = thread; i < b; i += threads) tokens += length(i);
-        if (tokens > 0) atomicAdd(&before, tokens);  // whole numbers: in any order
+        if (tokens > 0) atomicAdd(&before, tokens);  // integers: the order does not matter
         __syncthreads();
         return {before, length(b)};
     }
 };
 
-// launch(pack, grid, block, tiles) as for_each_sequence() does; errors as below.
+// Calls launch(pack, grid, block, tiles) as for_each_sequence() does. Errors as below.
 template <class T, class Launch>
 cudaError_t for_each_length(const T* x, const T* y, const int32_t* lengths, int64_t batch,
                             int64_t seq, int64_t cols, Launch launch) {
@@ -49,27 +50,27 @@ cudaError_t for_each_length(const T* x, const T* y, const int32_t* lengths, int6
 }
 
 // y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). Asynchronous on stream.
-// cudaErrorInvalidValue for a null pointer, an address that no T has, sizes that are negative or leave the grid, and
-// more rows than 32 bits count.
+// cudaErrorInvalidValue for a null or misaligned pointer, sizes that are negative or too large for the grid, and more
+// rows than 32 bits count.
 template <class T>
 cudaError_t remove_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
                                       int64_t seq, int64_t cols, cudaStream_t stream) {
     return for_each_length(
         x, y, lengths, batch, seq, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
             remove_padding_kernel<<<grid, block, 0, stream>>>(
-                packs<pack.value>(x), packs<pack.value>(y), SequencesByLengths{lengths, seq},
+                as_packs<pack.value>(x), as_packs<pack.value>(y), SequencesByLengths{lengths, seq},
                 static_cast<int>(cols / pack.value), tiles);
         });
 }
 
-// The way back: y, [batch, seq, cols], zeros behind each sequence's end. Errors as above.
+// The way back: y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
 template <class T>
 cudaError_t rebuild_padding_by_lengths(const T* x, T* y, const int32_t* lengths, int64_t batch,
                                        int64_t seq, int64_t cols, cudaStream_t stream) {
     return for_each_length(
         x, y, lengths, batch, seq, cols, [&](auto pack, dim3 grid, dim3 block, int tiles) {
             rebuild_padding_kernel<<<grid, block, 0, stream>>>(
-                packs<pack.value>(x), packs<pack.value>(y), SequencesByLengths{lengths, seq},
+                as_packs<pack.value>(x), as_packs<pack.value>(y), SequencesByLengths{lengths, seq},
                 static_cast<int>(cols / pack.value), tiles);
         });
 }

@@ -2,27 +2,27 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/transpose_packs, version 1.0
 //
-// The lesson's transpose, 16 bytes at a time.
-//   new here   eight rows' words become packs of two columns, and packs change places in shared memory, not words;
-//              nothing is kept in caches that nobody reads again (__ldcs, __stcs)
-//   traffic    as transpose(): 1 read + 1 write per element, a quarter of the requests
-//   accepts    __half, __nv_bfloat16; by itself sizes that are multiples of 8, others by way of transpose()
+// The lesson's transpose in packs of 16 bytes.
+//   new here   a thread makes two packs of y from a word of eight rows; whole packs change places in shared memory;
+//              neither x nor y stays in a cache (__ldcs, __stcs)
+//   traffic    as transpose(): 1 read + 1 write per element, by a quarter of the requests
+//   accepts    __half, __nv_bfloat16; sizes that are no multiples of 8 go to transpose()
 //   source     ours
 #pragma once
 #include "../transpose.cuh"
 
 namespace encoder_fusions {
 
-constexpr int kPacksAcross = kTile / 8;  // of a tile: a row is as wide as all banks
+constexpr int kPacksAcross = kTile / 8;  // packs of a tile's row, which spans all banks
 constexpr int kPackThreads = 256;
 
-// The place of pack `pack` of a row. Eight lanes read a word each of rows 0, 8, 16, ... at the same pack, and four
-// times eight the pack's four words: with the packs of every eighth row turned further, of 32 banks.
+// Where pack `pack` of a row lies. In one request, eight lanes read the same pack of rows 0, 8, 16, ..., and four such
+// groups its four words. The XOR moves that pack in each of these rows, so 32 lanes read 32 banks.
 __device__ inline int place_of_pack(int row, int pack) {
     return row * kPacksAcross + (pack ^ (row / 8 % kPacksAcross));
 }
 
-template <class T>  // one of 16 bits, which is only moved
+template <class T>  // of 16 bits
 __global__ void __launch_bounds__(kPackThreads)
     pack_transpose_kernel(const T* x, T* y, int64_t rows, int64_t cols) {
     __shared__ uint4 tile[kTile * kPacksAcross];
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kPackThreads)
     const int thread = static_cast<int>(threadIdx.x);
 
     constexpr int kHeld = kTile * kPacksAcross / kPackThreads;
-    uint4 held[kHeld] = {};  // all on their way before the first is put down
+    uint4 held[kHeld] = {};  // all loads are in flight before the first store
 #pragma unroll
     for (int i = 0; i < kHeld; ++i) {
         const int at = thread + i * kPackThreads;
@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(kPackThreads)
         const int at = thread + i * kPackThreads;
         tile[place_of_pack(at / kPacksAcross, at % kPacksAcross)] = held[i];
     }
-    __syncthreads();  // the tile is there
+    __syncthreads();  // all threads have stored their packs
 
-    // A word of eight rows, which are two columns: eight elements of two rows of y.
+    // The same word, two columns, of eight rows: eight elements of two rows of y.
     const int row = thread % 8 * 8, word = thread / 8;
     uint32_t left[4], right[4];
 #pragma unroll
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kPackThreads)
     __stcs(reinterpret_cast<uint4*>(out + rows), uint4{right[0], right[1], right[2], right[3]});
 }
 
-// As transpose(): arguments, limits and errors are the same.
+// Arguments, limits and errors: as transpose().
 template <class T>
 cudaError_t transpose_packs(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
                             cudaStream_t stream) {

@@ -3,8 +3,8 @@
 // softmax-stages 08_encoder_fusions/further/tuned_bias_activation, version 1.1
 //
 // The lesson's y = f(x + bias) with four rows a thread.
-//   new here   the loads of four rows wait together, the bias is loaded once for them; blocks fitted to the row's width;
-//              activations with fewer instructions
+//   new here   a thread loads four rows before it uses the first, and their bias once; blocks fit the row's width;
+//              activations of fewer instructions
 //   traffic    1.25 reads + 1 write per element: a quarter of the bias for each
 //   accepts    float, __half, __nv_bfloat16; any size; y may be x; arithmetic in float, rounded once
 //   source     ours
@@ -44,8 +44,8 @@ __global__ void bias_activation_kernel(const Pack* x, const Pack* bias, Pack* y,
 }
 
 // y = activation(x + bias): x and y are rows x cols, bias has cols elements (device memory). Asynchronous on
-// stream. cudaErrorInvalidValue for a null pointer, an address that no T has, and a size that is negative or
-// leaves the grid.
+// stream. cudaErrorInvalidValue for a null or misaligned pointer and for a size that is negative or too large for the
+// grid.
 template <class T, class Activation>
 cudaError_t add_bias_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t cols,
                                 Activation activation, cudaStream_t stream) {
@@ -56,7 +56,7 @@ cudaError_t add_bias_activation(const T* x, const T* bias, T* y, int64_t rows, i
         const Tiling tiling(rows, cols / kPack);
         if (!tiling.fits()) return cudaErrorInvalidValue;
         bias_activation_kernel<<<tiling.grid(), tiling.block, 0, stream>>>(
-            packs<kPack>(x), packs<kPack>(bias), packs<kPack>(y), rows,
+            as_packs<kPack>(x), as_packs<kPack>(bias), as_packs<kPack>(y), rows,
             static_cast<int>(cols / kPack), activation);
         return cudaGetLastError();
     });

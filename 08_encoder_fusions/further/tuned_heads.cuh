@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_heads, version 1.1
 //
-// The lesson's way from tokens to heads and back for packed sequences, four tokens a thread.
-//   new here   padding is filled up or left out by the same kernel; blocks fitted to the row's width
+// The lesson's way from tokens to heads and back, also for packed sequences, four tokens a thread.
+//   new here   the same kernel fills up padding or leaves it out; blocks fitted to the row's width
 //   traffic    3.75 reads + 3 writes per token's element to heads, 1 + 1 back
-//   packed     sequences of different length lie without gaps, sequence b from row offsets[b] to offsets[b + 1];
-//              by heads they have `seq` rows each, zeros behind their end
+//   packed     sequences lie without gaps, sequence b from row offsets[b] to offsets[b + 1]; by heads each has `seq`
+//              rows, with zeros after its end
 //   accepts    float, __half, __nv_bfloat16; any size per head (16 bytes at a time where it is a multiple)
 //   source     ours; FasterTransformer's later kernels fuse padding in the same way
 #pragma once
@@ -14,29 +14,28 @@
 
 namespace encoder_fusions {
 
-// Which head's pack is at place p of a token's row, and where it lies by heads. Blocks go through the tokens of
-// one sequence after the other: `tiles` blocks for each.
+// Where the packs of a token's row lie by heads. `tiles` blocks take the tokens of each sequence.
 struct HeadLayout {
     int64_t heads;
     int64_t seq;
     int packs;  // of one head
 
-    // Of token s in sequence b.
+    // Index in [batch, heads, seq] of pack p of token s in sequence b.
     __device__ int64_t place(int64_t b, int64_t s, int p) const {
         return ((b * heads + p / packs) * seq + s) * packs + p % packs;
     }
 };
 
-// The outputs that a row of 3 x heads x size is split up into.
+// The outputs into which a row of 3 x heads x size is split.
 template <class Pack>
-struct Parts {
+struct HeadOutputs {
     Pack* q;
     Pack* k;
     Pack* v;
 };
 
 template <class Pack>
-__global__ void qkv_bias_transpose_kernel(const Pack* qkv, const Pack* bias, Parts<Pack> to,
+__global__ void qkv_bias_transpose_kernel(const Pack* qkv, const Pack* bias, HeadOutputs<Pack> to,
                                           Sequences from, HeadLayout by, int tiles) {
     const int packs = static_cast<int>(by.heads) * by.packs;  // of Q, of K, of V
     const int p = pack_of_thread();
@@ -76,7 +75,7 @@ __global__ void transpose_back_kernel(const Pack* x, Pack* y, Sequences to, Head
     const int64_t b = blockIdx.x / tiles, tile = blockIdx.x % tiles;
     const Sequences::Rows rows = to.rows(b);
 
-    Pack held[kRows];  // what is behind a sequence's end is neither read nor written
+    Pack held[kRows];  // rows after a sequence's end are neither read nor written
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
         const int64_t s = row_of_thread(tile, i);
@@ -90,8 +89,8 @@ __global__ void transpose_back_kernel(const Pack* x, Pack* y, Sequences to, Head
 }
 
 // q, k and v = qkv + bias, each [batch, heads, seq, size]. qkv: a row of [3, heads, size] for each token; bias:
-// one such row (all device memory). Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address
-// that no T has, and sizes that are negative or leave the grid.
+// one such row (all device memory). Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and
+// for sizes that are negative or too large for the grid.
 template <class T>
 cudaError_t add_qkv_bias_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
                                    const Sequences& sequences, int64_t heads, int64_t size,
@@ -102,9 +101,10 @@ cudaError_t add_qkv_bias_transpose(const T* qkv, const T* bias, T* q, T* k, T* v
         [&](auto pack, dim3 grid, dim3 block, int tiles) {
             constexpr int kPack = pack.value;
             qkv_bias_transpose_kernel<<<grid, block, 0, stream>>>(
-                packs<kPack>(qkv), packs<kPack>(bias),
-                Parts<Pack<T, kPack>>{packs<kPack>(q), packs<kPack>(k), packs<kPack>(v)}, sequences,
-                HeadLayout{heads, sequences.seq, static_cast<int>(size / kPack)}, tiles);
+                as_packs<kPack>(qkv), as_packs<kPack>(bias),
+                HeadOutputs<Pack<T, kPack>>{as_packs<kPack>(q), as_packs<kPack>(k),
+                                            as_packs<kPack>(v)},
+                sequences, HeadLayout{heads, sequences.seq, static_cast<int>(size / kPack)}, tiles);
         });
 }
 
@@ -117,7 +117,7 @@ cudaError_t transpose_back(const T* x, T* y, const Sequences& sequences, int64_t
         {x, y}, sequences, heads * size, size, [&](auto pack, dim3 grid, dim3 block, int tiles) {
             constexpr int kPack = pack.value;
             transpose_back_kernel<<<grid, block, 0, stream>>>(
-                packs<kPack>(x), packs<kPack>(y), sequences,
+                as_packs<kPack>(x), as_packs<kPack>(y), sequences,
                 HeadLayout{heads, sequences.seq, static_cast<int>(size / kPack)}, tiles);
         });
 }

@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_layernorm, version 1.1
 //
-// The lesson's y = layernorm(x + bias + residual) for rows of any width up to 16384, and its sum on request.
-//   new here   a table of how many warps share a row and how many packs a lane holds; all packs of a row are fetched
-//              before the first is needed
+// The lesson's y = layernorm(x + bias + residual) for rows of up to 16384 columns, and the sum on request.
+//   new here   a table of how many warps share a row and how many packs a lane holds; a row's packs are all in flight
+//              before the kernel uses the first
 //   traffic    5 reads + 1 write per element (prenorm: 2 writes), as in the lesson
 //   accepts    float, __half, __nv_bfloat16; up to 16384 columns; y may be x or residual, sum may be residual
-//   rows       with NaN or an infinity they come out all NaN; squares have to stay floats, elements below some 1e17
+//   rows       all NaN where they have NaN or an infinity; squares must fit a float: elements below some 1e17
 //   source     ours
 #pragma once
 #include "packs.cuh"
@@ -16,8 +16,8 @@ namespace encoder_fusions {
 
 constexpr int64_t kMaxNormCols = 16384;
 
-// A row's share of a lane and of a block, at most: more registers a lane, and too few warps fit. Narrow packs, of
-// rows that are no multiple of 16 bytes long, take more instructions, and so more lanes share them.
+// The most packs a lane holds and the most warps a row has. With more packs a lane needs more registers, and too few
+// warps fit. Narrow packs (rows that are no multiple of 16 bytes) take more instructions, so more lanes share a row.
 template <class Pack>
 struct Most {
     static constexpr bool kIsNarrow = Pack::kSize < 4;
@@ -27,24 +27,24 @@ struct Most {
         kIsNarrow ? kPacks : kPacks / 4;  // between the numbers of packs compiled
 };
 
-// The lesson's block_sum() for a number of warps that the compiler knows. partials: kWarps floats of shared memory
-// for this call alone.
+// The lesson's block_sum() for a constant number of warps. partials: kWarps floats of shared memory, for this call
+// alone.
 template <int kWarps>
 __device__ float block_sum(float value, float* partials) {
     value = warp_sum(value);
     if (kWarps == 1) return value;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (lane == 0) partials[warp] = value;
-    __syncthreads();  // all partial sums are there
+    __syncthreads();  // every warp has stored its sum
     if constexpr (kWarps > 4) return warp_sum(lane < kWarps ? partials[lane] : 0.f);
-    float sum = 0.f;  // of few, which every thread reads, sooner than by five shuffles
+    float sum = 0.f;  // a few loads take less time than five shuffles
 #pragma unroll
     for (int i = 0; i < kWarps; ++i) sum += partials[i];
     return sum;
 }
 
-// What is normalised. A pack is fetched and then looked at, so that all packs of a row are under way before the
-// first is needed, as with 04's Load functors. at: place in x; p: in its row.
+// Loads what the kernel normalises. It first fetches all packs of a row and then adds them up, so that all loads are in
+// flight together, as with 04's Load functors. at: index of a pack in x; p: in its row.
 template <class Pack_>
 struct SumOfThree {
     using Pack = Pack_;
@@ -67,7 +67,7 @@ struct SumOfThree {
     }
 };
 
-// What a norm multiplies by and adds, for each column; epsilon is added to the variance.
+// A norm's factor gamma and summand beta for each column; epsilon is added to the variance.
 template <class Element>
 struct Norm {
     const Element* gamma;
@@ -75,12 +75,12 @@ struct Norm {
     float epsilon = 1e-5f;
 };
 template <int kPack, class T>
-Norm<Pack<T, kPack>> packs(const Norm<T>& norm) {
-    return {packs<kPack>(norm.gamma), packs<kPack>(norm.beta), norm.epsilon};
+Norm<Pack<T, kPack>> as_packs(const Norm<T>& norm) {
+    return {as_packs<kPack>(norm.gamma), as_packs<kPack>(norm.beta), norm.epsilon};
 }
 
-// kWarps warps per row of `packs` packs, kPacks for each lane. threadIdx.x walks columns, threadIdx.y rows.
-// sum: x + bias + residual before it is normalised, or nullptr.
+// kWarps warps take a row of `packs` packs, kPacks a lane. threadIdx.x walks columns, threadIdx.y rows.
+// sum: receives x + bias + residual, or nullptr.
 template <class From, int kPacks, int kWarps>
 __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     layernorm_kernel(From from, Norm<typename From::Pack> norm, typename From::Pack* sum,
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     using T = typename Pack::Element;
     __shared__ float partials[2][kWarps];
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-    if (row >= rows) return;  // a whole warp, of those that have a row each
+    if (row >= rows) return;  // a whole warp: only with kWarps == 1 has a block several rows
     const auto cols = static_cast<float>(packs * Pack::kSize);
 
     typename From::Fetched fetched[kPacks];
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
     const float mean = block_sum<kWarps>(total, partials[0]) / cols;
 
-    // The mean of x^2 less the square of the mean would save this pass, and be off by as much as their last
-    // digits: more than all there is, where the deviations are small.
+    // E[x^2] - E[x]^2 would save this pass, but is wrong by the last digits of two large numbers: more than the
+    // variance where the deviations are small.
     float squares = 0.f;
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kWarps == 1 ? 128 : 32 * kWarps)
     }
     const float scale = rsqrtf(block_sum<kWarps>(squares, partials[1]) / cols + norm.epsilon);
 
-    // All of them before the first result is stored: y might be where the next of them lies, for all that nvcc knows.
+    // nvcc must assume that y aliases gamma and beta, so load both before the first store.
     Pack factors[kPacks], offsets[kPacks];
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
@@ -159,13 +159,13 @@ cudaError_t launch_kernel(const From& from, const Norm<Pack>& norm, Pack* sum, P
     return cudaGetLastError();
 }
 
-// The fewest warps that hold a row, and then the fewest packs a lane: 1, 4, 16 or 32 warps. Of wide packs 3 and 2 warps
-// are tried before 4: in half 768 and 1024 columns fill them, with fewer barriers, and no lane is without a pack.
+// Chooses the fewest warps that hold a row (1, 4, 16 or 32), then the fewest packs a lane. With wide packs it tries 3
+// and 2 warps before 4: 768 and 1024 halves fill them, so no lane is idle and fewer warps wait at a barrier.
 template <int kPacks, int kWarps, class From, class Pack = typename From::Pack>
 cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pack* y, int64_t rows,
                         int64_t packs, cudaStream_t stream) {
     using Limit = Most<Pack>;
-    // A warp alone has half as much, in wide packs: more rows are under way, but none of them for long.
+    // With wide packs, a warp that has a row alone holds half as much: more rows are then in flight.
     constexpr int kMostPacks = kWarps == 1 ? Limit::kPacks / 2 : Limit::kPacks;
     if (packs <= 32 * kWarps * kPacks)
         return launch_kernel<kPacks, kWarps>(from, norm, sum, y, rows, packs, stream);
@@ -185,10 +185,10 @@ cudaError_t launch_norm(const From& from, const Norm<Pack>& norm, Pack* sum, Pac
     return cudaErrorInvalidValue;
 }
 
-// sum = x + bias + residual, where it is wanted (not nullptr), and y = its layernorm: (sum - mean) /
-// sqrt(variance + epsilon) * gamma + beta. x, residual, sum and y are rows x cols; bias, gamma and beta have
-// cols elements (device memory). Asynchronous on stream. cudaErrorInvalidValue for another null pointer, an
-// address that no T has, a negative size, more than 16384 columns.
+// sum = x + bias + residual, unless sum is nullptr, and y = its layernorm: (sum - mean) / sqrt(variance + epsilon) *
+// gamma + beta. x, residual, sum and y are rows x cols; bias, gamma and beta have cols elements (device memory).
+// Asynchronous on stream. cudaErrorInvalidValue for another null or misaligned pointer, a negative size, and more than
+// 16384 columns.
 template <class T>
 cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residual,
                                       const Norm<T>& norm, T* sum, T* y, int64_t rows, int64_t cols,
@@ -199,14 +199,16 @@ cudaError_t add_bias_residual_prenorm(const T* x, const T* bias, const T* residu
         {x, bias, residual, norm.gamma, norm.beta, sum == nullptr ? y : sum, y}, cols,
         [&](auto pack) {
             constexpr int kPack = pack.value;
-            using Packs = Pack<T, kPack>;
-            return launch_norm<Most<Packs>::kStep, 1>(
-                SumOfThree<Packs>{packs<kPack>(x), packs<kPack>(bias), packs<kPack>(residual)},
-                packs<kPack>(norm), packs<kPack>(sum), packs<kPack>(y), rows, cols / kPack, stream);
+            using Pack = encoder_fusions::Pack<T, kPack>;
+            return launch_norm<Most<Pack>::kStep, 1>(
+                SumOfThree<Pack>{as_packs<kPack>(x), as_packs<kPack>(bias),
+                                 as_packs<kPack>(residual)},
+                as_packs<kPack>(norm), as_packs<kPack>(sum), as_packs<kPack>(y), rows, cols / kPack,
+                stream);
         });
 }
 
-// y = layernorm(x + bias + residual) alone, as after a layer whose norm comes last.
+// y = layernorm(x + bias + residual) without the sum, for a layer whose norms come last.
 template <class T>
 cudaError_t add_bias_residual_layernorm(const T* x, const T* bias, const T* residual,
                                         const Norm<T>& norm, T* y, int64_t rows, int64_t cols,

@@ -2,11 +2,11 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_masked_softmax, version 1.1
 //
-// The lesson's masked softmax by the kernels of 04's and 05's further/, for sequences of any length that these take.
-//   new here   one functor, which says what a row sees
+// The lesson's masked softmax for longer sequences, by the kernels of 04's and 05's further/.
+//   new here   a Load functor that says what a row sees
 //   traffic    1 read of what is seen + 1 write
 //   accepts    float, __half, __nv_bfloat16; a scale above 0; causal or not; y may be x
-//   rows       behind a sequence's end, or of -inf alone, come out all 0; with NaN or +inf in what they see, all NaN
+//   rows       0 after a sequence's end and where a row sees only -inf; NaN where it sees NaN or +inf
 //   source     OneFlow's functors (2021), for FasterTransformer's masked softmax
 #pragma once
 #include "../../04_warp_softmax/further/masked_loads.cuh"
@@ -15,15 +15,15 @@
 
 namespace encoder_fusions {
 
-// x * scale in the columns that a row sees, -inf elsewhere. Rows: [batch, heads, seq], each of seq columns.
+// Loads x * scale in the columns that a row sees, and -inf elsewhere. Rows: [batch, heads, seq], each of seq columns.
 template <class T>
 struct SequenceLoad {
     using Element = T;
-    using Row = typename warp_softmax::CausalLoad<T>::Row;  // sees its first columns alone
-    static constexpr bool kMasks = true;                    // or none: zeros
+    using Row = typename warp_softmax::CausalLoad<T>::Row;  // sees only its first columns
+    static constexpr bool kMasks = true;                    // a row that sees none becomes 0
     const T* x;
     float scale;
-    bool causal;  // a row sees no column behind its own
+    bool causal;  // a row sees no column after its own
     int64_t heads;
     Sequences sequences;
 
@@ -33,10 +33,10 @@ struct SequenceLoad {
     }
     __device__ Row at(int64_t row) const {
         int64_t seen = sequences.seq;
-        if (causal || sequences.offsets != nullptr) {  // else nobody waits for the divisions
+        if (causal || sequences.offsets != nullptr) {  // else skip the divisions
             const int64_t head = row / sequences.seq, s = row - head * sequences.seq;
             const int64_t b = head / heads;
-            // A block that is not full asks for rows behind the last, too.
+            // A block that is not full also asks for rows after the last.
             const int64_t count = b < sequences.batch ? sequences.rows(b).count : 0;
             seen = s >= count ? 0 : causal ? s + 1 : count;
         }
@@ -44,8 +44,8 @@ struct SequenceLoad {
     }
 };
 
-// Rows of 33 to 48 packs have 16 lanes with three packs each: of 32 lanes with two, as 04 has it, half would have no
-// second one. cudaErrorNotSupported for other rows.
+// Launches 16 lanes a row, three packs each, for rows of 33 to 48 packs: with 04's 32 lanes, half would have no second
+// pack. cudaErrorNotSupported for other rows.
 template <class Load, class Store>
 cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, int64_t cols,
                           cudaStream_t stream) {
@@ -59,9 +59,9 @@ cudaError_t by_half_warps(const Load& load, const Store& store, int64_t rows, in
         rows, stream, load, store, rows, cols);
 }
 
-// y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the tokens that there are.
-// Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has, a negative size, a scale
-// that is not above 0, and longer sequences than 05 takes.
+// y = softmax of scale * x, both [batch, heads, seq, seq] (device memory), over the columns that a row sees.
+// Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer, a negative size, a scale that is not
+// above 0, and longer sequences than 05 takes.
 template <class T>
 cudaError_t masked_softmax(const T* x, T* y, float scale, bool causal, const Sequences& sequences,
                            int64_t heads, cudaStream_t stream) {

@@ -2,11 +2,10 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/tuned_padding, version 1.1
 //
-// Sequences of different lengths without the rows that fill them up, and back.
-//   new here   where each sequence begins is a running sum of lengths, which a block of threads finds together;
-//              the host learns none of it, so it need not wait
-//   traffic    per token's element 1 read + 1 write; rows behind a sequence's end are not read, and become zeros
-//   accepts    float, __half, __nv_bfloat16; any lengths from 0 to seq, others are cut off and counted
+// The lesson's removal of padding and its way back, with four rows a thread.
+//   new here   the scan also returns TensorRT's form of the offsets, and counts lengths that are out of range
+//   traffic    per token's element 1 read + 1 write; padding is never read, and restored as zeros
+//   accepts    float, __half, __nv_bfloat16; any lengths: below 0 counts as 0, above seq as seq
 //   source     FasterTransformer's and ByteTransformer's padding removal: the idea, rebuilt
 #pragma once
 #include <cub/block/block_scan.cuh>
@@ -15,21 +14,21 @@
 
 namespace encoder_fusions {
 
-// What comes of lengths. removed: batch + 1 rows at which sequences begin without padding; padded: 2 batch + 1
-// rows at which sequences and their padding begin in turn, with it (what fused attentions of TensorRT take);
-// wrong: how many lengths were none. Any may be nullptr: not wanted.
+// Receives what follows from lengths. removed: batch + 1 numbers, the packed row at which each sequence begins. padded:
+// 2 batch + 1 numbers, the padded rows at which each sequence and its padding begin (TensorRT's fused attention takes
+// these). wrong: how many lengths were out of range. Any may be nullptr: not wanted.
 struct Offsets {
     int32_t* removed;
     int32_t* padded;
     int32_t* wrong;
 };
 
-// 0 to seq, whatever was said.
+// Clamps a length to 0 to seq.
 __device__ inline int32_t length_of(int32_t said, int32_t seq) {
     return said < 0 ? 0 : said < seq ? said : seq;
 }
 
-// One block: lengths are few.
+// One block, because lengths are few.
 template <int kThreads>
 __global__ void __launch_bounds__(kThreads)
     offsets_kernel(const int32_t* lengths, int64_t batch, int32_t seq, Offsets offsets) {
@@ -51,7 +50,7 @@ __global__ void __launch_bounds__(kThreads)
             offsets.padded[2 * b + 2] = start + seq;
         }
         before += all;
-        wrong += __syncthreads_count(said != length);  // and the scan's memory is free again
+        wrong += __syncthreads_count(said != length);  // and the next round may reuse scratch
     }
     if (threadIdx.x > 0) return;
     if (offsets.removed != nullptr) offsets.removed[0] = 0;
@@ -59,7 +58,7 @@ __global__ void __launch_bounds__(kThreads)
     if (offsets.wrong != nullptr) *offsets.wrong = wrong;
 }
 
-// Batch: Sequences, or what says where rows are in another way, perhaps by all threads of the block together.
+// Batch: Sequences, or another type with rows(), which all threads of a block may have to call together.
 template <class Pack, class Batch>
 __global__ void remove_padding_kernel(const Pack* x, Pack* y, Batch sequences, int packs,
                                       int tiles) {
@@ -93,7 +92,7 @@ __global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, 
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
         const int64_t s = row_of_thread(tile, i);
-        held[i] = Pack{};  // zeros behind the sequence's end
+        held[i] = Pack{};  // zeros after the sequence's end
         if (s < rows.count) held[i] = x[(rows.first + s) * packs + p];
     }
 #pragma unroll
@@ -103,9 +102,9 @@ __global__ void rebuild_padding_kernel(const Pack* x, Pack* y, Batch sequences, 
     }
 }
 
-// The offsets of `batch` sequences of these lengths, 0 to seq (device memory). Asynchronous on stream: what is
-// found is on the device alone, wrong lengths, too. cudaErrorInvalidValue for a null pointer, a size that is
-// negative, and more rows than 32 bits count.
+// Writes the offsets of `batch` sequences of these lengths, 0 to seq (device memory). Asynchronous on stream: only the
+// device learns of wrong lengths. cudaErrorInvalidValue for a null pointer, a negative size, and more rows than 32 bits
+// count.
 inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64_t seq,
                                     const Offsets& offsets, cudaStream_t stream) {
     constexpr int kThreads = 256;
@@ -118,8 +117,8 @@ inline cudaError_t sequence_offsets(const int32_t* lengths, int64_t batch, int64
 }
 
 // y, a row of cols elements for each token, from x, [batch, seq, cols] (device memory). sequences.offsets: as
-// `removed` above. Asynchronous on stream. cudaErrorInvalidValue for a null pointer, an address that no T has,
-// and sizes that are negative or leave the grid.
+// `removed` above. Asynchronous on stream. cudaErrorInvalidValue for a null or misaligned pointer and for sizes that
+// are negative or too large for the grid.
 template <class T>
 cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
                            cudaStream_t stream) {
@@ -127,12 +126,12 @@ cudaError_t remove_padding(const T* x, T* y, const Sequences& sequences, int64_t
     return for_each_sequence<T>({x, y}, sequences, cols, cols,
                                 [&](auto pack, dim3 grid, dim3 block, int tiles) {
                                     remove_padding_kernel<<<grid, block, 0, stream>>>(
-                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
+                                        as_packs<pack.value>(x), as_packs<pack.value>(y), sequences,
                                         static_cast<int>(cols / pack.value), tiles);
                                 });
 }
 
-// The way back: y, [batch, seq, cols], zeros behind each sequence's end. Errors as above.
+// The way back: y, [batch, seq, cols], with zeros after each sequence's end. Errors as above.
 template <class T>
 cudaError_t rebuild_padding(const T* x, T* y, const Sequences& sequences, int64_t cols,
                             cudaStream_t stream) {
@@ -140,7 +139,7 @@ cudaError_t rebuild_padding(const T* x, T* y, const Sequences& sequences, int64_
     return for_each_sequence<T>({x, y}, sequences, cols, cols,
                                 [&](auto pack, dim3 grid, dim3 block, int tiles) {
                                     rebuild_padding_kernel<<<grid, block, 0, stream>>>(
-                                        packs<pack.value>(x), packs<pack.value>(y), sequences,
+                                        as_packs<pack.value>(x), as_packs<pack.value>(y), sequences,
                                         static_cast<int>(cols / pack.value), tiles);
                                 });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An encoder's products by whoever is fastest here: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with what ends
-// it (a bias, an activation) in the same kernel or in one behind it. 07's tuner times them at the first call of a
-// problem and keeps in a file what it found; and then, of a large encoder, each way within the whole of it, since what
-// is fastest by itself need not be so between others, some of which begin early.
+// An encoder's products by whichever is fastest on this GPU: 07's tensor-core kernels, cuBLASLt or CUTLASS, each with
+// the bias and the activation in the same kernel or in one after it. 07's tuner times them at the first call of a
+// problem and keeps the result in a file. For a large encoder it then times each way within the whole encoder, because
+// the fastest product alone need not be the fastest between other kernels, some of which begin early.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -25,36 +25,36 @@ using batched_gemm::Problem;
 using operations::gemm::LtCandidates;
 using operations::gemm::LtEpilogue;
 
-// One way to go about a product.
+// One way to compute a product.
 struct Way {
     std::string name;
     const LtCandidates* lt = nullptr;  // null: ours
-    int64_t parts = 0;                 // of ours: so many blocks share k
-    int cutlass = -1;                  // from 0 on: that of its ways
+    int64_t parts = 0;                 // ours: blocks that share k
+    int cutlass = -1;                  // from 0: which of CUTLASS's ways
     size_t candidate = 0;
-    bool kernel_behind = false;  // bias and activation have one of their own
+    bool kernel_behind = false;  // bias and activation have a kernel of their own
 };
 struct Choice {
     std::vector<Way> ways;  // the first is ours, which takes every problem
     size_t fastest = 0;
-    bool is_tuned = false;  // there are others
+    bool is_tuned = false;  // several ways were timed
 };
 
-// What is known of the problems of this program, by their text and what they are part of.
+// The choices of this program, by the problem's text and the encoder that it is part of.
 std::map<std::string, Choice>& choices();
 
-// This program's: of the file that STAGES_TUNER_FILE names, results/gemm_tuner.json without it. What the user should
-// know goes to standard error.
+// This program's tuner. Its file is the one that STAGES_TUNER_FILE names, else results/gemm_tuner.json. It writes
+// messages for the user to standard error.
 batched_gemm::GemmTuner& tuner();
 
-// Of each product that was tuned as part of `whole`, tries each way within run(stream), which queues all of it, others
-// going the way they went. What it computes has to be as good after any number of runs. Waits for the device.
+// For each product that was tuned as part of `whole`, times each way within run(stream), which queues the whole
+// encoder; the other products keep their ways. Any number of runs must compute the same. Waits for the device.
 void tune_within(const std::string& whole,
                  const std::function<cudaError_t(cudaStream_t stream)>& run, cudaStream_t stream);
 
-// As further/forward.cuh wants products. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole: what they are part
-// of, by a text of its own; empty: of anything. The first call of a problem waits for the device; while the stream is
-// being captured it does not, and goes our way.
+// Products in the form that further/forward.cuh takes. workspace: kCublasWorkspace bytes, 256-byte-aligned. whole:
+// names the encoder that they are part of; empty: any. The first call of a problem waits for the device. While the
+// stream is being captured it does not wait, and our kernel computes the product.
 template <class Between>
 class TunedProducts : public Between {
 public:
@@ -77,7 +77,7 @@ public:
 
 private:
     struct NoEnding {};
-    struct OfHeads : NoEnding {};  // b has just been written: it cannot be asked for early
+    struct OfHeads : NoEnding {};  // a kernel has just written b, so it cannot be prefetched
     static const char* name_of(NoEnding) { return ""; }
     static const char* name_of(OfHeads) { return ", of heads"; }
     static const char* name_of(batched_gemm::Identity) { return ", bias"; }
@@ -119,7 +119,7 @@ private:
         return status;
     }
 
-    // The exact GELU is in none of cuBLASLt's epilogues; of others CUTLASS has those that do without an activation.
+    // cuBLASLt has no epilogue with the exact GELU. CUTLASS's kernels have it, or none.
     using CutlassEnding = operations::gemm::CutlassEnding;
     template <class Activation>
     static CutlassEnding cutlass_ending(Activation) {
@@ -153,7 +153,7 @@ private:
         } else {
             if constexpr (std::is_same_v<Activation, batched_gemm::Identity>)
                 add(choice, g, LtEpilogue::bias, false);
-            // Its GELU is the one by tanh: a test holds it to that.
+            // Its GELU is the one by tanh, as a test confirms.
             if constexpr (std::is_same_v<Activation, batched_gemm::GeluByTanh>)
                 add(choice, g, LtEpilogue::bias_gelu, false);
             add(choice, g, LtEpilogue::none, true);
@@ -161,7 +161,7 @@ private:
         return choice;
     }
 
-    // Whether matrices and their rows lie close together.
+    // True if matrices and their rows are contiguous.
     template <class T>
     static bool is_close(const Problem<T>& g) {
         const auto is_close = [&](const auto& x, int64_t lines, int64_t length) {
@@ -173,7 +173,7 @@ private:
                is_close(g.c, g.m, g.n);
     }
 
-    // What cuBLASLt offers.
+    // Adds the ways that cuBLASLt offers.
     template <class T>
     static void add(Choice& choice, const Problem<T>& g, LtEpilogue epilogue, bool kernel_behind) {
         if (!is_close(g)) return;
@@ -189,7 +189,7 @@ private:
                  0, -1, i, kernel_behind});
     }
 
-    // A product of fewer operations takes no longer than a launch, whoever multiplies.
+    // A product of fewer operations takes no longer than a launch, by whichever kernel.
     template <class T>
     static bool is_worth_tuning(const Problem<T>& g) {
         constexpr double kLeast = 1e7;
@@ -221,7 +221,7 @@ private:
     template <class T, class Activation>
     cudaError_t fastest(const Problem<T>& g, const T* bias, Activation activation,
                         cudaStream_t stream) const {
-        // Its distances and scales too: what cuBLASLt was told of them holds for no other.
+        // With distances and scales: a cuBLASLt candidate holds for these alone.
         const std::string text = batched_gemm::problem_text(g) + name_of(activation) + " " +
                                  std::to_string(g.a.ld) + " " + std::to_string(g.b.ld) + " " +
                                  std::to_string(g.c.ld) + " " + std::to_string(g.alpha) + whole_;
@@ -233,7 +233,7 @@ private:
             if (capture != cudaStreamCaptureStatusNone || g.batch * g.m * g.n == 0)
                 return launch(Way{"ours"}, g, bias, activation, stream);
             Choice choice = all_ways(g, activation);
-            if (choice.ways.back().lt != nullptr) {  // there is cuBLASLt, and it takes the problem
+            if (choice.ways.back().lt != nullptr) {  // cuBLASLt is there and takes the problem
                 if (!is_worth_tuning(g))
                     choice.fastest = first_of_library(choice.ways);
                 else if (status = tune(choice, g, bias, activation, stream); status != cudaSuccess)
@@ -244,7 +244,7 @@ private:
         const Choice& choice = known->second;
         const cudaError_t status = launch(choice.ways[choice.fastest], g, bias, activation, stream);
         if (status == cudaSuccess || choice.fastest == 0) return status;
-        cudaGetLastError();  // an address that it does not take
+        cudaGetLastError();  // such as for an address that it does not take
         return launch(choice.ways.front(), g, bias, activation, stream);
     }
 

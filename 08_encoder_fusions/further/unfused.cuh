@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The softmax-stages authors
 // softmax-stages 08_encoder_fusions/further/unfused, version 1.1
 //
-// The same results as from the fused kernels, a kernel for each step: what a framework launches without a
-// compiler. Each step reads what the one before wrote, and rounds once more.
+// The fused kernels' results by a kernel for each step, as a framework without a compiler launches them.
+//   new here   nothing: what fusion is compared with. Each step moves packs of 16 bytes
+//   traffic    each step reads what the one before wrote, and rounds once more
 //   accepts    what the fused kernels accept
 #pragma once
 #include "tuned_bias_activation.cuh"
@@ -42,7 +43,7 @@ __global__ void activation_kernel(const Pack* x, Pack* y, int64_t packs, Activat
     y[p] = result;
 }
 
-// launch(pack, packs, blocks of 256 threads) for `count` elements at these addresses.
+// Calls launch(pack, packs, blocks of 256 threads) for `count` elements at these addresses.
 template <class T, class Launch>
 cudaError_t for_each_pack(std::initializer_list<const T*> addresses, int64_t count, Launch launch) {
     if (count == 0) return cudaSuccess;
@@ -58,10 +59,10 @@ cudaError_t for_each_pack(std::initializer_list<const T*> addresses, int64_t cou
 template <class T>
 cudaError_t add(const T* x, const T* z, T* y, int64_t count, cudaStream_t stream) {
     return for_each_pack<T>({x, z, y}, count, [&](auto pack, int64_t packs, unsigned blocks) {
-        using Packs = Pack<T, pack.value>;
-        add_kernel<<<blocks, 256, 0, stream>>>(reinterpret_cast<const Packs*>(x),
-                                               reinterpret_cast<const Packs*>(z),
-                                               reinterpret_cast<Packs*>(y), packs);
+        using Pack = encoder_fusions::Pack<T, pack.value>;
+        add_kernel<<<blocks, 256, 0, stream>>>(reinterpret_cast<const Pack*>(x),
+                                               reinterpret_cast<const Pack*>(z),
+                                               reinterpret_cast<Pack*>(y), packs);
     });
 }
 
@@ -79,7 +80,7 @@ cudaError_t unfused_bias_activation(const T* x, const T* bias, T* y, int64_t row
     });
 }
 
-// What is normalised where it has been added up before.
+// Loads what a norm normalises where an earlier kernel has added it up. See SumOfThree.
 template <class Pack_>
 struct Alone {
     using Pack = Pack_;
@@ -100,11 +101,11 @@ cudaError_t layernorm(const T* x, const Norm<T>& norm, T* y, int64_t rows, int64
     if (rows == 0 || cols == 0) return cudaSuccess;
     return with_widest_pack<T>({x, norm.gamma, norm.beta, y}, cols, [&](auto pack) {
         constexpr int kPack = pack.value;
-        using Packs = Pack<T, kPack>;
-        Packs* const not_wanted = nullptr;
-        return launch_norm<Most<Packs>::kStep, 1>(Alone<Packs>{packs<kPack>(x)}, packs<kPack>(norm),
-                                                  not_wanted, packs<kPack>(y), rows, cols / kPack,
-                                                  stream);
+        using Pack = encoder_fusions::Pack<T, kPack>;
+        Pack* const not_wanted = nullptr;
+        return launch_norm<Most<Pack>::kStep, 1>(Alone<Pack>{as_packs<kPack>(x)},
+                                                 as_packs<kPack>(norm), not_wanted,
+                                                 as_packs<kPack>(y), rows, cols / kPack, stream);
     });
 }
 
@@ -120,14 +121,14 @@ cudaError_t unfused_prenorm(const T* x, const T* bias, const T* residual, const 
     if (status != cudaSuccess) return status;
     return layernorm(static_cast<const T*>(sum), norm, y, rows, cols, stream);
 }
-// The same where the sum is not wanted: it lies in y until it is normalised.
+// The same without the sum: y holds it until the norm.
 template <class T>
 cudaError_t unfused_layernorm(const T* x, const T* bias, const T* residual, const Norm<T>& norm,
                               T* y, int64_t rows, int64_t cols, cudaStream_t stream) {
     return unfused_prenorm(x, bias, residual, norm, y, y, rows, cols, stream);
 }
 
-// y[b, col, row] = x[b, row, col], where each of these is `packs` packs. x_row: packs from a row of x to the next.
+// y[b, col, row] = x[b, row, col], where each element is a block of `packs` packs. x_row: packs between rows of x.
 template <class Pack>
 __global__ void swap_rows_and_cols_kernel(const Pack* x, Pack* y, int64_t count, int64_t rows,
                                           int64_t cols, int packs, int64_t x_row) {
@@ -139,7 +140,7 @@ __global__ void swap_rows_and_cols_kernel(const Pack* x, Pack* y, int64_t count,
     y[i] = held;
 }
 
-// x: batch x rows x cols blocks of `size` elements, rows x_row elements apart; y: batch x cols x rows of them.
+// x: batch x rows x cols blocks of `size` elements, its rows x_row elements apart; y: batch x cols x rows blocks.
 template <class T>
 cudaError_t swap_rows_and_cols(const T* x, T* y, int64_t batch, int64_t rows, int64_t cols,
                                int64_t size, int64_t x_row, cudaStream_t stream) {
@@ -150,19 +151,20 @@ cudaError_t swap_rows_and_cols(const T* x, T* y, int64_t batch, int64_t rows, in
         const int64_t blocks = (count / kPack + 255) / 256;
         if (blocks > INT32_MAX) return cudaErrorInvalidValue;
         swap_rows_and_cols_kernel<<<static_cast<unsigned>(blocks), 256, 0, stream>>>(
-            packs<kPack>(x), packs<kPack>(y), count / kPack, rows, cols,
+            as_packs<kPack>(x), as_packs<kPack>(y), count / kPack, rows, cols,
             static_cast<int>(size / kPack), x_row / kPack);
         return cudaGetLastError();
     });
 }
 
-// Elements of scratch that the next two take.
+// Elements of scratch that the next two launchers take.
 inline int64_t unfused_scratch(const Sequences& of, int64_t tokens, int64_t row) {
     return (of.offsets == nullptr ? 0 : of.batch * of.seq * row) + tokens * row;
 }
 
-// As add_qkv_bias_transpose: bias, padding where there is none, then Q, K and V one after the other. tokens: how
-// many there are, which the host has to know. scratch: unfused_scratch(sequences, tokens, 3 * heads * size).
+// add_qkv_bias_transpose in four kernels: the bias, then Q, K and V one after another; with packed sequences a fifth
+// inserts the padding. tokens: their number, which the host has to know. scratch: unfused_scratch(sequences, tokens,
+// 3 * heads * size) elements.
 template <class T>
 cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
                                   const Sequences& sequences, int64_t tokens, int64_t heads,
@@ -184,7 +186,7 @@ cudaError_t unfused_qkv_transpose(const T* qkv, const T* bias, T* q, T* k, T* v,
     return status;
 }
 
-// As transpose_back, padding removed by a kernel of its own. scratch: batch * seq * heads * size elements where
+// transpose_back with a second kernel that removes the padding. scratch: batch * seq * heads * size elements where
 // sequences have offsets, else none.
 template <class T>
 cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences, int64_t heads,
@@ -196,34 +198,34 @@ cudaError_t unfused_transpose_back(const T* x, T* y, const Sequences& sequences,
     return remove_padding(static_cast<const T*>(padded), y, sequences, heads * size, stream);
 }
 
-// True where row s of a sequence sees column col, of [batch, heads, seq, seq]. Grid: batch * heads, and seq / blockDim.y
-// blocks; a row has a warp, 16 bytes a thread where it consists of such packs.
-template <class Packs>
-__global__ void mask_kernel(Packs* mask, Sequences sequences, int heads, bool causal) {
+// Writes a mask of [batch, heads, seq, seq]: true where row s of a sequence sees column col. Grid: batch * heads by
+// seq / blockDim.y blocks. A warp writes a row, 16 bytes a thread where rows consist of such packs.
+template <class Pack>
+__global__ void mask_kernel(Pack* mask, Sequences sequences, int heads, bool causal) {
     const int64_t s = int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
     if (s >= sequences.seq) return;
     const int64_t tokens = sequences.rows(blockIdx.x / heads).count;
     const auto seen = static_cast<int>(s >= tokens ? 0 : causal ? s + 1 : tokens);
-    const auto packs = static_cast<int>(sequences.seq / Packs::kSize);
+    const auto packs = static_cast<int>(sequences.seq / Pack::kSize);
     for (int p = threadIdx.x; p < packs; p += blockDim.x) {
-        Packs pack;
+        Pack pack;
 #pragma unroll
-        for (int j = 0; j < Packs::kSize; ++j) pack.element[j] = p * Packs::kSize + j < seen;
+        for (int j = 0; j < Pack::kSize; ++j) pack.element[j] = p * Pack::kSize + j < seen;
         mask[(blockIdx.x * sequences.seq + s) * packs + p] = pack;
     }
 }
-template <class Packs>
+template <class Pack>
 cudaError_t write_mask(bool* mask, const Sequences& sequences, int64_t heads, bool causal,
                        cudaStream_t stream) {
     constexpr unsigned kRowsOfBlock = 8;
     const dim3 grid(static_cast<unsigned>(sequences.batch * heads),
                     static_cast<unsigned>((sequences.seq - 1) / kRowsOfBlock + 1));
     mask_kernel<<<grid, dim3(32, kRowsOfBlock), 0, stream>>>(
-        reinterpret_cast<Packs*>(mask), sequences, static_cast<int>(heads), causal);
+        reinterpret_cast<Pack*>(mask), sequences, static_cast<int>(heads), causal);
     return cudaGetLastError();
 }
 
-// As masked_softmax, of a mask in memory, which is written before. mask: batch * heads * seq * seq.
+// masked_softmax in two kernels: one writes the mask, the softmax reads it. mask: batch * heads * seq * seq.
 template <class T>
 cudaError_t unfused_masked_softmax(const T* x, T* y, float scale, bool causal,
                                    const Sequences& sequences, int64_t heads, bool* mask,

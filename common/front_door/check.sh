@@ -5,8 +5,9 @@
 # what has come out (common/course/check/check_main.cpp); here lies what happens between its calls.
 
 # check [WORD...] [--hint|--solution|--reset|--watch] [--json] [--fast] [--seed SEED]
+# check NN.LETTER [--answer NUMBER]
 check() {
-    local action='' seed='' word
+    local action='' seed='' answer='' word
     local -a asked=() ids=() json=() fast=()  # the latter two: a flag or none
     while (($# > 0)); do
         case $1 in
@@ -16,11 +17,19 @@ check() {
                 ;;
             --json) json=(--json) ;;
             --fast) fast=(--fast) ;;
-            --seed | --seed=*)
-                [[ $1 == *=* ]] || { (($# > 1)) && set -- "$1=$2" "${@:3}"; } || true
-                seed=${1#--seed}
-                seed=${seed#=}
+            --answer=* | --seed=*)
+                set -- "${1%%=*}" "${1#*=}" "${@:2}"
+                continue
+                ;;
+            --answer)
+                answer=${2:-}
+                [[ $answer ]] || fail 2 "--answer needs a number, such as --answer 8"
+                shift
+                ;;
+            --seed)
+                seed=${2:-}
                 [[ $seed =~ ^[0-9]{1,18}$ ]] || fail 2 "--seed needs a number, as an answer says it"
+                shift
                 ;;
             -*) fail 2 "check has no flag $1; ./stages check --help says which it has" ;;
             *) asked+=("$1") ;;
@@ -31,11 +40,17 @@ check() {
     device=cpu
     build=$root/build/cpu
     require check build
+    if [[ ${asked[*]} =~ ^[0-9]{1,2}\.[a-z]$ ]]; then
+        [[ ! $action && ! ${json[*]} ]] || fail 2 "${asked[0]} is a question: it takes --answer"
+        check_question "${asked[0]}"
+        return
+    fi
+    [[ ! $answer ]] || fail 2 "--answer takes one question, such as ./stages check 01.a --answer 8"
     case $action in
         '' | watch)
             # Which families are needed the files say, so that all is built at one go.
             mapfile -t families < <(families_of_exercises "${asked[@]}")
-            [[ ${asked[*]} || ${json[*]} ]] || families=()
+            [[ ${asked[*]} || ${json[*]} ]] || families=(bugs)  # they are listed below
             build exercises "${families[@]}"
             ;;
         *) build exercises ;;
@@ -43,6 +58,7 @@ check() {
     if [[ ! ${asked[*]} && ! ${json[*]} ]]; then
         [[ ! $action ]] || fail 2 "--$action takes an exercise: ./stages check 03.1 --$action"
         exercises list "${fast[@]}"
+        bugs summary
         return
     fi
     word=$(exercises ids "${fast[@]}" "${asked[@]}") || exit
@@ -73,6 +89,37 @@ families_of_exercises() {
     done | sort -u
 }
 
+# Asks, or counts what is asked for and judges the answer.
+check_question() {
+    local results=$build/my/checks/$1 count=0 exercise shape
+    local -a needed families
+    build exercises
+    if [[ ! $answer ]]; then
+        exercises ask "$1"
+        return
+    fi
+    exercise=$(exercises needs "$1") || exit
+    mapfile -t needed <<<"$exercise"
+    mapfile -t families < <(families_of_exercises "${needed[@]%% *}")
+    build "${families[@]}"
+    for exercise in "${needed[@]}"; do
+        count=$((count + 1))
+        shape=${exercise##* }
+        attend count_for_question "${exercise%% *}" || return
+    done
+    exercises judge "$1" "$results" "$answer"
+}
+
+# Leaves in $results what an exercise's solution does at $shape, as $count.json. check_question attends it.
+count_for_question() {
+    local id=$1 folder=$build/my/checks/$1 family fresh=${seed:-$((SRANDOM % 1000000))}
+    local -a keep=(--keep) facts described words
+    mkdir -p "$folder"/solution "$results"
+    know_exercise || return
+    words+=(--shape "$shape")
+    count_solution "$results/$count.json" || fail 1 "the solution of $id does not run; all it said: $folder/solution/said"
+}
+
 # Grades exercises, one after the other, and says what has come out. Those that the learner does not have are handed out
 # where one is named, and left alone where a document is asked for, or several are.
 check_and_report() {
@@ -90,57 +137,57 @@ check_and_report() {
     return $status
 }
 
-# Leaves in $results/ID what `exercises report` reads. A function of check_and_report's, which attends it.
+# Leaves in $results/ID what `exercises report` reads. check_and_report attends it.
 grade_exercise() {
-    local id=$1 folder=$results/$1 text operation family
-    local -a facts described
+    local id=$1 folder=$results/$1 text family
+    local -a facts described words
     mkdir -p "$folder"/{solution,own}
     rm -f "$folder"/{outcome,verdict.json,enough.json}
-    exercises begin "$id" "${keep[@]}" >"$folder/begun" || return
-    mapfile -t facts <"$folder/begun"
+    know_exercise || return
     if [[ ${facts[0]} == none ]]; then
         echo open >"$folder/outcome"
         return
     fi
-    operation=${facts[1]}
-    family=$(family_of "$operation")
-    local -a words=(--seed "$fresh" ${facts[2]:+--shape "${facts[2]}"})
-    my_name=my/$id.cuh
-    name=$id.cuh
-    stage=99_my_${id//[^A-Za-z0-9]/_}
-    launcher_takes "${facts[4]}" || return
-    export STAGES_MY_OPERATION=$operation STAGES_MY_LAUNCHER=${described[3]} STAGES_MY_TAKES=${described[5]} STAGES_MY_OVERFLOWS=${facts[3]}
-    export STAGES_MY_AGAIN="./stages check $id" CPU_DEVICE_WATCHDOG_SECONDS=${CPU_DEVICE_WATCHDOG_SECONDS:-1}
-    count_solution || fail 1 "the solution of $id does not run; all it said: $folder/solution/said"
+    count_solution "$folder/enough.json" || fail 1 "the solution of $id does not run; all it said: $folder/solution/said"
     grade_own
 }
 
-# Sets `described` to what my_operation says of a launcher of this header.
-launcher_takes() {
-    "$build/my_operation_$family" "$operation" "$1" "" "" >"$folder/described" || return
+# Sets what is known of exercise $id: `facts` (check_main.cpp), `described` (my_operation), `family`, the words of its
+# programs and what they read in the environment.
+know_exercise() {
+    exercises begin "$id" "${keep[@]}" >"$folder/begun" || return
+    mapfile -t facts <"$folder/begun"
+    family=$(family_of "${facts[1]}")
+    words=(--seed "$fresh" ${facts[2]:+--shape "${facts[2]}"})
+    my_name=my/$id.cuh
+    name=$id.cuh
+    stage=99_my_${id//[^A-Za-z0-9]/_}
+    "$build/my_operation_$family" "${facts[1]}" "${facts[4]}" "" "" >"$folder/described" || return
     mapfile -t described <"$folder/described"
+    export STAGES_MY_OPERATION=${facts[1]} STAGES_MY_LAUNCHER=${described[3]} STAGES_MY_TAKES=${described[5]} STAGES_MY_OVERFLOWS=${facts[3]}
+    export STAGES_MY_AGAIN="./stages check $id" CPU_DEVICE_WATCHDOG_SECONDS=${CPU_DEVICE_WATCHDOG_SECONDS:-1}
 }
 
 # Counts what the solution does, in a program of its own, which is compiled once: the counts of this seed are new.
-count_solution() {
+count_solution() { # FILE
     my_folder=$folder/solution
     local path=$my_folder/$id.cuh
     local -a made_from=("$path")
     exercises solve "$id" >"$path.new" || return
     if ! cmp -s "$path.new" "$path"; then
         mv "$path.new" "$path"
-        "$build/translate_launches" "$path" "$my_folder/translated.cuh" || return
+        "$build/translate_launches" "$path" "$my_folder/translated.cuh" || { rm -f "$path" && return 1; }
     fi
     write_try "$my_folder/translated.cuh"
     (compile_tried check) 2>"$my_folder/said" || return
-    STAGES_MY_ENDING=$my_folder/ending "$my_folder/program" --counts "$folder/enough.json" "${words[@]}" >"$my_folder/said" 2>&1
+    STAGES_MY_ENDING=$my_folder/ending "$my_folder/program" --counts "$1" "${words[@]}" >"$my_folder/said" 2>&1
 }
 
 # Compiles and runs the learner's launcher; the limits are those of the file handed out.
 grade_own() {
     local path=$root/my/$name status=0 included
     my_folder=$folder/own
-    if ! text=$("$build/my_operation_$family" "$operation" "$path" launch "" 2>&1); then
+    if ! text=$("$build/my_operation_$family" "${facts[1]}" "$path" launch "" 2>&1); then
         printf 'compile\n%s\n' "${text/#stages: --launcher launch: the header has no such function/$my_name has no function launch}" >"$folder/outcome"
         return
     fi

@@ -165,12 +165,15 @@ of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
        ./stages check EXERCISE [flags]
        ./stages check [EXERCISE|STAGE...] [--json] [flags]
+       ./stages check QUESTION [--answer NUMBER]
+       ./stages check BUG [--line NUMBER]
 Exercises: a stage's kernel with its idea left open. \`check\` alone lists them
 and names the next one. \`check 03.1\` hands the exercise out as my/03.1.cuh, then
 compiles and runs it on the CPU device (also where a GPU is). The answer is a
 compiler's message, the first wrong element, or a race; where results are right,
 also what the kernel does more often than the solution: reads, sectors, bank
-conflicts, barriers. Start with any of them.
+conflicts, barriers. Start with any of them. A question, such as 01.a, is about
+counts; its answer is counted when you give one.
 
   --watch             answer again at every save; Ctrl-C ends it
   --hint              a hint: three for each exercise, each more direct
@@ -180,10 +183,16 @@ conflicts, barriers. Start with any of them.
   --seed SEED         inputs of this seed; each run draws others and names it
   --json              one JSON document, for a class's CI. Checks all that are
                       named, else all; hands out nothing
+
+\`check 05.bug2\` hands out a stage's header with one wrong line as
+my/05.bug2.cuh and says what is reported of it; look into it with try, xray or
+debug. --line NUMBER names the line: right, near (the same function) or no.
+--hint (two), --solution and --reset as above.
 Exit status: 0 where all that was checked is right, 1 where something is wrong
 or open. What is right stays noted in my/progress.json." ;;
         demo) echo "usage: ./stages demo STAGE [--auto SECONDS] [--from STEP]
        ./stages demo STAGE --prepare | --steps
+       ./stages demo STAGE --bugs
 A stage's lecture at a terminal of 80 x 24 or more: lines of the source, those
 marked that differ from the stage before; commands and what they print; recorded
 times; pictures; questions whose answer comes with the next key.
@@ -196,6 +205,10 @@ in \$EDITOR, then compiles and checks it with \`try\`.
   --auto SECONDS      without a keyboard: a step every so many seconds
   --from STEP         begin there
   --steps             list the steps
+  --bugs              the stage's planted bugs instead: what is reported, the
+                      wrong line beside the right one, and what the checks say.
+                      On a terminal each waits for Enter. \`check 05.bug2\` has
+                      the same bugs as cases to solve
 NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture and
 for a course." ;;
         my) echo "usage: ./stages my

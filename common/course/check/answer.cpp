@@ -201,25 +201,31 @@ void print_answers(const std::vector<json>& answers) {
     table.print();
 }
 
-std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
-                      const std::string& id, bool fast) {
+const Exercise* next_exercise(const std::vector<Exercise>& exercises, const Progress& progress,
+                              const std::string& id, bool fast) {
     std::vector<const Exercise*> track;
     size_t after = 0;
     for (const Exercise& each : exercises) {
         if (!fast || is_first_of_stage(each)) track.push_back(&each);
         if (each.id == id) after = track.size();
     }
-    const std::string flag = fast ? " --fast" : "";
     for (size_t i = 0; i < track.size(); ++i) {
-        const Exercise& each = *track[(after + i) % track.size()];
-        if (!progress.is_right(each.id))
-            return "Next: ./stages check " + each.id + flag + "    " + each.title;
+        const Exercise* const each = track[(after + i) % track.size()];
+        if (!progress.is_right(each->id)) return each;
     }
-    if (fast)
-        return "You have solved the fast track, an exercise of each stage. ./stages check shows "
-               "the "
-               "others; the stages' READMEs say where to go from here.";
-    return "You have solved all " + std::to_string(track.size()) +
+    return nullptr;
+}
+
+std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
+                      const std::string& id, bool fast) {
+    const Exercise* const next = next_exercise(exercises, progress, id, fast);
+    if (next != nullptr)
+        return "Next: ./stages check " + next->id + (fast ? " --fast" : "") + "    " + next->title;
+    if (fast) {
+        return "You have solved the fast track, one exercise of each stage. `./stages check` shows "
+               "the others.";
+    }
+    return "You have solved all " + std::to_string(exercises.size()) +
            " exercises: from the textbook's softmax to what a transformer's encoder runs on, each "
            "right, free of races and with no access too many. `./stages try` checks kernels of "
            "your own design in the same way, and `./stages new` begins a stage.";

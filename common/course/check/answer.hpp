@@ -28,7 +28,7 @@ nlohmann::json answer_of(const Exercise& exercise, const std::filesystem::path& 
 
 bool is_right(const nlohmann::json& answer);
 
-// Prints one answer in full, or a line for each of several; what comes next; and a word at the end of the course.
+// Prints one answer in full, or a line for each of several.
 struct Manner {
     bool fast = false;    // next is the first exercise of the next stage
     bool is_new = false;  // the learner has the file since this call
@@ -36,7 +36,11 @@ struct Manner {
 void print_answer(const Exercise& exercise, const nlohmann::json& answer, const Manner& manner);
 void print_answers(const std::vector<nlohmann::json>& answers);
 
-// What is to be done after `id`, or at all where that is empty: "Next: ./stages check 03.2".
+// The first exercise after `id`, or of all where that is empty, that is not right yet; null where there is none. fast: of
+// the fast track alone.
+const Exercise* next_exercise(const std::vector<Exercise>& exercises, const Progress& progress,
+                              const std::string& id, bool fast);
+// That in words, "Next: ./stages check 03.2", or a word at the end of the course.
 std::string next_text(const std::vector<Exercise>& exercises, const Progress& progress,
                       const std::string& id, bool fast);
 

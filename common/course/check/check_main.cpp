@@ -10,12 +10,17 @@
 //   report [--json] [--fast] [--new] FOLDER ID...
 //                              what FOLDER/ID has of each becomes an answer. Exit status 0 where all are right, else 1
 //   hint ID, solution ID, reset ID
+//   needs ID                   what has to be counted to answer a question, a line each: EXERCISE MEASURE SHAPE
+//   ask ID                     the question
+//   judge ID FOLDER ANSWER     whether that is the answer. Exit status 0 or 1
 //   causes FILE                of a verdict on several launchers (grade_main.cpp), a line each: NAME|CAUSE, CAUSE
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 
 #include "common/course/check/answer.hpp"
+#include "common/course/check/question.hpp"
 #include "common/io/files.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/table.hpp"
@@ -26,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 using course::Exercise;
 using course::Progress;
+using course::Question;
 using nlohmann::json;
 
 // Words that make no sense: exit status 2.
@@ -59,20 +65,33 @@ private:
 struct Course {
     fs::path root;
     std::vector<Exercise> exercises;
+    std::vector<Question> questions;
     Progress progress;
 
     explicit Course(const fs::path& folder)
-        : root(folder), exercises(course::all_exercises(folder)), progress(folder) {}
+        : root(folder),
+          exercises(course::all_exercises(folder)),
+          questions(course::all_questions(folder)),
+          progress(folder) {
+        for (const Question& question : questions) {
+            for (const Question::Count& count : question.counts) called(count.exercise);
+        }
+    }
 
     // 03.1, or 3.1.
-    const Exercise& called(const std::string& word) const {
+    const Exercise& called(const std::string& word) const { return found(exercises, word); }
+    const Question& asked(const std::string& word) const { return found(questions, word); }
+
+private:
+    template <class One>
+    static const One& found(const std::vector<One>& all, const std::string& word) {
         const std::string id = word.find('.') == 1 ? "0" + word : word;
-        const auto found = std::find_if(exercises.begin(), exercises.end(),
-                                        [&](const Exercise& each) { return each.id == id; });
-        if (found != exercises.end()) return *found;
-        std::string all;
-        for (const Exercise& each : exercises) all += " " + each.id;
-        throw UsageError("no exercise '" + io::printable(id) + "'; there are:" + all);
+        const auto one =
+            std::find_if(all.begin(), all.end(), [&](const One& each) { return each.id == id; });
+        if (one != all.end()) return *one;
+        std::string ids;
+        for (const One& each : all) ids += " " + each.id;
+        throw UsageError("no exercise '" + io::printable(word) + "'; there are:" + ids);
     }
 };
 
@@ -88,33 +107,79 @@ std::vector<std::string> of_stage(const Course& course, const std::string& word)
 
 int print_ids(const Course& course, bool fast, const std::vector<std::string>& words) {
     std::vector<std::string> ids;
+    const auto add = [&](const Exercise& one) {
+        if (!fast || course::is_first_of_stage(one)) ids.push_back(one.id);
+    };
     for (const std::string& word : words) {
-        std::vector<std::string> found = of_stage(course, word);
-        if (found.empty()) found = {course.called(word).id};
-        ids.insert(ids.end(), found.begin(), found.end());
+        const std::vector<std::string> found = of_stage(course, word);
+        for (const std::string& id : found) add(course.called(id));
+        if (found.empty()) ids.push_back(course.called(word).id);
     }
     if (words.empty()) {
-        for (const Exercise& each : course.exercises) ids.push_back(each.id);
+        for (const Exercise& each : course.exercises) add(each);
     }
-    for (const std::string& id : ids) {
-        if (!fast || course::is_first_of_stage(course.called(id))) std::printf("%s\n", id.c_str());
-    }
+    for (const std::string& id : ids) std::printf("%s\n", id.c_str());
     return 0;
 }
 
+// The stage's questions, the beginning of each.
+void print_questions(const Course& course, const std::string& stage) {
+    for (const Question& each : course.questions) {
+        constexpr size_t kShown = 62;
+        if (each.stage != stage) continue;
+        const std::string text =
+            each.text.size() <= kShown ? each.text : io::printable(each.text, kShown);
+        std::printf("  %-5s  %-5s  %s\n", each.id.c_str(),
+                    course.progress.is_right(each.id) ? "right" : "", text.c_str());
+    }
+}
+
+// "2 of 3 right, 1 begun; 1 of 2 questions".
+std::string in_words(const Course& course, const std::string& stage) {
+    int right = 0, all = 0, begun = 0, answered = 0, questions = 0;
+    for (const Exercise& each : course.exercises) {
+        if (each.stage != stage) continue;
+        ++all;
+        const bool is_right = course.progress.is_right(each.id);
+        right += is_right ? 1 : 0;
+        begun += !is_right && fs::exists(each.own) ? 1 : 0;
+    }
+    for (const Question& each : course.questions) {
+        if (each.stage != stage) continue;
+        ++questions;
+        answered += course.progress.is_right(each.id) ? 1 : 0;
+    }
+    return std::to_string(right) + " of " + std::to_string(all) + " right" +
+           (begun > 0 ? ", " + std::to_string(begun) + " begun" : "") +
+           (questions > 0
+                ? "; questions: " + std::to_string(answered) + " of " + std::to_string(questions)
+                : "");
+}
+
+void print_stage(const Course& course, const std::string& stage) {
+    for (const Exercise& each : course.exercises) {
+        if (each.stage != stage) continue;
+        const char* const state = course.progress.is_right(each.id) ? "right"
+                                  : fs::exists(each.own)            ? "begun"
+                                                                    : "";
+        std::printf("  %-5s  %-5s  %s\n", each.id.c_str(), state, each.title.c_str());
+    }
+    print_questions(course, stage);
+}
+
+// A line for each stage; that of the next exercise in full.
 int list(const Course& course, bool fast) {
     size_t right = 0;
     for (const Exercise& each : course.exercises) right += course.progress.is_right(each.id);
     io::print_heading("Exercises", std::to_string(right) + " of " +
                                        std::to_string(course.exercises.size()) + " right");
+    const Exercise* const next = course::next_exercise(course.exercises, course.progress, "", fast);
     std::string stage;
     for (const Exercise& each : course.exercises) {
-        if (each.stage != stage) std::printf("%s\n", each.stage.c_str());
+        if (each.stage == stage) continue;
         stage = each.stage;
-        const char* const state = course.progress.is_right(each.id) ? "right"
-                                  : fs::exists(each.own)            ? "begun"
-                                                                    : "";
-        std::printf("  %-5s  %-5s  %s\n", each.id.c_str(), state, each.title.c_str());
+        std::printf("%-24s  %s\n", stage.c_str(), in_words(course, stage).c_str());
+        if (next != nullptr && next->stage == stage) print_stage(course, stage);
     }
     std::printf("\n");
     io::say(stdout, course::next_text(course.exercises, course.progress, "", fast));
@@ -209,6 +274,40 @@ int report(Course& course, Words& words) {
     return all_right ? 0 : 1;
 }
 
+int print_needs(const Question& question) {
+    for (const Question::Count& count : question.counts)
+        std::printf("%s %s %s\n", count.exercise.c_str(), count.measure.c_str(),
+                    count.shape.c_str());
+    return 0;
+}
+
+int ask(const Question& question) {
+    io::say(stdout, question.id + ": " + question.text);
+    std::printf("\nAnswer: ./stages check %s --answer NUMBER\n", question.id.c_str());
+    return 0;
+}
+
+int judge(Course& course, const Question& question, const fs::path& folder,
+          const std::string& words) {
+    double said = 0;
+    try {
+        said = course::number_in(words);
+    } catch (const std::exception&) {
+        throw UsageError("--answer " + io::printable(words) + ": a number is wanted, as 8 or 5/4");
+    }
+    const double right = course::answer_to(question, folder);
+    constexpr double kSlack = 0.005;  // 1.33 for 4/3
+    if (std::fabs(said - right) > kSlack * std::fabs(right)) {
+        io::say(stdout, question.id + ": " + words +
+                            " is not what is counted. Look again: " + question.text);
+        return 1;
+    }
+    course.progress.add_right(question.id);
+    io::say(stdout,
+            question.id + ": RIGHT. Counted just now: " + io::number(right) + ". " + question.why);
+    return 0;
+}
+
 int print_causes(const fs::path& path) {
     const json document = json::parse(io::text_in(path));
     for (const json& launcher : document.at("launchers")) {
@@ -227,6 +326,13 @@ int run(Words words) {
     const bool fast = words.flag("--fast");
     if (verb == "list") return list(course, fast);
     if (verb == "ids") return print_ids(course, fast, words.rest());
+    if (verb == "needs") return print_needs(course.asked(words.next("a question")));
+    if (verb == "ask") return ask(course.asked(words.next("a question")));
+    if (verb == "judge") {
+        const Question& question = course.asked(words.next("a question"));
+        const fs::path folder = words.next("a folder");
+        return judge(course, question, folder, words.next("an answer"));
+    }
     if (verb == "causes") return print_causes(words.next("a file"));
     const bool keep = words.flag("--keep");
     const Exercise& exercise = course.called(words.next("an exercise"));

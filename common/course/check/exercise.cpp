@@ -76,7 +76,7 @@ Exercise read_exercise(const fs::path& root, const fs::path& handed_out) {
     return exercise;
 }
 
-// The first of the lines that has these words; what is behind them is a comment, or a flag of the stage's before them.
+// The first of the lines that has these words, and perhaps more: a comment, or a condition of the stage's.
 std::vector<std::string>::const_iterator stands_in(const std::vector<std::string>& lines,
                                                    const std::string& words) {
     return std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
@@ -94,10 +94,17 @@ bool comes_before(const Exercise& a, const Exercise& b) {
 
 }  // namespace
 
+std::vector<fs::path> stages_in(const fs::path& root) {
+    std::vector<fs::path> stages = sorted_in(root);
+    stages.erase(std::remove_if(stages.begin(), stages.end(),
+                                [](const fs::path& path) { return !is_stage(path); }),
+                 stages.end());
+    return stages;
+}
+
 std::vector<Exercise> all_exercises(const fs::path& root) {
     std::vector<Exercise> exercises;
-    for (const fs::path& stage : sorted_in(root)) {
-        if (!is_stage(stage)) continue;
+    for (const fs::path& stage : stages_in(root)) {
         for (const fs::path& path : sorted_in(stage / "exercises")) {
             if (path.extension() == ".cuh") exercises.push_back(read_exercise(root, path));
         }
@@ -157,7 +164,8 @@ std::string source_of_solution(const Exercise& exercise) {
     for (const fs::path& path : sorted_in(stage / "further")) sources.push_back(path);
     std::vector<std::string> wanted;
     for (const std::string& line : exercise.solution) {
-        if (!trimmed(line).empty()) wanted.push_back(trimmed(line));
+        const std::string code = trimmed(line.substr(0, line.find("//")));
+        if (!code.empty()) wanted.push_back(code);
     }
     for (const fs::path& path : sources) {
         if (path.extension() != ".cuh") continue;

@@ -28,6 +28,9 @@ struct Exercise {
     std::vector<std::pair<std::string, std::string>> counted;  // measure, sentence
 };
 
+// The folders of the stages in the repository at `root`, in order.
+std::vector<std::filesystem::path> stages_in(const std::filesystem::path& root);
+
 // Every exercise of the repository at `root`, in order. FileError where a file of one makes no sense.
 std::vector<Exercise> all_exercises(const std::filesystem::path& root);
 

@@ -60,7 +60,7 @@ std::vector<T> three_of(const std::vector<T>& all) {
 }  // namespace
 
 std::string calls(const std::filesystem::path& repository, const std::vector<std::string>& stages) {
-    std::string text = head_of({"call", "at", "us", "the fastest other", "us"}), stamps;
+    std::string text = head_of({"call", "at", "us", "the fastest other", "us"}), stamps, untimed;
     for (const std::string& stage : stages) {
         const std::optional<records::File> file = Source{repository, stage}.find(records::kPeers);
         const std::vector<Call> calls = calls_of(repository, stage);
@@ -74,7 +74,7 @@ std::string calls(const std::filesystem::path& repository, const std::vector<std
                     ours.push_back(&record);
             }
             const std::string title = "[`" + call.name + "`](" + call.header + ")";
-            if (ours.empty()) text += row_of({title, "not timed beside others", "-", "-", "-"});
+            if (ours.empty()) untimed += (untimed.empty() ? "" : ", ") + title;
             for (const Record* each : three_of(ours)) {
                 const Record* const other = fastest(*file, [&](const Record& record) {
                     return record.role == "peer" && record.op == each->op &&
@@ -86,7 +86,8 @@ std::string calls(const std::filesystem::path& repository, const std::vector<std
             }
         }
     }
-    return text + stamps;
+    if (!untimed.empty()) untimed = "\nNot timed beside others: " + untimed + ".\n";
+    return text + untimed + stamps;
 }
 
 }  // namespace report

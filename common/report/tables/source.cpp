@@ -2,11 +2,19 @@
 #include "common/report/tables/source.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "common/report/records.hpp"
 #include "common/report/tables/markdown.hpp"
 
 namespace report {
+namespace {
+
+bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
 
 std::optional<records::File> Source::find(const char* name) const {
     const std::filesystem::path path = records::record_of(repository, stage, gpu, name);
@@ -25,16 +33,34 @@ std::vector<std::string> Source::variants_in(const records::File& file) const {
     return variants;
 }
 
-records::File Source::required(const char* name) const {
+records::File Source::of_operations(const char* name) const {
     std::optional<records::File> file = find(name);
     if (!file) throw NotMeasured();
+    if (only.empty()) return *file;
+    std::set<std::string> operations;
+    for (const Record& record : file->records) {
+        if (is_one_of(only, record.variant)) operations.insert(record.shown_as);
+    }
+    std::erase_if(file->records,
+                  [&](const Record& record) { return operations.count(record.shown_as) == 0; });
+    return *file;
+}
+
+records::File Source::required(const char* name) const {
+    records::File file = of_operations(name);
     if (!only.empty()) {
-        std::erase_if(file->records, [&](const Record& record) {
+        std::erase_if(file.records, [&](const Record& record) {
             return record.role == "ours" && record.further == further &&
-                   std::find(only.begin(), only.end(), record.variant) == only.end();
+                   !is_one_of(only, record.variant);
         });
     }
-    return *file;
+    return file;
+}
+
+records::File Source::peers() const {
+    records::File file = of_operations(records::kPeers);
+    if (file.records.empty()) throw NotMeasured();
+    return file;
 }
 
 double roof_us(const Record& record) {

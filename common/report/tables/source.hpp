@@ -26,13 +26,14 @@ struct Source {
     std::string stage;                  // NN_name
     bool further = false;               // the table stands on a page of what goes beyond the lesson
     std::string gpu = records::kShown;  // the folder of its records
-    std::vector<std::string> only =
-        {};  // of the page's variants, those that the table shows; empty: all
+    // Of the page's variants, those that the table shows; empty: all. A table beside peers has all contenders of the
+    // operations that these compute.
+    std::vector<std::string> only = {};
 
     // What the stage's runs recorded, what was timed beside peers, and a grid of widths. NotMeasured where there is no
     // such file, as where a table finds nothing in it.
     records::File own() const { return required(records::kOwn); }
-    records::File peers() const { return required(records::kPeers); }
+    records::File peers() const;
     records::File widths() const { return required(records::kWidths); }
     std::optional<records::File> find(const char* name) const;
     // The variants of these records in the order of the stage, which its counts on the CPU device have.
@@ -44,6 +45,9 @@ struct Source {
     }
 
 private:
+    // Of the operations that `only` computes.
+    records::File of_operations(const char* name) const;
+    // Of the page's variants `only` alone.
     records::File required(const char* name) const;
 };
 

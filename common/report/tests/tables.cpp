@@ -133,6 +133,19 @@ TEST_CASE("a page can show some of its variants") {
     CHECK(has(two, "third"));
     CHECK_FALSE(has(two, "second"));
     CHECK(has(table_of({}), "second"));
+    for (const std::string operation : {"best", "other"}) {
+        for (const char* ending : {"", "_in_graph"})
+            stage.add(operation + "_of_ours" + ending, operation, {{"rows", 4}}, 8, kFurther);
+        stage.add("theirs/" + operation, operation, {{"rows", 4}}, 6, {{"role", "peer"}});
+    }
+    stage.commit(records::kPeers);
+    const std::string beside =
+        report::table_named("peers",
+                            {stage.path, stage.stage, true, records::kShown, {"best_of_ours"}})
+            .value();
+    CHECK(has(beside, "best_of_ours_in_graph"));  // whoever computes the same
+    CHECK(has(beside, "theirs/best"));
+    CHECK_FALSE(has(beside, "theirs/other"));
 }
 
 TEST_CASE("what was not measured says so") {

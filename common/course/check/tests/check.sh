@@ -9,7 +9,7 @@ trap 'rm -rf "$sandbox"' EXIT
 mkdir -p "$sandbox"/{my,build/cpu/my}
 ln -s "$repository/common" "$sandbox/common"
 for stage in "$repository"/[0-9][0-9]_*; do ln -s "$stage" "$sandbox"; done
-ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$sandbox/build/cpu"
+ln -s "$built/translate_launches" "$built/my_operation_all" "$built/exercises" "$built/bugs" "$sandbox/build/cpu"
 cp "$built"/my/{compile,link_check_all} "$sandbox/build/cpu/my"
 
 # The front door without what it installs and builds.
@@ -25,6 +25,8 @@ verb=check root=$sandbox device=cpu build=$sandbox/build/cpu
 . "$repository/common/front_door/try.sh"
 # shellcheck source=common/front_door/check.sh
 . "$repository/common/front_door/check.sh"
+# shellcheck source=common/front_door/bugs.sh
+. "$repository/common/front_door/bugs.sh"
 build() { :; }
 family_of() { echo all; }
 require() { :; }
@@ -152,15 +154,13 @@ learner() {
     sed -i 's/ __syncthreads();/&&/' "$sandbox/my/01.3.cuh"
     expect 1 'barriers per block +3.00 +2.00 .*Right, but 3.00 barriers' 01.3
     expect 1 '"state": "more than needed"' 01.3 --json
-    sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/01.3.cuh"
-    expect 1 'my/01.3.cuh:[0-9]+:[0-9]+: error: .*does not compile yet' 01.3
+    watch 01.3
     # A stage's kernel in place of one's own.
+    local lesson
+    lesson=$(cd "$repository" && echo 01_*/*.cuh)
     solve 01.3
-    sed -i 's,#pragma once,&\n#include "../01_naive_softmax/naive_softmax.cuh",' "$sandbox/my/01.3.cuh"
-    expect 1 'WRONG: my/01.3.cuh includes naive_softmax.cuh' 01.3
-    solve 01.3
-    sed -i 's/constexpr int kThreads = 256;/&\n    if (x[0] > 1e30f) return cudaErrorUnknown;/' "$sandbox/my/01.3.cuh"
-    expect 1 'the host reads memory of the device .*my/01.3.cuh:[0-9]+' 01.3
+    sed -i "s,#pragma once,&\n#include \"../$lesson\"," "$sandbox/my/01.3.cuh"
+    expect 1 "WRONG: my/01.3.cuh includes ${lesson##*/}" 01.3
     echo '' >"$sandbox/my/01.3.cuh"
     expect 1 'has no function launch' 01.3
     expect 0 'what was there is my/01.3.cuh.old' 01.3 --reset
@@ -169,33 +169,37 @@ learner() {
     expect 0 '0 of [0-9]+ right'
     expect 1 '01.1.*open.*01.2.*open' 01 --json
     [[ ! -e $sandbox/my/01.1.cuh ]] || wrong "--json hands out"
+    expect 0 '01.b: .* Answer: ./stages check 01.b --answer NUMBER' 01.b
+    expect 1 'is not what is counted' 01.b --answer 32
+    expect 0 'RIGHT. Counted just now: 1' 1.b --answer 1
+    expect 0 'questions: 1 of [0-9]+'
     expect 2 "no exercise '01.99'; there are: 01.1" 01.99
     expect 2 'takes an exercise' --hint
     expect 2 'no flag --foo' 01.1 --foo
 }
 
 # Answers at once and at a save, and ends well.
-watch() {
+watch() { # ID
     local watcher i
-    solve 01.3
     : >"$sandbox/watched"
     (
         cd "$sandbox"
         heed_signals
-        check 01.3 --watch
+        check "$1" --watch
     ) >"$sandbox/watched" 2>&1 &
     watcher=$!
     wait_for() {
         for ((i = 0; i < 600; ++i)); do
             said=$(cat "$sandbox/watched")
-            [[ $said != *$1* ]] || return 0
+            ! grep -q -- "$1" <<<"$said" || return 0
             sleep 0.1
         done
         wrong "--watch does not say: $1"
     }
-    wait_for RIGHT
-    sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/01.3.cuh"
-    wait_for 'does not compile'
+    wait_for "Right, but"
+    sed -i 's/if (threadIdx.x == 0) row_sum/if (threadIdx.x == 0 row_sum/' "$sandbox/my/$1.cuh"
+    wait_for "my/$1.cuh:[0-9:]*: error: "
+    wait_for 'does not compile yet'
     kill -INT "$watcher"
     i=0
     wait "$watcher" || i=$?
