@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "common/course/questions/ask.hpp"
+#include "common/course/predictions/ask.hpp"
 #include "common/io/standard_output.hpp"
 #include "common/io/text.hpp"
 #include "common/runner/build_info.hpp"
@@ -99,19 +99,19 @@ void add_words(CLI::App& app, const std::string& flag, const std::string& help,
 // Runs each stage between its questions and their answers.
 ExitCode run_and_ask(const std::vector<Stage>& all, const std::vector<const Stage*>& stages,
                      RunOptions options) {
-    const auto questions = [](const Stage& stage) {
-        return stage.own ? std::vector<Question>()
-                         : questions_of(STAGES_SOURCE_DIRECTORY, stage.name);
+    const auto predictions = [](const Stage& stage) {
+        return stage.own ? std::vector<Prediction>()
+                         : predictions_of(STAGES_SOURCE_DIRECTORY, stage.name);
     };
     for (const Stage* stage : stages) {
-        if (questions(*stage).empty())
+        if (predictions(*stage).empty())
             throw UsageError("--ask: nothing is asked about " + stage->name +
-                             "; its questions would be in " + stage->name + "/questions.txt");
+                             "; its questions would be in " + stage->name + "/predictions.txt");
     }
     ExitCode code = kGood;
     Facts facts(STAGES_SOURCE_DIRECTORY);
     for (const Stage* stage : stages) {
-        Quiz quiz(stage->name, questions(*stage));
+        Quiz quiz(stage->name, predictions(*stage));
         quiz.ask();
         options.stages = {stage->name};
         code = std::max(code, runner::run(all, options));

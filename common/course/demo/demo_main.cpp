@@ -220,7 +220,7 @@ public:
         for (;;) {
             show("");
             wait();
-            if (step().question) {
+            if (step().prediction) {
                 shown_[step_].answered = true;
                 show("");
                 wait();
@@ -263,7 +263,7 @@ private:
 
     // False behind the last step.
     bool forward() {
-        if (step().question && !shown_[step_].answered) {
+        if (step().prediction && !shown_[step_].answered) {
             shown_[step_].answered = true;
             return true;
         }

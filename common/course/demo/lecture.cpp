@@ -15,9 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string>& keys() {
-    static const std::vector<std::string> all = {"text",  "source",  "from",     "to",    "since",
-                                                 "run",   "show",    "lines",    "times", "at",
-                                                 "dtype", "picture", "question", "edit"};
+    static const std::vector<std::string> all = {"text",  "source",  "from",    "to",    "since",
+                                                 "run",   "show",    "lines",   "times", "at",
+                                                 "dtype", "picture", "predict", "edit"};
     return all;
 }
 
@@ -90,11 +90,11 @@ Step step_from(const Entry& entry, const fs::path& repository, const std::string
     std::from_chars(lines.data(), lines.data() + lines.size(), step.lines);
     if (entry.has("times")) add_times(step, entry, stage);
     if (entry.has("picture")) step.picture = picture_called(entry, repository, stage);
-    if (entry.has("question")) {
-        for (const Question& question : questions_of(repository, stage)) {
-            if (question.name == entry.text("question")) step.question = question;
+    if (entry.has("predict")) {
+        for (const Prediction& prediction : predictions_of(repository, stage)) {
+            if (prediction.name == entry.text("predict")) step.prediction = prediction;
         }
-        if (!step.question) entry.refuse("the stage has no question " + entry.text("question"));
+        if (!step.prediction) entry.refuse("the stage has no prediction " + entry.text("predict"));
     }
     step.edit = entry.text("edit");
     return step;

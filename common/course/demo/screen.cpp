@@ -125,18 +125,18 @@ void add_times(Page& page, const Step& step, const std::string& stage, Facts& fa
     page.add_wrapped(table.text());
 }
 
-void add_question(Page& page, const Question& question, const Shown& shown, Facts& facts) {
+void add_prediction(Page& page, const Prediction& prediction, const Shown& shown, Facts& facts) {
     page.gap();
-    page.add_wrapped(question.text("Question: "), Style::asked);
+    page.add_wrapped(prediction.text("Predict: "), Style::asked);
     if (!shown.answered) return;
     page.gap();
-    const std::optional<Answer> answer = question.answer(facts);
+    const std::optional<Answer> answer = prediction.answer(facts);
     if (!answer) return page.add("Not known here.");
     page.add_wrapped("It is " + answer->text +
                          (answer->more.empty() ? "" : " (" + answer->more + ")") + ", " +
                          answer->source + ".",
                      Style::strong);
-    page.add_wrapped("Why: " + question.reason(*answer));
+    page.add_wrapped("Why: " + prediction.reason(*answer));
 }
 
 }  // namespace
@@ -165,7 +165,7 @@ std::vector<Row> rows_of(const Lecture& lecture, size_t number, const Shown& sho
         page.add("$ ./stages " + step.run, Style::strong);
         if (shown.output) add_output(page, step, *shown.output, size);
     }
-    if (step.question) add_question(page, *step.question, shown, facts);
+    if (step.prediction) add_prediction(page, *step.prediction, shown, facts);
     return page.take();
 }
 

@@ -20,7 +20,7 @@ public:
     Course() {
         write("01_plain/plain.cuh", "one\ntwo\nthree\n");
         write("02_twill/twill.cuh", "one\nzwei\nthree\nfour\n");
-        write("02_twill/questions.txt",
+        write("02_twill/predictions.txt",
               "[which]\nask: Which?\nleast: us_median\namong: a, b\nat: 8x16\nexplains: a\nwhy: "
               "so\n");
         write("stages", "#!/bin/sh\necho said \"$@\"\n[ \"$1\" != fail ]\n");
@@ -29,7 +29,7 @@ public:
             "[First]\ntext: One line has changed.\nsource: twill.cuh\nfrom: one\nto: three\n"
             "since: 01_plain/plain.cuh\n\n"
             "[Second]\ntext: It runs.\nrun: xray 02\nedit: --as softmax\n\n"
-            "[Third]\ntext: It asks.\nquestion: which\n");
+            "[Third]\ntext: It asks.\npredict: which\n");
     }
     void write(const std::string& name, const std::string& text) const {
         fs::create_directories((folder_.path / name).parent_path());
@@ -69,7 +69,7 @@ TEST_CASE(
     CHECK(lecture.steps[2].edit == "--as softmax");
     for (const auto& [step, words] : std::vector<std::pair<std::string, std::string>>{
              {"source: twill.cuh\nfrom: five\n", "no line of 02_twill/twill.cuh has 'five'"},
-             {"question: why\n", "no question why"},
+             {"predict: why\n", "no prediction why"},
              {"picture: none.svg\n", "no picture none.svg"},
              {"times: a\n", "times need 'at:'"}}) {
         course.lecture("[A step]\ntext: words\n" + step);
@@ -82,9 +82,9 @@ TEST_CASE("keys lead through a lecture") {
     const auto gone = course.demo("", "printf '\\nn\\nn\\n1\\nb\\nq\\n' | ");
     INFO(gone.text);
     CHECK(gone.exit_code == 0);
-    const std::vector<std::string> pages = {"step 1 of 3",      "said xray 02 --no-install",
-                                            "Question: Which?", "Not known here",
-                                            "step 1 of 3",      "step 1 of 3"};
+    const std::vector<std::string> pages = {"step 1 of 3",     "said xray 02 --no-install",
+                                            "Predict: Which?", "Not known here",
+                                            "step 1 of 3",     "step 1 of 3"};
     size_t at = 0;
     for (const std::string& page : pages) {
         at = gone.text.find(page, at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/course/questions/facts.hpp"
+#include "common/course/predictions/facts.hpp"
 
 #include <stdexcept>
 

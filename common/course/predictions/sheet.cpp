@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/course/questions/sheet.hpp"
+#include "common/course/predictions/sheet.hpp"
 
 #include <algorithm>
 #include <fstream>

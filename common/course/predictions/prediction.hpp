@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Questions of a stage to be guessed before it runs: NN_stage/questions.txt, a sheet (sheet.hpp) of entries
+// Questions of a stage to be guessed before it runs: NN_stage/predictions.txt, a sheet (sheet.hpp) of entries
 //   ask       the question
 //   why       why the answer is what it is; without figures, which the answer has
 //   at        the shape, as a word; dtype: the type, float32 unless said
@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "common/course/questions/facts.hpp"
-#include "common/course/questions/sheet.hpp"
+#include "common/course/predictions/facts.hpp"
+#include "common/course/predictions/sheet.hpp"
 
 namespace course {
 
@@ -29,7 +29,7 @@ struct Answer {
     std::string source;            // where it is known from
 };
 
-struct Question {
+struct Prediction {
     std::string name, ask, why, explains;
     std::vector<std::string> choices;  // none where a number is wanted
 
@@ -52,7 +52,7 @@ struct Question {
 };
 
 // Those of a stage, in order; none where it has no such file. io::FileError names the line that is wrong.
-std::vector<Question> questions_of(const std::filesystem::path& repository,
-                                   const std::string& stage);
+std::vector<Prediction> predictions_of(const std::filesystem::path& repository,
+                                       const std::string& stage);
 
 }  // namespace course

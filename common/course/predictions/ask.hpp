@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "common/course/questions/question.hpp"
+#include "common/course/predictions/prediction.hpp"
 
 namespace course {
 
 class Quiz {
 public:
-    Quiz(std::string stage, std::vector<Question> questions);
+    Quiz(std::string stage, std::vector<Prediction> predictions);
 
     // Prints the questions and reads a line for each from standard input; at its end the rest is not guessed.
     void ask();
@@ -20,7 +20,7 @@ public:
 
 private:
     std::string stage_;
-    std::vector<Question> questions_;
+    std::vector<Prediction> predictions_;
     std::vector<std::string> guesses_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "common/course/questions/question.hpp"
+#include "common/course/predictions/prediction.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -66,54 +66,54 @@ std::string how_far(double guess, double truth) {
     return text + which;
 }
 
-Question question_from(const Entry& entry, const std::string& stage) {
-    Question question;
-    question.name = entry.name;
-    question.ask = entry.required("ask");
-    question.why = entry.required("why");
-    question.unit = entry.text("unit");
+Prediction prediction_from(const Entry& entry, const std::string& stage) {
+    Prediction prediction;
+    prediction.name = entry.name;
+    prediction.ask = entry.required("ask");
+    prediction.why = entry.required("why");
+    prediction.unit = entry.text("unit");
     const auto place = [&](const std::string& variant) {
         const size_t slash = variant.find('/');
         const bool elsewhere = slash != std::string::npos && slash > 3 && variant[2] == '_' &&
                                std::isdigit(static_cast<unsigned char>(variant[0])) != 0;
-        question.places.push_back({elsewhere ? variant.substr(0, slash) : stage,
-                                   elsewhere ? variant.substr(slash + 1) : variant,
-                                   entry.required("at"),
-                                   entry.has("dtype") ? entry.text("dtype") : "float32"});
+        prediction.places.push_back({elsewhere ? variant.substr(0, slash) : stage,
+                                     elsewhere ? variant.substr(slash + 1) : variant,
+                                     entry.required("at"),
+                                     entry.has("dtype") ? entry.text("dtype") : "float32"});
     };
     const auto kinds = entry.has("figure") + entry.has("most") + entry.has("least") +
                        static_cast<int>(entry.has("faster"));
     if (kinds != 1) entry.refuse("needs one of figure, most, least and faster");
     if (entry.has("figure")) {
-        question.figure = entry.text("figure");
-        question.per = entry.text("per");
+        prediction.figure = entry.text("figure");
+        prediction.per = entry.text("per");
         place(entry.required("of"));
         if (entry.has("over")) place(entry.text("over"));
-        return question;
+        return prediction;
     }
-    question.explains = entry.required("explains");
+    prediction.explains = entry.required("explains");
     if (entry.has("faster")) {
-        question.kind = Question::Kind::faster;
-        question.figure = "us_median";
+        prediction.kind = Prediction::Kind::faster;
+        prediction.figure = "us_median";
         place(entry.text("faster"));
         place(entry.required("than"));
-        question.choices = {"faster", "slower", "alike"};
+        prediction.choices = {"faster", "slower", "alike"};
     } else {
-        question.kind = entry.has("most") ? Question::Kind::most : Question::Kind::least;
-        question.figure = entry.text(entry.has("most") ? "most" : "least");
-        question.choices = entry.names("among");
-        if (question.choices.size() < 2) entry.refuse("needs variants: 'among: one, other'");
-        for (const std::string& each : question.choices) place(each);
+        prediction.kind = entry.has("most") ? Prediction::Kind::most : Prediction::Kind::least;
+        prediction.figure = entry.text(entry.has("most") ? "most" : "least");
+        prediction.choices = entry.names("among");
+        if (prediction.choices.size() < 2) entry.refuse("needs variants: 'among: one, other'");
+        for (const std::string& each : prediction.choices) place(each);
     }
-    if (std::find(question.choices.begin(), question.choices.end(), question.explains) ==
-        question.choices.end())
-        entry.refuse("explains '" + question.explains + "', which is none of its choices");
-    return question;
+    if (std::find(prediction.choices.begin(), prediction.choices.end(), prediction.explains) ==
+        prediction.choices.end())
+        entry.refuse("explains '" + prediction.explains + "', which is none of its choices");
+    return prediction;
 }
 
 }  // namespace
 
-std::optional<Answer> Question::answer(Facts& facts) const {
+std::optional<Answer> Prediction::answer(Facts& facts) const {
     const std::optional<Known> known = facts.find(figure, places);
     if (!known) return std::nullopt;
     Answer answer;
@@ -146,7 +146,7 @@ std::optional<Answer> Question::answer(Facts& facts) const {
     return answer;
 }
 
-std::string Question::choice_of(const std::string& guess) const {
+std::string Prediction::choice_of(const std::string& guess) const {
     const std::string said = trimmed(guess);
     if (said.empty()) return "";
     if (said.size() == 1) {
@@ -165,13 +165,13 @@ std::string Question::choice_of(const std::string& guess) const {
     return "";
 }
 
-bool Question::is_right(const std::string& guess, const Answer& answer) const {
+bool Prediction::is_right(const std::string& guess, const Answer& answer) const {
     if (!choices.empty()) return choice_of(guess) == answer.text;
     const std::optional<double> said = number_in(trimmed(guess));
     return said && std::fabs(*said - *answer.number) <= kNear * std::fabs(*answer.number);
 }
 
-std::string Question::compare(const std::string& guess, const Answer& answer) const {
+std::string Prediction::compare(const std::string& guess, const Answer& answer) const {
     const std::string said = io::printable(trimmed(guess), 40);
     const std::string truth = "it is " + answer.text;
     if (said.empty()) return truth;
@@ -186,7 +186,7 @@ std::string Question::compare(const std::string& guess, const Answer& answer) co
     return "you said " + said + ", " + truth + ": " + how_far(*number, *answer.number);
 }
 
-std::string Question::text(const std::string& before) const {
+std::string Prediction::text(const std::string& before) const {
     std::string text = io::wrapped(before + ask, 80, 0) + "\n";
     std::string line;
     for (size_t i = 0; i < choices.size(); ++i) {
@@ -200,18 +200,18 @@ std::string Question::text(const std::string& before) const {
     return text + (line.empty() ? "" : line + "\n");
 }
 
-std::string Question::reason(const Answer& answer) const {
+std::string Prediction::reason(const Answer& answer) const {
     if (explains.empty() || explains == answer.text) return why;
     return "The course's own records say " + explains + ", because: " + why +
            " What is different here?";
 }
 
-std::vector<Question> questions_of(const std::filesystem::path& repository,
-                                   const std::string& stage) {
-    std::vector<Question> questions;
-    for (const Entry& entry : read_sheet(repository / stage / "questions.txt", keys()))
-        questions.push_back(question_from(entry, stage));
-    return questions;
+std::vector<Prediction> predictions_of(const std::filesystem::path& repository,
+                                       const std::string& stage) {
+    std::vector<Prediction> predictions;
+    for (const Entry& entry : read_sheet(repository / stage / "predictions.txt", keys()))
+        predictions.push_back(prediction_from(entry, stage));
+    return predictions;
 }
 
 }  // namespace course
