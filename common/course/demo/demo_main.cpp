@@ -293,7 +293,8 @@ private:
 
     void edit() {
         if (step().edit.empty()) {
-            std::printf("\nNothing is edited in this lecture yet.\n");
+            std::printf("\nNothing is edited at this step; ./stages check %s has exercises.\n",
+                        options_.stage.substr(0, 2).c_str());
             return;
         }
         const std::string name = copy_of_header(options_);

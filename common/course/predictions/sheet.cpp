@@ -34,8 +34,10 @@ std::string Entry::required(const std::string& key) const {
 std::vector<std::string> Entry::names(const std::string& key) const {
     std::vector<std::string> names;
     std::string rest = text(key);
+    // A shape may have a comma in it: 4000x1000,k=5; 4000x4000,k=5.
+    const char between = rest.find(';') == std::string::npos ? ',' : ';';
     while (!rest.empty()) {
-        const size_t comma = std::min(rest.find(','), rest.size());
+        const size_t comma = std::min(rest.find(between), rest.size());
         names.push_back(trimmed(rest.substr(0, comma)));
         rest = comma < rest.size() ? rest.substr(comma + 1) : "";
     }

@@ -25,7 +25,7 @@ struct Entry {
     std::string text(const std::string& key) const;
     // The same; io::FileError names the entry where there is none.
     std::string required(const std::string& key) const;
-    // The names that stand there with commas between them.
+    // The names that stand there with commas between them, or semicolons where there are any.
     std::vector<std::string> names(const std::string& key) const;
     [[noreturn]] void refuse(const std::string& why) const;
 
