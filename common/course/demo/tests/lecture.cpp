@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The lectures of the stages fit a terminal, and the program goes through one by its keys.
 #include <fstream>
+#include <map>
+#include <regex>
 
 #include "common/course/demo/screen.hpp"
 #include "common/io/files.hpp"
@@ -137,4 +139,37 @@ TEST_CASE("each step of each stage's lecture fits a terminal of 80 x 24") {
         }
     }
     CHECK(lectures > 0);
+}
+
+TEST_CASE("the plans name steps, exercises and bugs that there are") {
+    const fs::path repository = STAGES_SOURCE_DIRECTORY;
+    const std::string plans =
+        io::text_in(repository / "LECTURES.md") + io::text_in(repository / "INSTRUCTORS.md");
+    REQUIRE_FALSE(plans.empty());
+    std::map<std::string, std::string> stages;  // by their numbers
+    for (const std::string& stage : records::stage_folders(repository))
+        stages[stage.substr(0, 2)] = stage;
+    const auto each = [&](const std::string& pattern, const auto& check) {
+        const std::regex words(pattern);
+        int found = 0;
+        for (std::sregex_iterator one(plans.begin(), plans.end(), words), end; one != end; ++one) {
+            INFO(one->str());
+            REQUIRE(stages.count((*one)[1]) == 1);
+            check(*one, repository / stages[(*one)[1]]);
+            ++found;
+        }
+        CHECK(found > 0);
+    };
+    each("\\b(\\d\\d): (\\d+)(?:-(\\d+))?", [&](const std::smatch& words, const fs::path& stage) {
+        const auto steps =
+            static_cast<int>(course::lecture_of(repository, stage.filename()).steps.size());
+        CHECK(std::stoi(words[2]) >= 1);
+        CHECK(std::stoi(words[words[3].matched ? 3 : 2]) <= steps);
+    });
+    each("\\b(\\d\\d)\\.\\d\\b", [&](const std::smatch& words, const fs::path& stage) {
+        CHECK(fs::exists(stage / "exercises" / (words.str() + ".cuh")));
+    });
+    each("\\b(\\d\\d)\\.bug\\d\\b", [&](const std::smatch& words, const fs::path& stage) {
+        CHECK(fs::exists(stage / "bugs" / (words.str() + ".json")));
+    });
 }
