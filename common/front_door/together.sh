@@ -21,6 +21,8 @@ add_together() {
     mapfile -t described <"$together/described"
     sed -nE "s,^#include \"\.\./,#include \"$build/translated/,; /^(#include|extern __shared__)/p" "$translated" >>"$together/includes"
     {
+        # A header may share its namespace with those that it includes, which stay outside.
+        sed -nE "s/^namespace ([a-z_]+) \{.*/namespace \1 {} namespace $space { namespace \1 { using namespace ::\1; } }/p" "$2" | sort -u
         echo "namespace $space {"
         sed -E "s,^(#line [0-9]+) .*,\1 \"$shown\",; s,^(#include|#pragma once|extern __shared__).*,," "$translated"
         cat <<END_OF_LAUNCHER

@@ -75,13 +75,22 @@ Bug read_bug(const fs::path& root, const fs::path& path) {
     return bug;
 }
 
+// A line of the header, and one of a bug's, which may lack the comment that ends it.
+bool is_same(const std::string& of_header, const std::string& of_bug) {
+    if (of_header == of_bug) return true;
+    const size_t comment = of_header.find("  //");
+    return comment != std::string::npos && of_header.substr(0, comment) == of_bug;
+}
+
 // The place of the right lines in the header.
 size_t place_of(const Bug& bug, const Lines& header, const fs::path& root) {
-    const auto found =
-        std::search(header.begin(), header.end(), bug.right.begin(), bug.right.end());
+    const auto find = [&](Lines::const_iterator from) {
+        return std::search(from, header.end(), bug.right.begin(), bug.right.end(), is_same);
+    };
+    const auto found = find(header.begin());
     if (found == header.end())
         io::refuse(root / bug.header, "does not have the lines that " + bug.id + " makes wrong");
-    if (std::search(found + 1, header.end(), bug.right.begin(), bug.right.end()) != header.end())
+    if (find(found + 1) != header.end())
         io::refuse(root / bug.header, "has the lines that " + bug.id + " makes wrong twice");
     return static_cast<size_t>(found - header.begin());
 }
@@ -100,11 +109,8 @@ std::string included_from_my(const std::string& line, const Bug& bug) {
     return kWords + "../" + file.lexically_normal().generic_string() + line.substr(end);
 }
 
-std::string text_of(const Bug& bug, const fs::path& root, const Lines& in_place) {
-    Lines lines = header_of(bug, root);
-    const auto at = lines.begin() + static_cast<std::ptrdiff_t>(place_of(bug, lines, root));
-    const auto rest = lines.erase(at, at + static_cast<std::ptrdiff_t>(bug.right.size()));
-    lines.insert(rest, in_place.begin(), in_place.end());
+// A header as a file in my/, with what the bug appends.
+std::string text_of(Lines lines, const Bug& bug) {
     for (std::string& line : lines) line = included_from_my(line, bug);
     if (!bug.launch.empty()) lines.emplace_back();
     lines.insert(lines.end(), bug.launch.begin(), bug.launch.end());
@@ -134,10 +140,16 @@ std::vector<Bug> all_bugs(const fs::path& root) {
 }
 
 std::string text_with(const Bug& bug, const fs::path& root) {
-    return text_of(bug, root, bug.wrong);
+    Lines lines = header_of(bug, root);
+    const auto at = lines.begin() +
+                    static_cast<std::ptrdiff_t>(place_of(bug, lines, root) + common_of(bug).before);
+    const auto right = static_cast<std::ptrdiff_t>(differing_right(bug).size());
+    const Lines wrong = differing_wrong(bug);
+    lines.insert(lines.erase(at, at + right), wrong.begin(), wrong.end());
+    return text_of(lines, bug);
 }
 std::string text_without(const Bug& bug, const fs::path& root) {
-    return text_of(bug, root, bug.right);
+    return text_of(header_of(bug, root), bug);
 }
 
 LineRange wrong_lines(const Bug& bug, const fs::path& root) {

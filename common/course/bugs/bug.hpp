@@ -3,8 +3,9 @@
 // A planted bug: a stage's header in which one line is wrong. The file is never stored: it is made of the header as it
 // stands. The bug lies in the stage's folder, bugs/NN.bugK.json:
 //   header           the file of the stage's
-//   right, wrong     lines of the header that stand there once, and the lines that take their place. Lines that both
-//                    begin or end with only say where it is; `wrong` lacks a line that is missing
+//   right, wrong     lines of the header that stand there once, without the comments that end them, and the lines that
+//                    take their place. Lines that both begin or end with only say where that is; `wrong` lacks a line
+//                    that is missing
 //   operation        what the launcher computes, as ./stages try --as names it
 //   launcher         the function that shows the bug; template arguments may follow its name
 //   launch           lines that are appended to the header and define that function, where it has none that fits

@@ -25,7 +25,8 @@ std::string check_of(const std::string& cause) {
         default:
             return "synchronization";
     }
-    static const std::pair<const char*, const char*> kChecks[] = {  // its first words
+    static const std::pair<const char*, const char*> kChecks[] = {
+        // its first words
         {"the result", "values"},
         {"in place", "in place"},
         {"odd addresses", "odd addresses"},
