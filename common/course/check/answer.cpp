@@ -184,7 +184,13 @@ void print_answer(const Exercise& exercise, const json& answer, const Manner& ma
         say("  " + finding.at("said").at(0).get<std::string>());
         return;
     }
-    if (state == "wrong") return print_findings(answer);
+    if (state == "wrong") {
+        print_findings(answer);
+        if (exercise.overflows)
+            say("  In this exercise a row whose exponentials overflow has to come out as NaN or "
+                "0.");
+        return;
+    }
     say("  Results right in " + std::to_string(answer.at("cases").get<int>()) +
         " cases, of inputs drawn from seed " + std::to_string(answer.at("seed").get<uint64_t>()) +
         ". No race in " + std::to_string(answer.at("launches").get<int>()) + " launches.");
