@@ -17,6 +17,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -90,11 +91,21 @@ std::string copy_of_header(const Options& options) {
 
 // ---------------------------------------------------------------- the terminal
 
+termios before_keys{};  // the terminal as it was
+
+// Ctrl-C and the like leave a terminal that shows what is typed.
+void end_by(int signal) {
+    tcsetattr(STDIN_FILENO, TCSANOW, &before_keys);
+    _exit(128 + signal);
+}
+
 // Takes keys as they are pressed, and gives the terminal back as it was.
 class Keys {
 public:
     Keys() : is_terminal_(isatty(STDIN_FILENO) != 0) {
-        if (is_terminal_) tcgetattr(STDIN_FILENO, &before_);
+        if (!is_terminal_) return;
+        tcgetattr(STDIN_FILENO, &before_keys);
+        for (const int signal : {SIGHUP, SIGINT, SIGTERM}) std::signal(signal, end_by);
         take();
     }
     ~Keys() { give_back(); }
@@ -117,12 +128,12 @@ public:
     }
     void take() {
         if (!is_terminal_) return;
-        termios raw = before_;
+        termios raw = before_keys;
         raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
         tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     }
     void give_back() {
-        if (is_terminal_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+        if (is_terminal_) tcsetattr(STDIN_FILENO, TCSANOW, &before_keys);
     }
 
 private:
@@ -140,7 +151,6 @@ private:
     }
 
     bool is_terminal_;
-    termios before_{};
 };
 
 bool on_terminal() {
