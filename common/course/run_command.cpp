@@ -99,21 +99,20 @@ void add_words(CLI::App& app, const std::string& flag, const std::string& help,
 // Runs each stage between its questions and their answers.
 ExitCode run_and_ask(const std::vector<Stage>& all, const std::vector<const Stage*>& stages,
                      RunOptions options) {
-    const auto predictions = [](const Stage& stage) {
-        return stage.own ? std::vector<Prediction>()
-                         : predictions_of(STAGES_SOURCE_DIRECTORY, stage.name);
-    };
+    std::vector<std::vector<Prediction>> predictions;  // of each stage
     for (const Stage* stage : stages) {
-        if (predictions(*stage).empty())
+        if (stage->own) throw UsageError("--ask is about the stages of the course");
+        predictions.push_back(predictions_of(STAGES_SOURCE_DIRECTORY, stage->name));
+        if (predictions.back().empty())
             throw UsageError("--ask: nothing is asked about " + stage->name +
                              "; its questions would be in " + stage->name + "/predictions.txt");
     }
     ExitCode code = kGood;
     Facts facts(STAGES_SOURCE_DIRECTORY);
-    for (const Stage* stage : stages) {
-        Quiz quiz(stage->name, predictions(*stage));
+    for (size_t i = 0; i < stages.size(); ++i) {
+        Quiz quiz(stages[i]->name, predictions[i]);
         quiz.ask();
-        options.stages = {stage->name};
+        options.stages = {stages[i]->name};
         code = std::max(code, runner::run(all, options));
         facts.add_run(options.out);
         std::printf("\n");
