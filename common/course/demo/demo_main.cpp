@@ -201,19 +201,26 @@ public:
 
     // Whatever is run later is run once: 1 where something of it fails.
     int prepare() const {
-        std::map<std::string, bool> done;
+        // What is run, and the words that the steps want to see of it.
+        std::map<std::string, std::vector<std::string>> commands;
         for (const Step& step : lecture_.steps) {
-            if (!step.run.empty()) done.emplace(step.run, false);
-            if (!step.edit.empty())
-                done.emplace("try " + copy_of_header(options_) + " " + step.edit, false);
+            if (!step.run.empty()) commands[step.run].push_back(step.show);
+            if (!step.edit.empty()) commands["try " + copy_of_header(options_) + " " + step.edit];
         }
         int failures = 0;
-        for (const auto& [words, unused] : done) {
+        for (const auto& [words, shown] : commands) {
             std::printf("./stages %s ... ", words.c_str());
             const Ran ran = run_stages(options_, words);
-            std::printf("%s (%.0f s)\n", ran.status == 0 ? "ready" : "FAILED", ran.seconds);
+            std::string missing;
+            for (const std::string& each : shown) {
+                if (ran.output.find(each) == std::string::npos) missing = each;
+            }
+            const bool is_ready = ran.status == 0 && missing.empty();
+            std::printf("%s (%.0f s)\n", is_ready ? "ready" : "FAILED", ran.seconds);
             if (ran.status != 0) std::printf("%s\n", ran.output.c_str());
-            failures += ran.status != 0;
+            if (ran.status == 0 && !is_ready)
+                std::printf("It does not print '%s', which a step shows.\n", missing.c_str());
+            failures += is_ready ? 0 : 1;
         }
         std::printf(failures > 0 ? "Not all is ready.\n"
                                  : "All is ready: nothing is compiled later.\n");

@@ -111,6 +111,8 @@ TEST_CASE("keys lead through a lecture") {
     const auto failed = course.demo("--prepare");
     CHECK(failed.exit_code == 1);
     CHECK_THAT(failed.text, ContainsSubstring("fail 3 ... FAILED"));
+    course.lecture("[A step]\ntext: words\nrun: xray 02\nshow: wavefronts\n");
+    CHECK_THAT(course.demo("--prepare").text, ContainsSubstring("does not print 'wavefronts'"));
     for (const std::string flags : {"--auto x", "--auto", "--from 2", "--from 0", "--bogus"})
         CHECK(course.demo(flags).exit_code == 2);
 }
