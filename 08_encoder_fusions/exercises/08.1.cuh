@@ -27,8 +27,8 @@ struct Gelu {
     }
 };
 
-template <class Packs, class Activation>
-__global__ void bias_activation_by_columns_kernel(const Packs* x, const Packs* bias, Packs* y,
+template <class Pack, class Activation>
+__global__ void bias_activation_by_columns_kernel(const Pack* x, const Pack* bias, Pack* y,
                                                   int64_t rows, int packs, Activation activation) {
     for (int p = threadIdx.x; p < packs; p += blockDim.x) {
         // ---- your lines: pack p of the rows blockIdx.x, blockIdx.x + gridDim.x, ...
@@ -41,11 +41,11 @@ inline cudaError_t launch(const float* x, const float* bias, float* y, int64_t t
                           int64_t hidden, cudaStream_t stream) {
     if (tokens == 0 || hidden == 0) return cudaSuccess;
     constexpr int64_t kRowsOfThread = 4;
-    using Packs = Pack<float, 4>;
-    const auto packs = static_cast<int>(hidden / Packs::kSize);
+    using Pack4 = Pack<float, 4>;
+    const auto packs = static_cast<int>(hidden / Pack4::kSize);
     const auto blocks = static_cast<unsigned>((tokens - 1) / kRowsOfThread + 1);
     bias_activation_by_columns_kernel<<<blocks, std::min((packs + 31) / 32 * 32, 256), 0, stream>>>(
-        reinterpret_cast<const Packs*>(x), reinterpret_cast<const Packs*>(bias),
-        reinterpret_cast<Packs*>(y), tokens, packs, Gelu{});
+        reinterpret_cast<const Pack4*>(x), reinterpret_cast<const Pack4*>(bias),
+        reinterpret_cast<Pack4*>(y), tokens, packs, Gelu{});
     return cudaGetLastError();
 }

@@ -42,7 +42,7 @@ endfunction()
 file(GLOB_RECURSE shared_device_files CONFIGURE_DEPENDS
      "[0-9][0-9]_*/*.cu" "[0-9][0-9]_*/*.cuh" "[0-9][0-9]_*/further/*.hpp" "common/runner/*.cu" "common/runner/*.cuh" "common/operations/*.cu" "common/operations/*.cuh"
      "common/testing/*.cuh")
-list(FILTER shared_device_files EXCLUDE REGEX "/tests/|/test\\.cu$|/cutlass_[^/]*\\.cu$")  # tests translate their own; CUTLASS is for nvcc alone
+list(FILTER shared_device_files EXCLUDE REGEX "/tests/|/exercises/|/test\\.cu$|/cutlass_[^/]*\\.cu$")  # tests translate their own, exercises are learners'; CUTLASS is for nvcc alone
 translate_device_files(translated_stages ${shared_device_files})
 
 # compile_device_files(TARGET FILE.cu...): adds device files, for which translate_device_files was called, to TARGET.

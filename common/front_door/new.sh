@@ -13,17 +13,19 @@ new_stage() {
         [[ ${taken%%_*} != "$number" ]] || fail 2 "there is a stage $number already: $taken"
         [[ ${taken#*_} != "$name" ]] || fail 2 "there is a stage named $name already: $taken"
     done
-    mkdir "$root/$stage" || fail 1 "$root/$stage cannot be made"
+    mkdir "$root/$stage" "$root/$stage/exercises" || fail 1 "$root/$stage cannot be made"
     for template in "$root"/common/course/new/*.in; do
         text=$(<"$template")
         text=${text//@STAGE@/$stage}
         text=${text//@NAME@/$name}
         text=${text//@NUMBER@/$number}
         file=$(basename "$template" .in)
-        printf '%s\n' "$text" >"$root/$stage/${file/#lesson/$name}" || fail 1 "$root/$stage cannot be written to"
+        file=${file/#lesson/$name}
+        printf '%s\n' "$text" >"$root/$stage/${file/#exercise/exercises/$number.1}" || fail 1 "$root/$stage cannot be written to"
     done
-    print_answer "$stage is there: a kernel to replace, its launcher, a test and a README.
+    print_answer "$stage is there: a kernel to replace, its launcher, a test, an exercise and a README.
   ./stages run $number --quick   checks and measures it
   ./stages test $number          runs its tests
+  ./stages check $number.1       hands its exercise out
   CONTRIBUTING.md           says what a stage has to hold"
 }

@@ -267,7 +267,8 @@ FuzzCase fuzz_case(const std::vector<const Stage*>& stages, const std::string& v
 
 std::string run_case(const FuzzCase& one, bool* judged) {
     const Operation& operation = *one.variant->operation;
-    const Tensors originals = filled_inputs(operation, one.shape, one.dtype, one.input, one.input_seed);
+    const Tensors originals =
+        filled_inputs(operation, one.shape, one.dtype, one.input, one.input_seed);
     const View inputs = originals.view();
     GuardedCase memory(one, inputs);
     DeviceBuffer<unsigned char> workspace(workspace_of(*one.variant, one.shape, one.dtype));

@@ -90,7 +90,7 @@ expect 2 "'9' is no stage's number: two digits" new 9 mine
 expect 2 "'Mine' cannot name a stage" new 09 Mine
 expect 2 "new takes a number and a name" new 09
 expect 0 "09_mine is there" new 09 mine
-for file in README.md mine.cuh stage.cu example.cu test.cu; do
+for file in README.md mine.cuh stage.cu example.cu test.cu exercises/09.1.{cuh,json}; do
     [[ -s $sandbox/course/09_mine/$file ]] || wrong "new leaves out $file"
 done
 ! grep -r '@' "$sandbox/course/09_mine" || wrong "new leaves a placeholder"
