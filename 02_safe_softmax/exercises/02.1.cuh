@@ -39,7 +39,7 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
         sum += expf(x_row[col] - max);
     }
     sum = BlockReduce(scratch).Sum(sum);
-    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) row_sum = sum;  // only thread 0 has the sum of the block
     __syncthreads();
 
     const float scale = 1.f / row_sum;
@@ -52,7 +52,7 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
                           cudaStream_t stream) {
     if (rows == 0 || cols == 0) return cudaSuccess;
     constexpr int kThreads = 256;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
         block_per_row_kernel<kThreads>

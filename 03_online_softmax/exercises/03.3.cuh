@@ -42,7 +42,7 @@ __global__ void block_per_row_kernel(const float* x, float* y, int64_t cols) {
         mine = Merge{}(mine, {x_row[col], 1.f});
     }
     mine = BlockReduce(scratch).Reduce(mine, Merge{});
-    if (threadIdx.x == 0) row = mine;  // only thread 0 has the block's result
+    if (threadIdx.x == 0) row = mine;  // only thread 0 has the pair of the block
     __syncthreads();
 
     // ---- your lines: y_row[col] for each of this thread's columns
@@ -53,7 +53,7 @@ inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols,
                           cudaStream_t stream) {
     if (rows == 0 || cols == 0) return cudaSuccess;
     constexpr int kThreads = 256;
-    constexpr int64_t kMaxBlocks = INT32_MAX;  // of a grid; more rows take another launch
+    constexpr int64_t kMaxBlocks = INT32_MAX;  // per grid; further rows take another launch
     for (int64_t row = 0; row < rows; row += kMaxBlocks) {
         const auto blocks = static_cast<unsigned>(std::min(rows - row, kMaxBlocks));
         block_per_row_kernel<kThreads>

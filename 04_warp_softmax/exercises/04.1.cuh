@@ -42,7 +42,7 @@ template <class T, int kPack, int kPacks>
 __global__ void warp_per_row_kernel(const Pack<T, kPack>* x, Pack<T, kPack>* y, int64_t rows,
                                     int packs) {
     const int64_t row = int64_t{blockIdx.x} * blockDim.y + threadIdx.y;
-    if (row >= rows) return;  // the whole warp: it leaves no lane waiting in a shuffle
+    if (row >= rows) return;  // the whole warp returns, so no lane waits in a shuffle
     const Pack<T, kPack>* x_row = x + row * packs;
     Pack<T, kPack>* y_row = y + row * packs;
 
@@ -83,11 +83,11 @@ cudaError_t launch_packs(const float* x, float* y, int64_t rows, int64_t cols,
                          cudaStream_t stream) {
     constexpr int kMaxElements = 32;  // of a lane
     if constexpr (kPacks * kPack > kMaxElements) {
-        return cudaErrorInvalidValue;  // more columns than a warp holds
+        return cudaErrorInvalidValue;  // the row has more columns than a warp holds
     } else if (cols > 32 * kPacks * kPack) {
         return launch_packs<kPack, 2 * kPacks>(x, y, rows, cols, stream);
     } else {
-        constexpr int64_t kRows = 4;  // of a block
+        constexpr int64_t kRows = 4;  // per block
         const auto blocks = static_cast<unsigned>((rows + kRows - 1) / kRows);
         warp_per_row_kernel<float, kPack, kPacks><<<blocks, dim3(32, kRows), 0, stream>>>(
             reinterpret_cast<const Pack<float, kPack>*>(x),

@@ -5,7 +5,7 @@
 //
 // Packs of two floats are kept in shared memory element by element. The array `row` has room for 2 * packs floats. Return
 // the place of element i of pack p, in either layout: packed keeps the row's order, interleaved keeps the first elements of
-// all packs and behind them the second elements. The check runs the interleaved one and counts its bank conflicts.
+// all packs, followed by the second elements. The check runs the interleaved one and counts its bank conflicts.
 #pragma once
 #include <cmath>
 #include <cstdint>

@@ -3,7 +3,7 @@
 //
 // Exercise 06.1: softmax and top-k in one pass
 //
-// The k largest probabilities of a row, and their columns, are wanted; the softmax itself is never written. Let each
+// Find the k largest probabilities of a row and their columns, without writing the softmax itself. Let each
 // thread collect the normalizer pair and the list of the best of its columns in one pass, merge both over the block, and
 // let thread 0 write. All parts are there: add, append, finish, MergeBoth, write.
 #pragma once
@@ -61,9 +61,9 @@ struct Top {
     // Takes one element more, whose column is higher than those of all elements before it.
     __host__ __device__ void append(Element one) {
         if (one.u <= best[K - 1].u) return;
-        best[K - 1] = one;  // the worst goes
+        best[K - 1] = one;  // the worst leaves
         for (int k = K - 1; k > 0; --k) {
-            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, each k is known
+            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, every k is a constant
             best[k] = best[k - 1];
             best[k - 1] = one;
         }

@@ -60,9 +60,9 @@ struct Top {
     // Takes one element more, whose column is higher than those of all elements before it.
     __host__ __device__ void append(Element one) {
         if (one.u <= best[K - 1].u) return;
-        best[K - 1] = one;  // the worst goes
+        best[K - 1] = one;  // the worst leaves
         for (int k = K - 1; k > 0; --k) {
-            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, each k is known
+            if (one.u <= best[k - 1].u) continue;  // no break: unrolled, every k is a constant
             best[k] = best[k - 1];
             best[k - 1] = one;
         }

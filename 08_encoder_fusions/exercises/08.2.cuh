@@ -19,7 +19,7 @@ __device__ inline float warp_sum(float value) {
     return value;
 }
 
-constexpr int kHeld = 32;  // elements that a lane may hold
+constexpr int kHeld = 32;  // most elements of a lane; the first `count` are valid
 
 struct TwoPasses {
     __device__ static float2 mean_and_variance(const float (&x)[kHeld], int count, int cols) {

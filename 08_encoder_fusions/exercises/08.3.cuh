@@ -18,7 +18,7 @@ __device__ inline float warp_sum(float value) {
     return value;
 }
 
-constexpr int kHeld = 32;  // elements that a lane may hold
+constexpr int kHeld = 32;  // most elements of a lane; the first `count` are valid
 
 struct Welford {
     float mean, squares, count;

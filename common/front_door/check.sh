@@ -112,7 +112,7 @@ check_question() {
 
 # Leaves in $results what an exercise's solution does at $shape, as $count.json. check_question attends it.
 count_for_question() {
-    local id=$1 folder=$build/my/checks/$1 family fresh=${seed:-$((SRANDOM % 1000000))}
+    local id=$1 folder=$build/my/checks/$1 family fresh=${seed:-$((RANDOM * 32768 + RANDOM))}
     local -a keep=(--keep) facts described words
     mkdir -p "$folder"/solution "$results"
     know_exercise || return
@@ -123,7 +123,7 @@ count_for_question() {
 # Grades exercises, one after the other, and says what has come out. Those that the learner does not have are handed out
 # where one is named, and left alone where a document is asked for, or several are.
 check_and_report() {
-    local id results=$build/my/checks status=0 fresh=${seed:-$((SRANDOM % 1000000))}
+    local id results=$build/my/checks status=0 fresh=${seed:-$((RANDOM * 32768 + RANDOM))}
     local -a keep=() new=()
     [[ ! ${json[*]} ]] && (($# == 1)) || keep=(--keep)
     for id in "$@"; do
@@ -198,7 +198,10 @@ grade_own() {
         tried_fails_to_compile() { exit 1; }
         compile_try_for_cpu check
     ) 2>"$my_folder/said"; then
-        { echo compile && grep -vE "^In file included from $my_folder/stage.cu" "$my_folder/said" | head -n 40; } >"$folder/outcome"
+        {
+            echo compile
+            grep -v "^In file included from $my_folder/stage.cu" "$my_folder/said" | sed "s,$root/,,g" | head -n 40
+        } >"$folder/outcome"
         return
     fi
     [[ $included ]] || included=$(sed "s,$root/,,g" "$my_folder/made_of" | grep -oE '(^|[ /])[0-9][0-9]_[a-z0-9_]+/[^ :]+' | head -n 1) || true

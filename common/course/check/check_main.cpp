@@ -293,7 +293,7 @@ int judge(Course& course, const Question& question, const fs::path& folder,
     try {
         said = course::number_in(words);
     } catch (const std::exception&) {
-        throw UsageError("--answer " + io::printable(words) + ": a number is wanted, as 8 or 5/4");
+        throw UsageError("--answer " + io::printable(words) + " is no number; 8, 1.25 and 5/4 are");
     }
     const double right = course::answer_to(question, folder);
     constexpr double kSlack = 0.005;  // 1.33 for 4/3

@@ -14,6 +14,21 @@ namespace {
 using xray::AccessKind;
 using xray::KernelCounts;
 
+// Counts what kernels do, and notes what is done without one: nothing of that is counted.
+class KernelCounter : public xray::Counter {
+public:
+    bool has_seen_copies() const { return copies_; }
+
+    void written_by_host(uintptr_t low, size_t bytes) override {
+        copies_ = true;
+        Counter::written_by_host(low, bytes);
+    }
+    void read_by_host(uintptr_t, size_t, bool) override { copies_ = true; }
+
+private:
+    bool copies_ = false;
+};
+
 double ratio(double a, double b) {
     return b == 0 ? 0 : a / b;
 }
@@ -79,6 +94,7 @@ Counts counts_of(const std::vector<KernelCounts>& kernels, double bytes) {
     const auto asked = [](const xray::Counts& each) { return each.bytes; };
     const auto conflicts = [](const xray::Counts& each) { return each.conflicts; };
     Counts counts;
+    for (const Measure& measure : all_measures()) counts[measure.name];
     counts["loads"] = sum(AccessKind::global_load, bytes, asked);
     counts["stores"] = sum(AccessKind::global_store, bytes, asked);
     counts["load_requests"] = sum(AccessKind::global_load, 1, requests);
@@ -112,12 +128,20 @@ Counts count_launch(const runner::Variant& variant, const runner::Shape& shape, 
         filled_inputs(operation, shape, dtype, operation.usual_input(), seed);
     const runner::Tensors outputs = poisoned_outputs(operation, shape, dtype, inputs.view());
     runner::Launcher launch(variant, shape, dtype, inputs.view(), outputs.view());
-    xray::Counter counter;
+    KernelCounter counter;
     {
         const xray::Counting counting(counter);
         launch();
         runner::check_cuda(cudaDeviceSynchronize(), "running " + variant.name);
     }
+    if (counter.has_seen_copies()) {
+        throw runner::LauncherError(
+            variant.name +
+                "() copies or fills memory without a kernel: here kernels do all the work",
+            "copies");
+    }
+    if (counter.kernels().empty())
+        throw runner::LauncherError(variant.name + "() launches no kernel", "no kernel");
     const auto bytes = static_cast<double>(runner::size_of(dtype)) *
                        static_cast<double>(operation.elements(shape));
     return counts_of(counter.kernels(), bytes);

@@ -10,7 +10,7 @@
 namespace course {
 
 // Launches the variant once, on the usual input of its operation from this seed, and counts. CudaError where the launch
-// fails.
+// fails, LauncherError where not all that it does is done by kernels.
 Counts count_launch(const runner::Variant& variant, const runner::Shape& shape, runner::DType dtype,
                     uint64_t seed);
 

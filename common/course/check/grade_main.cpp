@@ -154,8 +154,14 @@ int grade(const Words& words) {
             variant.validated_once_at.clear();  // grids of 65,537 rows take longer than all else
         }
         json result = words.verdict.empty() ? json::object() : graded(stage, words);
-        if (words.verdict.empty() || result["findings"].empty())
-            result.update(counted(stage.variants.front(), words));
+        if (words.verdict.empty() || result["findings"].empty()) {
+            try {
+                result.update(counted(stage.variants.front(), words));
+            } catch (const runner::LauncherError& error) {
+                result["findings"].push_back(
+                    {{"cause", error.cause()}, {"said", {error.what()}}, {"more", 0}});
+            }
+        }
         result["name"] = stage.name;
         document["launchers"].push_back(result);
     }

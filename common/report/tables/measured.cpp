@@ -197,6 +197,15 @@ void shorten(std::vector<Row>& rows, size_t most) {
     rows.resize(std::min(rows.size(), most));
 }
 
+// A shape that most variants do not take tells nothing about them.
+void leave_out_sparse(std::vector<Row>& rows) {
+    std::set<std::string> all;
+    for (const Row& row : rows) {
+        for (const auto& [name, record] : row.records) all.insert(name);
+    }
+    std::erase_if(rows, [&](const Row& row) { return 2 * row.records.size() < all.size(); });
+}
+
 // One table, whose rows name their types.
 std::string only_operation(const records::File& file, const Variants& variants, size_t most_rows) {
     Table table;
@@ -204,6 +213,7 @@ std::string only_operation(const records::File& file, const Variants& variants, 
         if (record.has("us_median") && !record.swept && !record.further)
             row_at(table, problem_text(record), "").records[record.variant] = &record;
     }
+    leave_out_sparse(table.rows);
     shorten(table.rows, most_rows);
     Part all;
     for (const Row& row : table.rows) {

@@ -122,9 +122,29 @@ all() {
         [[ $id == 01.3 ]] || continue
         sed 's/__syncthreads();//' "$work/$id.cuh" >"$work/race.cuh"
         add_launcher "$id race" "$work/race.cuh"
+        # The host computes, and a copy brings it back.
+        sed '/^inline cudaError_t launch/,$d' "$work/$id.cuh" >"$work/copies.cuh"
+        cat >>"$work/copies.cuh" <<'END'
+inline cudaError_t launch(const float* x, float* y, int64_t rows, int64_t cols, cudaStream_t stream) {
+    const size_t bytes = rows * cols * sizeof(float);
+    float* const row = static_cast<float*>(malloc(bytes));
+    cudaMemcpyAsync(row, x, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaStreamSynchronize(stream);
+    for (int64_t i = 0; i < rows * cols; i += cols) {
+        float sum = 0;
+        for (int64_t col = 0; col < cols; ++col) sum += row[i + col] = expf(row[i + col]);
+        for (int64_t col = 0; col < cols; ++col) row[i + col] /= sum;
+    }
+    cudaMemcpyAsync(y, row, bytes, cudaMemcpyHostToDevice, stream);
+    cudaStreamSynchronize(stream);
+    free(row);
+    return cudaSuccess;
+}
+END
+        add_launcher "$id copies" "$work/copies.cuh"
     done
     make_program
-    for word in solved "handed out" race; do
+    for word in solved "handed out" race copies; do
         local -a inputs=(--usual)
         [[ $word != solved ]] || inputs=()
         grade_program --only "$word" "${inputs[@]}"
@@ -132,7 +152,7 @@ all() {
             case $word in
                 solved) [[ ! $causes ]] || wrong "$name: $causes" ;;
                 'handed out') [[ $causes ]] || wrong "$name: is right" ;;
-                race) [[ $causes == *race* ]] || wrong "$name: no race, but $causes" ;;
+                *) [[ $causes == *$word* ]] || wrong "$name: causes are $causes" ;;
             esac
         done <<<"$verdicts"
     done
