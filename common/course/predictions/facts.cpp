@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "common/io/files.hpp"
 #include "common/records/where.hpp"
 
 namespace course {
@@ -60,8 +61,12 @@ std::optional<Found> find_in(const Folder& folder, const std::string& figure, co
 void Facts::add_run(const std::filesystem::path& folder) {
     run_.reset();
     if (!records::is_folder(folder)) return;
-    run_ = records::read_folder(folder);
-    records::keep_newer_runs(*run_);
+    try {
+        run_ = records::read_folder(folder);
+        records::keep_newer_runs(*run_);
+    } catch (const io::FileError&) {
+        run_.reset();  // somebody's file in between: what is committed is known still
+    }
 }
 
 const Folder& Facts::recorded(const std::string& stage) {

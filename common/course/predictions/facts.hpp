@@ -31,7 +31,7 @@ class Facts {
 public:
     explicit Facts(std::filesystem::path repository) : repository_(std::move(repository)) {}
 
-    // What a run has just written, which comes before what is committed.
+    // What a run has just written, which comes before what is committed. A folder that cannot be read is as good as none.
     void add_run(const std::filesystem::path& folder);
 
     // A figure of records (gbps, bank_conflicts, ...) or a GPU's counter (registers, ...); and those that follow from

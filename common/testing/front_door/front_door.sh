@@ -77,6 +77,7 @@ expect 2 "demo takes one stage" demo 01 03
 expect 2 "no stage '7'" demo 7
 expect 2 "--auto needs a value" demo 01 --auto
 expect 2 "demo has no flag --bogs" demo 01 --bogs
+expect 2 "--bugs with --prepare: one of them" demo 01 --prepare --bugs
 expect 2 "there is no lecture on 03_online_softmax yet" demo 3
 expect 2 "no verb 'tset'; did you mean 'test'" tset
 expect 2 "no verb 'doc'; did you mean 'doctor'" doc

@@ -87,6 +87,11 @@ TEST_CASE("a question is answered from the records, and from a run before them")
     CHECK(predictions[1].answer(facts)->number == 0.5);
     CHECK_THAT(predictions[0].reason(here), ContainsSubstring("records say tight"));
 
+    course.record("results/05_other.json", "{");
+    facts.add_run(course.path() / "results");
+    CHECK(predictions[0].answer(facts)->text == "tight");
+    std::filesystem::remove(course.path() / "results/05_other.json");
+
     // One that measured only one of the two says nothing of both.
     course.record("results/03_plain_weave.json",
                   file("Another", record("plain", "cuda", R"("us_median":5.0)")));
