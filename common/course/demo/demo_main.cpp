@@ -23,6 +23,7 @@
 #include <ctime>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "common/course/demo/screen.hpp"
@@ -324,7 +325,18 @@ private:
         }
         std::printf("$ ./stages try %s %s\n", name.c_str(), step().edit.c_str());
         std::fflush(stdout);
-        std::fputs(run_stages(options_, "try " + name + " " + step().edit).output.c_str(), stdout);
+        std::istringstream said(run_stages(options_, "try " + name + " " + step().edit).output);
+        // What is wrong comes first: it stays on the screen.
+        size_t left = size_of_screen().rows - 4, more = 0;
+        for (std::string line; std::getline(said, line);) {
+            if (left > 0) {
+                std::printf("%s\n", line.c_str());
+                --left;
+            } else {
+                ++more;
+            }
+        }
+        if (more > 0) std::printf("... %zu more lines: the command prints them all\n", more);
     }
 
     const Options& options_;
