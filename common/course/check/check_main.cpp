@@ -250,7 +250,7 @@ int report(Course& course, Words& words) {
     }
     const auto right = std::count_if(answers.begin(), answers.end(), course::is_right);
     const bool all_right = right == static_cast<std::ptrdiff_t>(answers.size());
-    const std::string last = words.rest().empty() ? "" : words.rest().back();
+    const std::string last = answers.size() == 1 ? words.rest().front() : "";
     if (as_json) {
         const json document = {
             {"schema", 1}, {"exercises", answers}, {"right", right}, {"of", answers.size()}};
