@@ -253,6 +253,14 @@ void print_count(const std::string& name, const json& launcher, const json& righ
         4);
 }
 
+// Without the namespace that together.sh puts the launcher into.
+std::string without_space(std::string text, const std::string& id) {
+    std::string space = "e" + id + "::";
+    std::replace(space.begin(), space.end(), '.', '_');
+    for (size_t at; (at = text.find(space)) != std::string::npos;) text.erase(at, space.size());
+    return text;
+}
+
 int show(const Course& course, const json& verdict, const Bug& bug, const std::string& right_name,
          bool in_colour) {
     const json& launcher = launcher_called(verdict, bug.id);
@@ -264,7 +272,7 @@ int show(const Course& course, const json& verdict, const Bug& bug, const std::s
     std::printf("\n");
     for (const json& finding : launcher.at("findings")) {
         const std::string check = course::check_of(finding.at("cause"));
-        say(course::words_for(check) + ": " + finding.at("said").at(0).get<std::string>(), 4);
+        say(course::words_for(check) + ": " + without_space(finding.at("said").at(0), bug.id), 4);
     }
     if (launcher.at("findings").empty()) {
         for (const std::string& check : course::caught_in(launcher, right))

@@ -423,6 +423,11 @@ rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
+expect 2 "demo takes one stage and --bugs" demo --bugs --no-install
+expect 2 "demo runs on the CPU device" demo 3 --bugs --device cuda
+expect 2 "a bug has no flag --foo" check 03.bug1 --foo
+expect 2 "one bug at a time" check 03.bug1 03.bug2
+expect 2 "--line needs the number of a line" check 03.bug1 --line
 expect 0 'readme\[--check\].plot\[plot --shown-in [^ ]* --check\]' readme --check
 touch fails
 expect 3 '^03_online_softmax\[--quick\][^[]*$' run 3 --quick

@@ -41,24 +41,32 @@ wrong() {
 }
 
 # ---------------------------------------------------------------- each bug and the checks
-# The right headers are few: bugs share them. Names of launchers end with the input that shows the bug.
+# The right headers are few: bugs share them. A launcher's name ends with the inputs that it is graded on besides the
+# usual one.
 declare -A name_of=() right_of=() caught_by=() input_of=()
 
 add_all() {
     local id key
     local -a facts
+    local -A key_of=() inputs_of=()
     begin_together "$sandbox/work"
     for id in $(bugs ids); do
         mapfile -t facts < <(bugs facts "$id")
         input_of[$id]=${facts[4]} caught_by[$id]=${facts[6]}
-        name_of[$id]="$id on ${facts[4]:-any}"
+        name_of[$id]="$id${facts[4]:+ on ${facts[4]}}"
         bugs wrong "$id" >"$together/$id.cuh"
-        bugs right "$id" >"$together/right.cuh"
+        bugs right "$id" >"$together/$id.right.cuh"
         add "${name_of[$id]}" "$together/$id.cuh"
-        key=$(cat "$together/right.cuh" - <<<"${facts[*]:0:6}" | cksum)
+        key=$(cat "$together/$id.right.cuh" - <<<"${facts[*]:0:4}${facts[5]}" | cksum)
+        key_of[$id]=$key
+        inputs_of[$key]+=${facts[4]:+ on ${facts[4]}}
+    done
+    for id in $(bugs ids); do
+        key=${key_of[$id]}
         if [[ ! ${right_of[$key]:-} ]]; then
-            right_of[$key]="right of ${name_of[$id]}"
-            add "${right_of[$key]}" "$together/right.cuh"
+            right_of[$key]="right of $id${inputs_of[$key]}"
+            mapfile -t facts < <(bugs facts "$id")
+            add "${right_of[$key]}" "$together/$id.right.cuh"
         fi
         right_of[$id]=${right_of[$key]}
     done
@@ -87,7 +95,7 @@ all() {
     add_all
     make_together || { wrong "the bugs do not compile" && return; }
     grade usual --usual
-    for input in $(printf '%s\n' "${input_of[@]}" | sort -u); do grade "$input" --only "on $input" --input "$input"; done
+    for input in $(printf '%s\n' "${input_of[@]}" | sort -u); do grade "$input" --only " on $input" --input "$input"; done
     for id in "${!name_of[@]}"; do
         input=${input_of[$id]}
         # Where a bug names an input, the usual one does not show it.
