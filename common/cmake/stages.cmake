@@ -100,6 +100,7 @@ function(add_stage name)
     set_target_properties(stages_${name} lesson_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     set_property(GLOBAL APPEND PROPERTY STAGES_OF_THE_COURSE ${name})
     set_property(GLOBAL APPEND PROPERTY LESSONS_OF_THE_COURSE ${described_by})
+    set_property(GLOBAL APPEND PROPERTY LESSON_OBJECTS_OF_THE_COURSE ${objects})
 
     add_device_program(example_${name} ${name}/example.cu)
     target_link_libraries(example_${name} PRIVATE strict_warnings)
@@ -141,10 +142,17 @@ function(add_debug_program name)
     endif()
 endfunction()
 
-# `stages`: every stage in one program, which takes a verb. `readme` writes what is generated from all of them.
+# `stages`: every stage in one program, which takes a verb. `stages_lessons`: the same of their lessons alone, which is
+# sooner built. `readme` writes what is generated from all of them.
 function(add_program_of_all_stages)
     get_property(stages GLOBAL PROPERTY STAGES_OF_THE_COURSE)
     add_program_of_verbs(stages ${stages})
+    get_property(lessons GLOBAL PROPERTY LESSONS_OF_THE_COURSE)
+    get_property(objects GLOBAL PROPERTY LESSON_OBJECTS_OF_THE_COURSE)
+    write_stage_list(list stages_lessons ${lessons})
+    add_executable(stages_lessons EXCLUDE_FROM_ALL "${list}")
+    target_link_libraries(stages_lessons PRIVATE course_main xray_command ${objects} runner strict_warnings)
+    link_operations_of(stages_lessons ${stages})
     if(STAGES_BACKEND STREQUAL "cpu")
         add_stage_program(readme readme_main ${stages})
         target_link_libraries(readme PRIVATE course_readme)

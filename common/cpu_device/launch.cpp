@@ -89,6 +89,7 @@ struct Pool {
     std::vector<std::unique_ptr<WorkerThread>> threads;
     std::string last_error;
     size_t error_count = 0;
+    std::vector<std::string> first_errors;
     bool prints_errors = true, prints_waits = true;
     std::vector<std::string> notes;
     std::set<uintptr_t> noted;  // places
@@ -409,6 +410,8 @@ void forget_launch(Pool& to) {
 void say(Pool& to, const std::string& text) {
     to.last_error = text;
     to.error_count++;
+    constexpr size_t kKept = 16;
+    if (to.first_errors.size() < kKept) to.first_errors.push_back(text);
     if (!to.prints_errors) return;
     std::fflush(stdout);  // so that the message comes after what the program printed before
     std::fprintf(stderr, "%s\n", is_strict() ? io::wrapped(text).c_str() : text.c_str());
@@ -497,6 +500,10 @@ std::string take_last_error() {
 
 size_t error_count() {
     return pool().error_count;
+}
+
+const std::vector<std::string>& first_errors() {
+    return pool().first_errors;
 }
 
 const std::vector<std::string>& notes() {

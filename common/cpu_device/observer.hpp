@@ -139,6 +139,8 @@ std::string take_last_error();
 
 // How many were said, of launches and of calls.
 size_t error_count();
+// The first few of these, in words.
+const std::vector<std::string>& first_errors();
 
 // What launches did that may be right: sentences, each once.
 const std::vector<std::string>& notes();

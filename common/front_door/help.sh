@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The verbs, and what --help says of them.
 
-readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check demo new record readme doctor lint"
+readonly verbs="run test list header example fuzz plot compare xray ncu debug my try check demo report new record readme doctor lint"
 
 usage() {
     cat <<'END'
@@ -23,6 +23,7 @@ usage: ./stages VERB [STAGE...] [flags]
   try      check and count a launcher of your own, as softmax or the like
   check    exercises that check themselves: ./stages check shows the next one
   demo     a stage's lecture at a terminal, step by step
+  report   one HTML page: the course, or a kernel of your own, with its counts
   new      write a stage of your own to begin with: ./stages new 09 name
   record   measure on a GPU what the stages' pages show of it
   readme   write the lessons' figures and pictures: what is recorded and counted
@@ -160,6 +161,7 @@ A launcher that refuses shapes declares what it takes in a comment above it:
   --fuzz CASES        also random cases; --seed S: others; --case N: one alone
   --picture DIR       draw sectors and banks, as xray does
   --all               every line that was counted; else the busiest, on a screen
+  --json FILE         the counts, as xray --json writes them
 and the flags of run, such as --shape and --dtype. Its records are in results/,
 of the CPU device as 99_my_kernel.partial.json. What is wrong leaves none." ;;
         check) echo "usage: ./stages check
@@ -211,6 +213,17 @@ in \$EDITOR, then compiles and checks it with \`try\`.
                       the same bugs as cases to solve
 NO_COLOR in the environment: no colours. LECTURES.md has plans for a lecture and
 for a course." ;;
+        report) echo "usage: ./stages report [STAGE...] [--out FILE]
+       ./stages report my/name.cu [--out FILE] [its words]
+       ./stages report my/kernel.cuh --as OPERATION [--out FILE] [flags of try]
+Writes one HTML file that needs no network: each stage's idea, the lines that
+change, what its kernels touch line by line, pictures, and times beside what one
+would use instead. Counts are new, from the CPU device; times are recorded.
+Of a kernel of your own: its source with the counts of each line, races, reads
+of what nobody has written, and all that xray or try says.
+
+  --out FILE          default: report.html, or my kernel's name, in results/
+Exit status: 1 where something is wrong with a kernel; the page says what." ;;
         my) echo "usage: ./stages my
 Lists the programs of your own, my/*.cu and in folders below, and what each last
 said. ./stages run my/name.cu runs one; common/course/my/README.md says more." ;;

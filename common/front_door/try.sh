@@ -5,14 +5,14 @@
 # stages. What the launcher takes, and which it is, common/course/my/operation_main.cpp finds out.
 
 # try_mine my/kernel.cuh --as OPERATION [--launcher NAME] [--fuzz CASES] [--seed SEED] [--case NUMBER] [--picture DIR]
-# [--all] [flags of run]; of the random cases one alone (--case) can be run again, without all that comes before.
+# [--json FILE] [--all] [flags of run]; of the random cases one alone (--case) can be run again, without all that comes before.
 try_mine() {
     local header='' operation='' launcher='' cases='' dtypes='' path status=0
     local -a words=() devices=(cpu) of_cases=() of_xray=(--lines)
     local only_case=
     while (($# > 0)); do
         case $1 in
-            --as=* | --launcher=* | --fuzz=* | --seed=* | --case=* | --picture=* | --dtype=*)
+            --as=* | --launcher=* | --fuzz=* | --seed=* | --case=* | --picture=* | --json=* | --dtype=*)
                 set -- "${1%%=*}" "${1#*=}" "${@:2}"
                 continue
                 ;;
@@ -30,6 +30,10 @@ try_mine() {
             --picture)
                 (($# > 1)) || fail 2 "--picture needs a folder"
                 of_xray+=(--picture "$(from_here "$2")")
+                ;;
+            --json)
+                [[ ${2:-} && $2 != - ]] || fail 2 "--json needs a file"
+                of_xray+=(--json "$(from_here "$2")")
                 ;;
             --all)
                 of_xray+=(--all)

@@ -127,7 +127,7 @@ std::string about_banks(const std::string& place, AccessKind kind, const OfLine&
 
 }  // namespace
 
-std::string findings_text(const Counted& counted, const Enough& enough) {
+std::vector<std::string> findings(const Counted& counted, const Enough& enough) {
     const Lines lines = lines_of(counted);
     std::vector<std::string> said;
     if (enough.bytes != 0) {
@@ -156,6 +156,11 @@ std::string findings_text(const Counted& counted, const Enough& enough) {
     for (const auto& [in_vain, text] : wasteful) {
         if (said.size() < kMostSaid) said.push_back(text);
     }
+    return said;
+}
+
+std::string findings_text(const Counted& counted, const Enough& enough) {
+    const std::vector<std::string> said = findings(counted, enough);
     if (said.empty()) return {};
     std::string text = "What to look at:\n";
     for (const std::string& each : said) text += io::wrapped("  " + each, kPageWidth) + "\n";

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "counted.hpp"
 
@@ -19,6 +20,9 @@ struct Enough {
 
 // Loads and stores beyond what is enough, global memory that is moved in vain, banks that lanes collide in: each
 // with its line, the worst first. Empty where there is nothing to say.
+std::vector<std::string> findings(const Counted& counted, const Enough& enough = {});
+
+// The same as the end of a page, at most 80 columns.
 std::string findings_text(const Counted& counted, const Enough& enough = {});
 
 }  // namespace xray

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "kernel_json.hpp"
 
+#include <map>
+
+#include "causes.hpp"
 #include "report_words.hpp"
 
 namespace xray {
@@ -72,7 +75,14 @@ Json to_json(const KernelCounts& kernel, const SourceMap& sources) {
                                  {"counts", to_json(counts)}});
     }
     json["races"] = Json::array();
-    for (const Hazard& race : kernel.races) json["races"].push_back(to_json(race, sources));
+    std::map<const Hazard*, std::string> missing;
+    for (const Cause& cause : causes_of(kernel.races)) {
+        for (const Hazard* race : cause.races) missing[race] = what_is_missing(cause);
+    }
+    for (const Hazard& race : kernel.races) {
+        json["races"].push_back(to_json(race, sources));
+        json["races"].back()["missing"] = missing[&race];
+    }
     json["uninitialized_reads"] = Json::array();
     for (const Hazard& read : kernel.uninitialized_reads) {
         json["uninitialized_reads"].push_back(to_json(read, sources));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What was counted, as JSON.
+#include "findings.hpp"
 #include "kernel_json.hpp"
 #include "report.hpp"
 
@@ -17,6 +18,8 @@ std::string json_of(const std::vector<CountedVariant>& all) {
                         {"shared_accesses_fuse", counted.variant->shared_accesses_fuse},
                         {"declared", {{"loads", declared.loads}, {"stores", declared.stores}}},
                         {"counted", {{"loads", found.loads}, {"stores", found.stores}}},
+                        {"findings", findings(counted, {bytes_of_elements(counted), declared.loads,
+                                                        declared.stores})},
                         {"kernels", Json::array()}};
         for (const auto& [name, size] : counted.variant->operation->record_fields(counted.shape))
             variant[name] = size;

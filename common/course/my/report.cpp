@@ -141,6 +141,8 @@ std::string json_of(const Options& options, const Counted& counted, const Watche
     xray::Json json = {{"schema", 1},
                        {"program", options.program},
                        {"counted", "as written"},
+                       {"faults", cpu_device::first_errors()},
+                       {"findings", xray::findings(counted)},
                        {"kernels", xray::Json::array()},
                        {"unwritten_results", watcher.findings()},
                        {"notes", watcher.notes()}};

@@ -67,7 +67,7 @@ expect 0 "usage: ./stages VERB"
 expect 0 "usage: ./stages VERB" --help
 ! grep -qE "^.{81}" <<<"$output" || wrong "--help: more than 80 columns"
 expect 2 "no verb 'rnu'; did you mean 'run'" help rnu
-for verb in run test list header example fuzz plot compare xray ncu debug my try check demo record readme doctor lint; do
+for verb in run test list header example fuzz plot compare xray ncu debug my try check demo report record readme doctor lint; do
     expect 0 "usage: ./stages $verb.*--no-install" $verb --help
     ! grep -qE "^.{81}" <<<"$output" || wrong "$verb --help: more than 80 columns"
     expect 0 "usage: ./stages $verb.*--no-install" help $verb
@@ -112,6 +112,13 @@ expect 2 "xray is for the CPU device; on a GPU ncu and cuda-gdb do that" xray "m
 rm -r "$sandbox/course/my"
 expect 2 "try takes a header and what it is to compute" try my/kernel.cuh
 expect 2 "there is no my/kernel.cuh" try my/kernel.cuh --as softmax
+expect 2 "--json needs a file" try my/kernel.cuh --as softmax --json
+expect 2 "report takes stages and --out, not '--fast'" report 03 --fast
+expect 2 "no stage '77'" report 77
+expect 2 "a header is reported as what it computes" report my/kernel.cuh
+expect 2 "there is no my/kernel.cuh" report my/kernel.cuh --as softmax
+expect 2 "that can be written to: --out names another" report 03 --out none/report.html
+expect 2 "report counts on the CPU device" report 03 --device cuda
 expect 2 "doctor takes no words" doctor everything
 
 # --- text ---------------------------------------------------------------------------------------
@@ -423,8 +430,7 @@ rm tools/gnuplot
 expect 0 'plot\[plot 01_naive_softmax --from here\].*missing for .*plot.*gnuplot.*going on without' plot naive --from here --no-install
 expect 0 'plot\[compare before after/ --changes\]' compare before after/ --changes --no-install
 expect 2 "readme counts with the x-ray" readme --device cuda
-expect 2 "demo takes one stage and --bugs" demo --bugs --no-install
-expect 2 "demo runs on the CPU device" demo 3 --bugs --device cuda
+expect 2 "--bugs runs on the CPU device" demo 3 --bugs --device cuda
 expect 2 "a bug has no flag --foo" check 03.bug1 --foo
 expect 2 "one bug at a time" check 03.bug1 03.bug2
 expect 2 "--line needs the number of a line" check 03.bug1 --line
